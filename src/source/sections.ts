@@ -14,6 +14,9 @@ const plainMembers: { readonly [member: string]: RegExp } = {
   profile: /^[a-z][a-z-]{1,30}$/,
 };
 
+/** Characters of a line behind which sections are taken to fill the rest of it. */
+const longLine = 5_000;
+
 /** A key that repeats nothing but a name. */
 const plainKey = /^[A-Za-z_][\w-]{0,40}$/;
 
@@ -24,10 +27,17 @@ const plainKey = /^[A-Za-z_][\w-]{0,40}$/;
 export function credentialRanges(text: string): Range[] {
   const found: Range[] = [];
   const word = /[A-Za-z_]+/g;
+  let lineStart = 0;
+  let lineStop = lineEnd(text, 0);
   for (let match = word.exec(text); match !== null; match = word.exec(text)) {
     const [name] = match;
     if (!isSection(name)) continue;
-    const section = sectionAt(text, match.index, word.lastIndex);
+    // Looking for it backwards each time would take the square of a long line's length.
+    while (lineStop < match.index) {
+      lineStart = lineStop + 1;
+      lineStop = lineEnd(text, lineStart);
+    }
+    const section = sectionAt(text, lineStart, match.index, word.lastIndex);
     if (section === undefined) continue;
     hideWithin(text, section, found);
     word.lastIndex = Math.max(word.lastIndex, section.end);
@@ -47,8 +57,7 @@ function isSection(name: string): boolean {
 }
 
 /** What belongs to a key, which may lack its colon; undefined where the word is none. */
-function sectionAt(text: string, key: number, keyEnd: number): Range | undefined {
-  const lineStart = text.lastIndexOf('\n', key - 1) + 1;
+function sectionAt(text: string, lineStart: number, key: number, keyEnd: number): Range | undefined {
   // A key that begins its line is not that far in; a line may be the whole file.
   const isFar = key - lineStart > 500;
   const before = text.slice(isFar ? key - 50 : lineStart, key);
@@ -58,6 +67,8 @@ function sectionAt(text: string, key: number, keyEnd: number): Range | undefined
   if (!isBlock && !/[{,]\s*["']?$/.test(before)) return undefined;
   const [gap = ''] = /^["']?[ \t]*:?[ \t]*/.exec(text.slice(keyEnd, keyEnd + 200)) ?? [];
   const start = keyEnd + gap.length;
+  // Nobody writes by hand a line in which it takes long to find out where a section ends.
+  if (key - lineStart > longLine) return { start, end: lineEnd(text, keyEnd) };
   let end = secretEnd(text, lineStart, key, start);
   if (isBlock && text.slice(start, end).trim() === '') end = besideEnd(text, key - lineStart, end);
   return { start, end };
@@ -115,7 +126,7 @@ function isOpen(owner: string | undefined, said: string): boolean {
 
 /** Whether a key has nothing behind its colon, neither there nor on lines that are further in. */
 function endsThere(text: string, at: number): boolean {
-  const rest = text.slice(at, lineEnd(text, at));
+  const [rest = ''] = text.slice(at, at + 500).split('\n', 1);
   if (!/^\s*(?:$|[,}#])/.test(rest)) return false;
   const [, below = ''] = /^[^\n]*\n([^\n]*)/.exec(text.slice(at, at + 500)) ?? [];
   const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
