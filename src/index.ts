@@ -19,6 +19,7 @@
  * Nothing that is given or thrown holds a credential. The embedded server is at `idops/sandbox`.
  */
 export type { ChangeResult, Result, Status } from './apply/result.js';
+export type { Left } from './apply/undo.js';
 export { stringifyJson } from './base/json.js';
 export { type KindName, kindNames } from './base/kind-names.js';
 export { problemCodes } from './base/problem-codes.js';
@@ -26,6 +27,7 @@ export { type Place, type Problem, type ProblemCode, ProblemsError, type Severit
 export type { Progress, Retrying, Stepped } from './base/progress.js';
 export { type ExactNumber, isExactNumber, type Json } from './base/values.js';
 export { version } from './base/version.js';
+export type { WarningPlace } from './kinds/change.js';
 export { type FailedRequest, problemsOf, ServerError } from './library/errors.js';
 export {
   type ApprovedPlan,
@@ -76,7 +78,6 @@ export {
 } from './library/reports.js';
 export {
   type Applied,
-  type Left,
   openForWriting,
   openSession,
   type PlanOptions,

@@ -10,11 +10,13 @@ import { type Entry, entriesOf, fieldsOf } from './entries.js';
 
 /** Something that undoing leaves as it is, and why. */
 export interface Left {
+  /** What names the object, such as `Organization/acme`. */
   readonly address: string;
   /** What the server calls it, where that is known and the address doesn't say it. */
   readonly label?: string;
   /** The field; null where it is about the whole object. */
   readonly path: string | null;
+  /** Why it is left, in one sentence without a full stop. */
   readonly reason: string;
 }
 

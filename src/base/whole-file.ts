@@ -8,19 +8,26 @@ import { temporaryName } from './temporary.js';
  */
 export async function makeFolder(folder: string, mode = 0o600): Promise<string | undefined> {
   try {
-    await mkdir(folder, { mode: isPrivate(mode) ? 0o700 : 0o777 });
-    return folder;
+    return (await makeOne(folder, mode)) ? folder : undefined;
   } catch (failure) {
-    const { code } = failure as NodeJS.ErrnoException;
-    const isFolder = (path: string) => stat(path).then((it) => it.isDirectory());
-    if (code === 'EEXIST' && (await isFolder(folder))) return undefined;
     const parent = dirname(folder);
-    // Where the folder above is there, as `/proc` is, another try finds the same: Node's own way would try for ever.
-    const isAbove = parent === folder || (await isFolder(parent).catch(() => false));
-    if (code !== 'ENOENT' || isAbove) throw failure;
+    if ((failure as NodeJS.ErrnoException).code !== 'ENOENT' || parent === folder) throw failure;
     const first = await makeFolder(parent, mode);
-    const made = await makeFolder(folder, mode);
-    return first ?? made;
+    // Once more and no oftener: below `/proc` it would be the same for ever. What is above may be somebody else's by now.
+    const made = await makeOne(folder, mode);
+    return first ?? (made ? folder : undefined);
+  }
+}
+
+/** Whether a folder was made; it wasn't where it is there. Throws what the file system throws. */
+async function makeOne(folder: string, mode: number): Promise<boolean> {
+  try {
+    await mkdir(folder, { mode: isPrivate(mode) ? 0o700 : 0o777 });
+    return true;
+  } catch (failure) {
+    const isThere = (failure as NodeJS.ErrnoException).code === 'EEXIST';
+    if (isThere && (await stat(folder)).isDirectory()) return false;
+    throw failure;
   }
 }
 

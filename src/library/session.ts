@@ -1,4 +1,5 @@
 import type { Result } from '../apply/result.js';
+import type { Left } from '../apply/undo.js';
 import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
@@ -48,18 +49,6 @@ export interface PlanOptions {
   readonly assert?: boolean;
   /** The ids of clients whose DID is taken as it is: the declared number is recorded, nothing is sent for them. */
   readonly acceptDids?: readonly string[];
-}
-
-/** What undoing a run leaves as it is. */
-export interface Left {
-  /** What names the object. */
-  readonly address: string;
-  /** What the server calls it, where that is known and the address doesn't say it. */
-  readonly label?: string;
-  /** The field; null where it is about the whole object. */
-  readonly path: string | null;
-  /** Why it is left as it is. */
-  readonly reason: string;
 }
 
 /** A plan that puts back what a run changed. */

@@ -135,8 +135,10 @@ function endsThere(text: string, at: number): boolean {
 
 /** Where a value without quotes ends: with its line, at a mark of brackets, or where it turns out to be a key. */
 function plainEnd(text: string, at: number): number {
-  const stop = /\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;
+  const stop = /\$\{[^{}\n]{0,200}\}|\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;
   stop.lastIndex = at;
-  const end = stop.exec(text)?.index ?? text.length;
-  return Math.max(end, at + 1);
+  let found = stop.exec(text);
+  // A reference is part of a value.
+  while (found?.[0].startsWith('$') === true) found = stop.exec(text);
+  return Math.max(found?.index ?? text.length, at + 1);
 }

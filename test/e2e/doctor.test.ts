@@ -125,14 +125,15 @@ describe('idops doctor, of the state', () => {
 
 describe('idops doctor, of what fails', () => {
   it.each([
-    ['a value', 'version: 2\n'],
-    ['YAML', 'version: 1\n  server: {}\n'],
-  ])('says where it helps with %s', async (_, text) => {
+    ['a value', 'version: 2\n', /^correct it there; idops validate shows the line/],
+    ['YAML', 'version: 1\n  server: {}\n', /indent/],
+  ])('says where it helps with %s', async (_, text, cure) => {
     const at = await project({ 'idops.yaml': text });
     const [check] = await say(at, 'configuration');
     expect(check).toMatchObject({
       status: 'fail',
-      hint: expect.stringMatching(/^correct it there; idops validate shows the line/),
+      message: expect.stringContaining('idops.yaml:'),
+      hint: expect.stringMatching(cure),
     });
   });
 
