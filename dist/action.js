@@ -197,9 +197,9 @@ headerNameLowerCasedRecord,getHeaderNameAsBuffer}}});var require_tree=__commonJS
 headerNameLowerCasedRecord}=require_constants();var TstNode=class _TstNode{value=null;left=null;middle=null;right=null;code;constructor(key,value3,index){
 if(index===void 0||index>=key.length){throw new TypeError("Unreachable")}const code2=this.code=key.charCodeAt(index);if(code2>
 127){throw new TypeError("key must be ascii string")}if(key.length!==++index){this.middle=new _TstNode(key,value3,index)}else{
-this.value=value3}}add(key,value3){const length=key.length;if(length===0){throw new TypeError("Unreachable")}let index=0;
+this.value=value3}}add(key,value3){const length2=key.length;if(length2===0){throw new TypeError("Unreachable")}let index=0;
 let node2=this;while(true){const code2=key.charCodeAt(index);if(code2>127){throw new TypeError("key must be ascii string")}
-if(node2.code===code2){if(length===++index){node2.value=value3;break}else if(node2.middle!==null){node2=node2.middle}else{
+if(node2.code===code2){if(length2===++index){node2.value=value3;break}else if(node2.middle!==null){node2=node2.middle}else{
 node2.middle=new _TstNode(key,value3,index);break}}else if(node2.code<code2){if(node2.left!==null){node2=node2.left}else{
 node2.left=new _TstNode(key,value3,index);break}}else if(node2.right!==null){node2=node2.right}else{node2.right=new _TstNode(
 key,value3,index);break}}}search(key){const keylength=key.length;let index=0;let node2=this;while(node2!==null&&index<keylength){
@@ -269,9 +269,9 @@ if(typeof val==="string"){val=[val];obj[key]=val}val.push(headers[i2+1].toString
 "latin1");obj[key]=headersValue}}return obj}function parseRawHeaders(headers){const headersLength=headers.length;const ret=new Array(
 headersLength);let key;let val;for(let n2=0;n2<headersLength;n2+=2){key=headers[n2];val=headers[n2+1];typeof key!=="stri\
 ng"&&(key=key.toString());typeof val!=="string"&&(val=val.toString("latin1"));ret[n2]=key;ret[n2+1]=val}return ret}function toRawHeaders(headers){
-const rawHeaders=[];for(const[name2,value3]of Object.entries(headers)){if(Array.isArray(value3)){for(const entry of value3){
-rawHeaders.push(Buffer.from(name2,"latin1"),Buffer.from(`${entry}`,"latin1"))}}else{rawHeaders.push(Buffer.from(name2,"l\
-atin1"),Buffer.from(`${value3}`,"latin1"))}}return rawHeaders}function encodeRawHeaders(headers){if(!Array.isArray(headers)){
+const rawHeaders=[];for(const[name2,value3]of Object.entries(headers)){if(Array.isArray(value3)){for(const entry2 of value3){
+rawHeaders.push(Buffer.from(name2,"latin1"),Buffer.from(`${entry2}`,"latin1"))}}else{rawHeaders.push(Buffer.from(name2,"\
+latin1"),Buffer.from(`${value3}`,"latin1"))}}return rawHeaders}function encodeRawHeaders(headers){if(!Array.isArray(headers)){
 throw new TypeError("expected headers to be an array")}return headers.map(x=>Buffer.from(x))}function isBuffer(buffer){return buffer instanceof
 Uint8Array||Buffer.isBuffer(buffer)}function assertRequestHandler(handler2,method,upgrade){if(!handler2||typeof handler2!==
 "object"){throw new InvalidArgumentError2("handler must be an object")}if(typeof handler2.onRequestStart==="function"){return}
@@ -492,14 +492,14 @@ var kWebSocketOptions=Symbol("webSocketOptions");var kEventSourceOptions=Symbol(
 super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=opts?.eventSource??{}}get webSocketOptions(){
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
-return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve16,reject)=>{
-this.close((err,data3)=>{return err?reject(err):resolve16(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
+return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve17,reject)=>{
+this.close((err,data3)=>{return err?reject(err):resolve17(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
 "invalid callback")}if(this[kDestroyed]){const err=new ClientDestroyedError;queueMicrotask(()=>callback2(err,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
 this[kOnClosed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kClose]().then(()=>this.destroy()).
 then(()=>queueMicrotask(onClosed))}destroy(err,callback2){if(typeof err==="function"){callback2=err;err=null}if(callback2===
-void 0){return new Promise((resolve16,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve16(data3)})})}
+void 0){return new Promise((resolve17,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve17(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError2("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
 this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err){err=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
@@ -1877,8 +1877,8 @@ function forgivingBase64(data3){data3=data3.replace(ASCII_WHITESPACE_REPLACE_REG
 4===1){return"failure"}if(/[^+/0-9A-Za-z]/.test(data3.length===dataLength?data3:data3.substring(0,dataLength))){return"f\
 ailure"}const buffer=Buffer.from(data3,"base64");return new Uint8Array(buffer.buffer,buffer.byteOffset,buffer.byteLength)}
 function isASCIIWhitespace(char){return char===9||char===10||char===12||char===13||char===32}function isomorphicDecode(input2){
-const length=input2.length;if((2<<15)-1>length){return String.fromCharCode.apply(null,input2)}let result="";let i2=0;let addition=(2<<
-15)-1;while(i2<length){if(i2+addition>length){addition=length-i2}result+=String.fromCharCode.apply(null,input2.subarray(
+const length2=input2.length;if((2<<15)-1>length2){return String.fromCharCode.apply(null,input2)}let result="";let i2=0;let addition=(2<<
+15)-1;while(i2<length2){if(i2+addition>length2){addition=length2-i2}result+=String.fromCharCode.apply(null,input2.subarray(
 i2,i2+=addition))}return result}var invalidIsomorphicEncodeValueRegex=/[^\x00-\xFF]/;function isomorphicEncode(input2){assert2(
 !invalidIsomorphicEncodeValueRegex.test(input2));return input2}function parseJSONFromBytes(bytes){return JSON.parse(utf8DecodeBytes(
 bytes))}function removeASCIIWhitespace(str,leading=true,trailing=true){return removeChars(str,leading,trailing,isASCIIWhitespace)}
@@ -1903,9 +1903,9 @@ const hashLength=url2.hash.length;const serialized=hashLength===0?href:href.subs
 href.endsWith("#")){return serialized.slice(0,-1)}return serialized}function stringPercentDecode(input2){const bytes=encoder.
 encode(input2);return percentDecode(bytes)}function isHexCharByte(byte){return byte>=48&&byte<=57||byte>=65&&byte<=70||byte>=
 97&&byte<=102}function hexByteToNumber(byte){return byte>=48&&byte<=57?byte-48:(byte&223)-55}function percentDecode(input2){
-const length=input2.length;const output2=new Uint8Array(length);let j=0;let i2=0;while(i2<length){const byte=input2[i2];
+const length2=input2.length;const output2=new Uint8Array(length2);let j=0;let i2=0;while(i2<length2){const byte=input2[i2];
 if(byte!==37){output2[j++]=byte}else if(byte===37&&!(isHexCharByte(input2[i2+1])&&isHexCharByte(input2[i2+2]))){output2[j++]=
-37}else{output2[j++]=hexByteToNumber(input2[i2+1])<<4|hexByteToNumber(input2[i2+2]);i2+=2}++i2}return length===j?output2:
+37}else{output2[j++]=hexByteToNumber(input2[i2+1])<<4|hexByteToNumber(input2[i2+2]);i2+=2}++i2}return length2===j?output2:
 output2.subarray(0,j)}function parseMIMEType(input2){input2=removeHTTPWhitespace(input2,true,true);const position={position:0};
 const type=collectASequenceOfCodePointsFast("/",input2,position);if(type.length===0||!HTTP_TOKEN_CODEPOINTS.test(type)){
 return"failure"}if(position.position>=input2.length){return"failure"}position.position++;let subtype=collectASequenceOfCodePointsFast(
@@ -1962,18 +1962,18 @@ return webidl.errors.exception({header:context3.prefix,message:`"${context3.valu
 webidl.brandCheck=function(V,I){if(!FunctionPrototypeSymbolHasInstance(I,V)){const err=new TypeError("Illegal invocation");
 err.code="ERR_INVALID_THIS";throw err}};webidl.brandCheckMultiple=function(List){const prototypes=List.map(c2=>webidl.util.
 MakeTypeAssertion(c2));return V=>{if(prototypes.every(typeCheck=>!typeCheck(V))){const err=new TypeError("Illegal invoca\
-tion");err.code="ERR_INVALID_THIS";throw err}}};webidl.argumentLengthCheck=function({length},min,ctx){if(length<min){throw webidl.
-errors.exception({message:`${min} argument${min!==1?"s":""} required, but${length?" only":""} ${length} found.`,header:ctx})}};
-webidl.illegalConstructor=function(){throw webidl.errors.exception({header:"TypeError",message:"Illegal constructor"})};
-webidl.util.MakeTypeAssertion=function(I){return O=>FunctionPrototypeSymbolHasInstance(I,O)};webidl.util.Type=function(V){
-switch(typeof V){case"undefined":return UNDEFINED;case"boolean":return BOOLEAN;case"string":return STRING;case"symbol":return SYMBOL;case"\
-number":return NUMBER;case"bigint":return BIGINT;case"function":case"object":{if(V===null){return NULL}return OBJECT}}};
-webidl.util.Types={UNDEFINED,BOOLEAN,STRING,SYMBOL,NUMBER,BIGINT,NULL,OBJECT};webidl.util.TypeValueToString=function(o2){
-switch(webidl.util.Type(o2)){case UNDEFINED:return"Undefined";case BOOLEAN:return"Boolean";case STRING:return"String";case SYMBOL:
-return"Symbol";case NUMBER:return"Number";case BIGINT:return"BigInt";case NULL:return"Null";case OBJECT:return"Object"}};
-webidl.util.markAsUncloneable=runtimeFeatures.has("markAsUncloneable")?__require("node:worker_threads").markAsUncloneable:
-()=>{};webidl.util.ConvertToInt=function(V,bitLength,signedness,flags){let upperBound;let lowerBound;if(bitLength===64){
-upperBound=Math.pow(2,53)-1;if(signedness==="unsigned"){lowerBound=0}else{lowerBound=Math.pow(-2,53)+1}}else if(signedness===
+tion");err.code="ERR_INVALID_THIS";throw err}}};webidl.argumentLengthCheck=function({length:length2},min,ctx){if(length2<
+min){throw webidl.errors.exception({message:`${min} argument${min!==1?"s":""} required, but${length2?" only":""} ${length2}\
+ found.`,header:ctx})}};webidl.illegalConstructor=function(){throw webidl.errors.exception({header:"TypeError",message:"\
+Illegal constructor"})};webidl.util.MakeTypeAssertion=function(I){return O=>FunctionPrototypeSymbolHasInstance(I,O)};webidl.
+util.Type=function(V){switch(typeof V){case"undefined":return UNDEFINED;case"boolean":return BOOLEAN;case"string":return STRING;case"\
+symbol":return SYMBOL;case"number":return NUMBER;case"bigint":return BIGINT;case"function":case"object":{if(V===null){return NULL}
+return OBJECT}}};webidl.util.Types={UNDEFINED,BOOLEAN,STRING,SYMBOL,NUMBER,BIGINT,NULL,OBJECT};webidl.util.TypeValueToString=
+function(o2){switch(webidl.util.Type(o2)){case UNDEFINED:return"Undefined";case BOOLEAN:return"Boolean";case STRING:return"\
+String";case SYMBOL:return"Symbol";case NUMBER:return"Number";case BIGINT:return"BigInt";case NULL:return"Null";case OBJECT:
+return"Object"}};webidl.util.markAsUncloneable=runtimeFeatures.has("markAsUncloneable")?__require("node:worker_threads").
+markAsUncloneable:()=>{};webidl.util.ConvertToInt=function(V,bitLength,signedness,flags){let upperBound;let lowerBound;if(bitLength===
+64){upperBound=Math.pow(2,53)-1;if(signedness==="unsigned"){lowerBound=0}else{lowerBound=Math.pow(-2,53)+1}}else if(signedness===
 "unsigned"){lowerBound=0;upperBound=Math.pow(2,bitLength)-1}else{lowerBound=-Math.pow(2,bitLength-1);upperBound=Math.pow(
 2,bitLength-1)-1}let x=Number(V);if(x===0){x=0}if(webidl.util.HasFlag(flags,webidl.attributes.EnforceRange)){if(Number.isNaN(
 x)||x===Number.POSITIVE_INFINITY||x===Number.NEGATIVE_INFINITY){throw webidl.errors.exception({header:"Integer conversio\
@@ -2018,10 +2018,10 @@ util.MakeTypeAssertion(URLSearchParams);webidl.is.File=webidl.util.MakeTypeAsser
 URL);webidl.is.AbortSignal=webidl.util.MakeTypeAssertion(AbortSignal);webidl.is.MessagePort=webidl.util.MakeTypeAssertion(
 MessagePort);webidl.is.BufferSource=function(V){return types2.isArrayBuffer(V)||ArrayBuffer.isView(V)&&types2.isArrayBuffer(
 V.buffer)};webidl.util.getCopyOfBytesHeldByBufferSource=function(bufferSource){const jsBufferSource=bufferSource;let jsArrayBuffer=jsBufferSource;
-let offset=0;let length=0;if(types2.isTypedArray(jsBufferSource)||types2.isDataView(jsBufferSource)){jsArrayBuffer=jsBufferSource.
-buffer;offset=jsBufferSource.byteOffset;length=jsBufferSource.byteLength}else{assert2(types2.isAnyArrayBuffer(jsBufferSource));
-length=jsBufferSource.byteLength}if(jsArrayBuffer.detached){return new Uint8Array(0)}const bytes=new Uint8Array(length);
-const view=new Uint8Array(jsArrayBuffer,offset,length);bytes.set(view);return bytes};webidl.converters.DOMString=function(V,prefix,argument,flags){
+let offset=0;let length2=0;if(types2.isTypedArray(jsBufferSource)||types2.isDataView(jsBufferSource)){jsArrayBuffer=jsBufferSource.
+buffer;offset=jsBufferSource.byteOffset;length2=jsBufferSource.byteLength}else{assert2(types2.isAnyArrayBuffer(jsBufferSource));
+length2=jsBufferSource.byteLength}if(jsArrayBuffer.detached){return new Uint8Array(0)}const bytes=new Uint8Array(length2);
+const view=new Uint8Array(jsArrayBuffer,offset,length2);bytes.set(view);return bytes};webidl.converters.DOMString=function(V,prefix,argument,flags){
 if(V===null&&webidl.util.HasFlag(flags,webidl.attributes.LegacyNullToEmptyString)){return""}if(typeof V==="symbol"){throw webidl.
 errors.exception({header:prefix,message:`${argument} is a symbol, which cannot be converted to a DOMString.`})}return String(
 V)};webidl.converters.ByteString=function(V,prefix,argument){if(typeof V==="symbol"){throw webidl.errors.exception({header:prefix,
@@ -2079,11 +2079,11 @@ var zlib=__require("node:zlib");var{redirectStatusSet,referrerPolicyTokens,badPo
 var{collectAnHTTPQuotedString,parseMIMEType}=require_data_url();var{performance:performance2}=__require("node:perf_hooks");
 var{ReadableStreamFrom,isValidHTTPToken,normalizedMethodRecordsBase}=require_util();var assert2=__require("node:assert");
 var{isUint8Array}=__require("node:util/types");var{webidl}=require_webidl();var{isomorphicEncode,collectASequenceOfCodePoints,
-removeChars}=require_infra();function responseURL(response){const urlList=response.urlList;const length=urlList.length;return length===
-0?null:urlList[length-1].toString()}function responseLocationURL(response,requestFragment){if(!redirectStatusSet.has(response.
-status)){return null}let location=response.headersList.get("location",true);if(location!==null&&isValidHeaderValue(location)){
-if(!isValidEncodedURL(location)){location=normalizeBinaryStringToUtf8(location)}location=new URL(location,responseURL(response))}
-if(location&&!location.hash){location.hash=requestFragment}return location}function isValidEncodedURL(url2){for(let i2=0;i2<
+removeChars}=require_infra();function responseURL(response){const urlList=response.urlList;const length2=urlList.length;
+return length2===0?null:urlList[length2-1].toString()}function responseLocationURL(response,requestFragment){if(!redirectStatusSet.
+has(response.status)){return null}let location=response.headersList.get("location",true);if(location!==null&&isValidHeaderValue(
+location)){if(!isValidEncodedURL(location)){location=normalizeBinaryStringToUtf8(location)}location=new URL(location,responseURL(
+response))}if(location&&!location.hash){location.hash=requestFragment}return location}function isValidEncodedURL(url2){for(let i2=0;i2<
 url2.length;++i2){const code2=url2.charCodeAt(i2);if(code2>126||code2<32){return false}}return true}function normalizeBinaryStringToUtf8(value3){
 return Buffer.from(value3,"binary").toString("utf8")}function requestCurrentURL(request5){return request5.urlList[request5.
 urlList.length-1]}function requestBadPort(request5){const url2=requestCurrentURL(request5);if(urlIsHttpHttpsScheme(url2)&&
@@ -2222,21 +2222,21 @@ webidl.util.markAsUncloneable(this);if(form!==void 0){throw webidl.errors.conver
 argument:"Argument 1",types:["undefined"]})}}append(name2,value3,filename=void 0){webidl.brandCheck(this,_FormData);const prefix="\
 FormData.append";webidl.argumentLengthCheck(arguments,2,prefix);name2=webidl.converters.USVString(name2);if(arguments.length===
 3||webidl.is.Blob(value3)){value3=webidl.converters.Blob(value3,prefix,"value");if(filename!==void 0){filename=webidl.converters.
-USVString(filename)}}else{value3=webidl.converters.USVString(value3)}const entry=makeEntry(name2,value3,filename);this.#state.
-push(entry)}delete(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.delete";webidl.argumentLengthCheck(arguments,
-1,prefix);name2=webidl.converters.USVString(name2);this.#state=this.#state.filter(entry=>entry.name!==name2)}get(name2){
+USVString(filename)}}else{value3=webidl.converters.USVString(value3)}const entry2=makeEntry(name2,value3,filename);this.#state.
+push(entry2)}delete(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.delete";webidl.argumentLengthCheck(arguments,
+1,prefix);name2=webidl.converters.USVString(name2);this.#state=this.#state.filter(entry2=>entry2.name!==name2)}get(name2){
 webidl.brandCheck(this,_FormData);const prefix="FormData.get";webidl.argumentLengthCheck(arguments,1,prefix);name2=webidl.
-converters.USVString(name2);const idx=this.#state.findIndex(entry=>entry.name===name2);if(idx===-1){return null}return this.#state[idx].
+converters.USVString(name2);const idx=this.#state.findIndex(entry2=>entry2.name===name2);if(idx===-1){return null}return this.#state[idx].
 value}getAll(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.getAll";webidl.argumentLengthCheck(arguments,
-1,prefix);name2=webidl.converters.USVString(name2);return this.#state.filter(entry=>entry.name===name2).map(entry=>entry.
+1,prefix);name2=webidl.converters.USVString(name2);return this.#state.filter(entry2=>entry2.name===name2).map(entry2=>entry2.
 value)}has(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.has";webidl.argumentLengthCheck(arguments,1,prefix);
-name2=webidl.converters.USVString(name2);return this.#state.findIndex(entry=>entry.name===name2)!==-1}set(name2,value3,filename=void 0){
+name2=webidl.converters.USVString(name2);return this.#state.findIndex(entry2=>entry2.name===name2)!==-1}set(name2,value3,filename=void 0){
 webidl.brandCheck(this,_FormData);const prefix="FormData.set";webidl.argumentLengthCheck(arguments,2,prefix);name2=webidl.
 converters.USVString(name2);if(arguments.length===3||webidl.is.Blob(value3)){value3=webidl.converters.Blob(value3,prefix,
 "value");if(filename!==void 0){filename=webidl.converters.USVString(filename)}}else{value3=webidl.converters.USVString(value3)}
-const entry=makeEntry(name2,value3,filename);const idx=this.#state.findIndex(entry2=>entry2.name===name2);if(idx!==-1){this.#state=
-[...this.#state.slice(0,idx),entry,...this.#state.slice(idx+1).filter(entry2=>entry2.name!==name2)]}else{this.#state.push(
-entry)}}[nodeUtil.inspect.custom](depth,options){const state=this.#state.reduce((a2,b)=>{if(a2[b.name]){if(Array.isArray(
+const entry2=makeEntry(name2,value3,filename);const idx=this.#state.findIndex(entry3=>entry3.name===name2);if(idx!==-1){
+this.#state=[...this.#state.slice(0,idx),entry2,...this.#state.slice(idx+1).filter(entry3=>entry3.name!==name2)]}else{this.#state.
+push(entry2)}}[nodeUtil.inspect.custom](depth,options){const state=this.#state.reduce((a2,b)=>{if(a2[b.name]){if(Array.isArray(
 a2[b.name])){a2[b.name].push(b.value)}else{a2[b.name]=[a2[b.name],b.value]}}else{a2[b.name]=b.value}return a2},{__proto__:null});
 options.depth??=depth;options.colors??=true;const output2=nodeUtil.formatWithOptions(options,state);return`FormData ${output2.
 slice(output2.indexOf("]")+2)}`}static getFormDataState(formData){return formData.#state}static setFormDataState(formData,newState){
@@ -2252,7 +2252,7 @@ ct";var{bufferToLowerCasedHeaderName}=require_util();var{HTTP_TOKEN_CODEPOINTS}=
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isomorphicDecode}=require_infra();var dd=Buffer.from(
 "--");var decoder=new TextDecoder;var decoderIgnoreBOM=new TextDecoder("utf-8",{ignoreBOM:true});function isAsciiString(chars){
 for(let i2=0;i2<chars.length;++i2){if((chars.charCodeAt(i2)&~127)!==0){return false}}return true}function validateBoundary(boundary){
-const length=boundary.length;if(length<27||length>70){return false}for(let i2=0;i2<length;++i2){const cp=boundary.charCodeAt(
+const length2=boundary.length;if(length2<27||length2>70){return false}for(let i2=0;i2<length2;++i2){const cp=boundary.charCodeAt(
 i2);if(!(cp>=48&&cp<=57||cp>=65&&cp<=90||cp>=97&&cp<=122||cp===39||cp===45||cp===95)){return false}}return true}function multipartFormDataParser(input2,mimeType){
 assert2(mimeType!=="failure"&&mimeType.essence==="multipart/form-data");const boundaryString=mimeType.parameters.get("bo\
 undary");if(boundaryString===void 0){throw parsingError("missing boundary in content-type header")}const boundary=Buffer.
@@ -2309,7 +2309,7 @@ function parsingError(cause){return new TypeError("Failed to parse body as FormD
 return char<=31||char===127}function isTSpecial(char){return char===40||char===41||char===60||char===62||char===64||char===
 44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===61}function isToken(char){
 return char<=127&&char!==32&&char!==9&&!isCTL(char)&&!isTSpecial(char)}module.exports={multipartFormDataParser,validateBoundary}}});var require_promise=__commonJS({"node_modules/undici/lib/util/promise.js"(exports,module){"use strict";function createDeferredPromise(){
-let res;let rej;const promise3=new Promise((resolve16,reject)=>{res=resolve16;rej=reject});return{promise:promise3,resolve:res,
+let res;let rej;const promise3=new Promise((resolve17,reject)=>{res=resolve17;rej=reject});return{promise:promise3,resolve:res,
 reject:rej}}module.exports={createDeferredPromise}}});var require_body=__commonJS({"node_modules/undici/lib/web/fetch/body.js"(exports,module){"use strict";var util=require_util();
 var{ReadableStreamFrom,readableStreamClose,fullyReadBody,extractMimeType}=require_util2();var{FormData,setFormDataState}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,isDisturbed}=__require("node:stream");var{
@@ -2325,41 +2325,41 @@ if(iterator2==null){if(result?.length&&!isErrored(stream)){controller2.enqueue(t
 result):new Uint8Array(result))}queueMicrotask(()=>readableStreamClose(controller2));return}while(true){const{value:value3,
 done:done2}=await iterator2.next();if(done2){queueMicrotask(()=>readableStreamClose(controller2));return}if(value3.length&&
 !isErrored(stream)){controller2.enqueue(new Uint8Array(value3));return}}},cancel(reason){return action2()[Symbol.asyncIterator]?.().
-return(reason)},type:"bytes"})}assert2(webidl.is.ReadableStream(stream));let action2=null;let source=null;let length=null;
+return(reason)},type:"bytes"})}assert2(webidl.is.ReadableStream(stream));let action2=null;let source=null;let length2=null;
 let type=null;if(typeof object3==="string"){source=object3;type="text/plain;charset=UTF-8"}else if(webidl.is.URLSearchParams(
 object3)){source=object3.toString();type="application/x-www-form-urlencoded;charset=UTF-8"}else if(webidl.is.BufferSource(
 object3)){source=webidl.util.getCopyOfBytesHeldByBufferSource(object3)}else if(webidl.is.FormData(object3)){const boundary=`\
 ----formdata-undici-0${`${random(1e11)}`.padStart(11,"0")}`;const prefix=`--${boundary}\r
 Content-Disposition: form-data`;const formdataEscape=str=>str.replace(/\n/g,"%0A").replace(/\r/g,"%0D").replace(/"/g,"%2\
 2");const normalizeLinefeeds=value3=>value3.replace(/\r?\n|\r/g,"\r\n");const blobParts=[];const rn=new Uint8Array([13,10]);
-length=0;let hasUnknownSizeValue=false;for(const[name2,value3]of object3){if(typeof value3==="string"){const chunk2=textEncoder.
+length2=0;let hasUnknownSizeValue=false;for(const[name2,value3]of object3){if(typeof value3==="string"){const chunk2=textEncoder.
 encode(prefix+`; name="${formdataEscape(normalizeLinefeeds(name2))}"\r
 \r
 ${normalizeLinefeeds(value3)}\r
-`);blobParts.push(chunk2);length+=chunk2.byteLength}else{const chunk2=textEncoder.encode(`${prefix}; name="${formdataEscape(
+`);blobParts.push(chunk2);length2+=chunk2.byteLength}else{const chunk2=textEncoder.encode(`${prefix}; name="${formdataEscape(
 normalizeLinefeeds(name2))}"`+(value3.name?`; filename="${formdataEscape(value3.name)}"`:"")+`\r
 Content-Type: ${value3.type||"application/octet-stream"}\r
 \r
-`);blobParts.push(chunk2,value3,rn);if(typeof value3.size==="number"){length+=chunk2.byteLength+value3.size+rn.byteLength}else{
+`);blobParts.push(chunk2,value3,rn);if(typeof value3.size==="number"){length2+=chunk2.byteLength+value3.size+rn.byteLength}else{
 hasUnknownSizeValue=true}}}const chunk=textEncoder.encode(`--${boundary}--\r
-`);blobParts.push(chunk);length+=chunk.byteLength;if(hasUnknownSizeValue){length=null}source=object3;const parts=(async function*(){
+`);blobParts.push(chunk);length2+=chunk.byteLength;if(hasUnknownSizeValue){length2=null}source=object3;const parts=(async function*(){
 for(const part of blobParts){if(part.stream){yield*part.stream()}else{yield part}}})();action2=()=>parts;type=`multipart\
-/form-data; boundary=${boundary}`}else if(webidl.is.Blob(object3)){source=object3;length=object3.size;if(object3.type){type=
-object3.type}}else if(typeof object3[Symbol.asyncIterator]==="function"){if(keepalive){throw new TypeError("keepalive")}
-if(util.isDisturbed(object3)||object3.locked){throw new TypeError("Response body object should not be disturbed or locke\
-d")}stream=webidl.is.ReadableStream(object3)?object3:ReadableStreamFrom(object3)}if(typeof source==="string"||isUint8Array(
-source)){action2=()=>source;length=typeof source==="string"?Buffer.byteLength(source):source.length}const body2={stream,
-source,length};return[body2,type]}function safelyExtractBody(object3,keepalive=false){if(webidl.is.ReadableStream(object3)){
-assert2(!util.isDisturbed(object3),"The body has already been consumed.");assert2(!object3.locked,"The stream is locked.")}
-return extractBody(object3,keepalive)}function cloneBody(body2){const{0:out1,1:out2}=body2.stream.tee();body2.stream=out1;
-return{stream:out2,length:body2.length,source:body2.source}}function bodyMixinMethods(instance,getInternalState){const methods={
-blob(){return consumeBody(this,bytes=>{let mimeType=bodyMimeType(getInternalState(this));if(mimeType===null){mimeType=""}else if(mimeType){
-mimeType=serializeAMimeType(mimeType)}return new Blob([bytes],{type:mimeType})},instance,getInternalState)},arrayBuffer(){
-return consumeBody(this,bytes=>{return new Uint8Array(bytes).buffer},instance,getInternalState)},text(){return consumeBody(
+/form-data; boundary=${boundary}`}else if(webidl.is.Blob(object3)){source=object3;length2=object3.size;if(object3.type){
+type=object3.type}}else if(typeof object3[Symbol.asyncIterator]==="function"){if(keepalive){throw new TypeError("keepali\
+ve")}if(util.isDisturbed(object3)||object3.locked){throw new TypeError("Response body object should not be disturbed or \
+locked")}stream=webidl.is.ReadableStream(object3)?object3:ReadableStreamFrom(object3)}if(typeof source==="string"||isUint8Array(
+source)){action2=()=>source;length2=typeof source==="string"?Buffer.byteLength(source):source.length}const body2={stream,
+source,length:length2};return[body2,type]}function safelyExtractBody(object3,keepalive=false){if(webidl.is.ReadableStream(
+object3)){assert2(!util.isDisturbed(object3),"The body has already been consumed.");assert2(!object3.locked,"The stream \
+is locked.")}return extractBody(object3,keepalive)}function cloneBody(body2){const{0:out1,1:out2}=body2.stream.tee();body2.
+stream=out1;return{stream:out2,length:body2.length,source:body2.source}}function bodyMixinMethods(instance,getInternalState){
+const methods={blob(){return consumeBody(this,bytes=>{let mimeType=bodyMimeType(getInternalState(this));if(mimeType===null){
+mimeType=""}else if(mimeType){mimeType=serializeAMimeType(mimeType)}return new Blob([bytes],{type:mimeType})},instance,getInternalState)},
+arrayBuffer(){return consumeBody(this,bytes=>{return new Uint8Array(bytes).buffer},instance,getInternalState)},text(){return consumeBody(
 this,utf8DecodeBytes,instance,getInternalState)},json(){return consumeBody(this,parseJSONFromBytes,instance,getInternalState)},
 formData(){return consumeBody(this,value3=>{const mimeType=bodyMimeType(getInternalState(this));if(mimeType!==null){switch(mimeType.
-essence){case"multipart/form-data":{const parsed2=multipartFormDataParser(value3,mimeType);const fd=new FormData;setFormDataState(
-fd,parsed2);return fd}case"application/x-www-form-urlencoded":{const entries=new URLSearchParams(value3.toString());const fd=new FormData;
+essence){case"multipart/form-data":{const parsed3=multipartFormDataParser(value3,mimeType);const fd=new FormData;setFormDataState(
+fd,parsed3);return fd}case"application/x-www-form-urlencoded":{const entries=new URLSearchParams(value3.toString());const fd=new FormData;
 for(const[name2,value4]of entries){fd.append(name2,value4)}return fd}}}throw new TypeError('Content-Type was not one of \
 "multipart/form-data" or "application/x-www-form-urlencoded".')},instance,getInternalState)},bytes(){return consumeBody(
 this,bytes=>{return new Uint8Array(bytes)},instance,getInternalState)}};return methods}function mixinBody(prototype,getInternalState){
@@ -2576,8 +2576,8 @@ write(`${header}content-length: ${contentLength}\r
 `,"latin1");socket.write(buffer);socket.uncork();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload&&
 request5.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve16,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve16}});socket.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve17,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve17}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request5,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
 if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err){writer.destroy(
 err)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request5,
@@ -2740,8 +2740,8 @@ throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2
 write(buffer);h2stream.uncork();h2stream.end();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve16,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve16}});h2stream.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve17,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve17}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request5.onBodySent(
 chunk);if(!res){await waitForDrain()}}h2stream.end();request5.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err){
 abort(err)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -2812,10 +2812,10 @@ return Boolean(this[kHTTPContext]?.busy(null)||this[kSize]>=(getPipelining(this)
 this);this.once("connect",cb)}[kDispatch](opts,handler2){const request5=new Request(this[kUrl].origin,opts,handler2);this[kQueue].
 push(request5);if(this[kResuming]){}else if(util.bodyLength(request5.body)==null&&util.isIterable(request5.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
-2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve16=>{if(this[kSize]){this[kClosedResolve]=resolve16}else{
-resolve16(null)}})}[kDestroy](err){return new Promise(resolve16=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve17=>{if(this[kSize]){this[kClosedResolve]=resolve17}else{
+resolve17(null)}})}[kDestroy](err){return new Promise(resolve17=>{const requests=this[kQueue].splice(this[kPendingIdx]);
 for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];if(request5!=null){util.errorRequest(this,request5,err)}}
-const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve16(null)};if(this[kHTTPContext]){
+const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve17(null)};if(this[kHTTPContext]){
 this[kHTTPContext].destroy(err,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err){
 if(client3[kRunning]===0&&err.code!=="UND_ERR_INFO"&&err.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
 const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];
@@ -2876,8 +2876,8 @@ ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
 this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i2=0;i2<this[kClients].length;i2++){const client3=this[kClients][i2];
-if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve16=>{
-this[kClosedResolve]=resolve16})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve17=>{
+this[kClosedResolve]=resolve17})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
 onError(err)}const destroyAll=new Array(this[kClients].length);for(let i2=0;i2<this[kClients].length;i2++){destroyAll[i2]=
 this[kClients][i2].destroy(err)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
@@ -3098,16 +3098,16 @@ options.headers||{};this[kProxyProtocol]=options.proxyTls?"https:":"http:";this[
 decodeURIComponent(url2.password):null)};this[kConnector]=options.connect||buildConnector({...options.proxyTls,servername:options.
 proxyTls?.servername||url2.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
-const socket=await new Promise((resolve16,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err,socket2)=>{if(err){reject(err)}else{resolve16(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+const socket=await new Promise((resolve17,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
+(err,socket2)=>{if(err){reject(err)}else{resolve17(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
 socks5Client.on("error",err=>{debug("SOCKS5 error:",err);socket.destroy()});await socks5Client.handshake();await new Promise(
-(resolve16,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve16()};const onError=err=>{clearTimeout(timeout);
+(resolve17,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve17()};const onError=err=>{clearTimeout(timeout);
 socks5Client.removeListener("authenticated",onAuthenticated);reject(err)};if(socks5Client.state===STATES.AUTHENTICATED){
-clearTimeout(timeout);resolve16()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
-await socks5Client.connect(targetHost,targetPort);await new Promise((resolve16,reject)=>{const timeout=setTimeout(()=>{reject(
+clearTimeout(timeout);resolve17()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
+await socks5Client.connect(targetHost,targetPort);await new Promise((resolve17,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve16()};const onError=err=>{clearTimeout(
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve17()};const onError=err=>{clearTimeout(
 timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
@@ -3116,7 +3116,7 @@ try{const url2=new URL2(origin2);const targetHost=url2.hostname;const targetPort
 https:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url2.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upg\
 rading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
-await new Promise((resolve16,reject)=>{finalSocket.once("secureConnect",resolve16);finalSocket.once("error",reject)})}callback2(
+await new Promise((resolve17,reject)=>{finalSocket.once("secureConnect",resolve17);finalSocket.once("error",reject)})}callback2(
 null,finalSocket)}catch(err){debug("SOCKS5 connection error:",err);callback2(err)}}});this[kPools].set(originKey,pool)}return pool[kDispatch](
 opts,handler2)}catch(err){debug("dispatch error:",err);if(typeof handler2.onResponseError==="function"){handler2.onResponseError(
 null,err);return false}else if(typeof handler2.onError==="function"){handler2.onError(err);return false}else{throw err}}}async[kClose](){
@@ -3189,20 +3189,20 @@ this[kHttpsProxyAgent].destroy(err)])}#getProxyAgentForUrl(url2){let{protocol,ho
 replace(/:\d*$/,"").toLowerCase();port=Number.parseInt(port,10)||DEFAULT_PORTS[protocol]||0;if(!this.#shouldProxy(hostname5,
 port)){return this[kNoProxyAgent]}if(protocol==="https:"){return this[kHttpsProxyAgent]}return this[kHttpProxyAgent]}#shouldProxy(hostname5,port){
 if(this.#noProxyChanged){this.#parseNoProxy()}if(this.#noProxyEntries.length===0){return true}if(this.#noProxyValue==="*"){
-return false}for(let i2=0;i2<this.#noProxyEntries.length;i2++){const entry=this.#noProxyEntries[i2];if(entry.port&&entry.
-port!==port){continue}if(hostname5===entry.hostname){return false}if(hostname5.slice(-(entry.hostname.length+1))===`.${entry.
+return false}for(let i2=0;i2<this.#noProxyEntries.length;i2++){const entry2=this.#noProxyEntries[i2];if(entry2.port&&entry2.
+port!==port){continue}if(hostname5===entry2.hostname){return false}if(hostname5.slice(-(entry2.hostname.length+1))===`.${entry2.
 hostname}`){return false}}return true}#parseNoProxy(){const noProxyValue=this.#opts.noProxy??this.#noProxyEnv;const noProxySplit=noProxyValue.
-split(/[,\s]/);const noProxyEntries=[];for(let i2=0;i2<noProxySplit.length;i2++){const entry=noProxySplit[i2];if(!entry){
-continue}const parsed2=entry.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed2?parsed2[1]:entry).replace(/^\*?\./,
-"").toLowerCase(),port:parsed2?Number.parseInt(parsed2[2],10):0})}this.#noProxyValue=noProxyValue;this.#noProxyEntries=noProxyEntries}get#noProxyChanged(){
+split(/[,\s]/);const noProxyEntries=[];for(let i2=0;i2<noProxySplit.length;i2++){const entry2=noProxySplit[i2];if(!entry2){
+continue}const parsed3=entry2.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed3?parsed3[1]:entry2).replace(/^\*?\./,
+"").toLowerCase(),port:parsed3?Number.parseInt(parsed3[2],10):0})}this.#noProxyValue=noProxyValue;this.#noProxyEntries=noProxyEntries}get#noProxyChanged(){
 if(this.#opts.noProxy!==void 0){return false}return this.#noProxyValue!==this.#noProxyEnv}get#noProxyEnv(){return process.
 env.no_proxy??process.env.NO_PROXY??""}};module.exports=EnvHttpProxyAgent}});var require_retry_handler=__commonJS({"node_modules/undici/lib/handler/retry-handler.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{kRetryHandlerDefaultRetry}=require_symbols();var{RequestRetryError}=require_errors();var WrapHandler=require_wrap_handler();
 var{isDisturbed,parseRangeHeader,wrapRequestBody}=require_util();function calculateRetryAfterHeader(retryAfter){const retryTime=new Date(
 retryAfter).getTime();return isNaN(retryTime)?0:retryTime-Date.now()}function validatePartialResponseContentLength(headers,range2,statusCode,retryCount){
 const contentLength=headers["content-length"];if(contentLength==null){return}if(!Number.isFinite(range2.start)||!Number.
-isFinite(range2.end)){return}const length=Number(contentLength);const expectedLength=range2.end-range2.start+1;if(!Number.
-isFinite(length)||length!==expectedLength){throw new RequestRetryError("Content-Length mismatch",statusCode,{headers,data:{
+isFinite(range2.end)){return}const length2=Number(contentLength);const expectedLength=range2.end-range2.start+1;if(!Number.
+isFinite(length2)||length2!==expectedLength){throw new RequestRetryError("Content-Length mismatch",statusCode,{headers,data:{
 count:retryCount}})}}var RetryController=class{#paused=false;#target=null;set target(target){this.#target=target;if(this.#paused){
 target?.pause()}}get target(){return this.#target}pause(){this.#paused=true;this.#target?.pause()}resume(){this.#paused=
 false;this.#target?.resume()}abort(reason){this.#target?.abort(reason)}get paused(){return this.#paused||(this.#target?.
@@ -3298,33 +3298,33 @@ if(!this[kBody]){this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kB
 return this[kBody]}dump(opts){const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){
 return Promise.reject(new InvalidArgumentError2("signal must be an AbortSignal"))}const limit2=opts?.limit&&Number.isFinite(
 opts.limit)?opts.limit:128*1024;if(signal?.aborted){return Promise.reject(signal.reason??new AbortError)}if(this._readableState.
-closeEmitted){return Promise.resolve(null)}return new Promise((resolve16,reject)=>{if(this[kContentLength]&&this[kContentLength]>
+closeEmitted){return Promise.resolve(null)}return new Promise((resolve17,reject)=>{if(this[kContentLength]&&this[kContentLength]>
 limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}if(signal){const onAbort=()=>{this.destroy(signal.reason??
 new AbortError)};signal.addEventListener("abort",onAbort);this.on("close",function(){signal.removeEventListener("abort",
-onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve16(null)}})}else{this.on("close",resolve16)}
+onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve17(null)}})}else{this.on("close",resolve17)}
 this.on("error",noop5).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
 isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked(bodyReadable){return bodyReadable[kBody]?.
 locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked(
-bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve16,reject)=>{if(isUnusable(
+bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve17,reject)=>{if(isUnusable(
 stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===false){stream.on("error",reject).
 on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError("unusable"))}}else{queueMicrotask(
-()=>{stream[kConsume]={type,stream,resolve:resolve16,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
+()=>{stream[kConsume]={type,stream,resolve:resolve17,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
 this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
 stream;if(state.bufferIndex){const start3=state.bufferIndex;const end=state.buffer.length;for(let n2=start3;n2<end;n2++){
 consumePush(consume2,state.buffer[n2])}}else{for(const chunk of state.buffer){consumePush(consume2,chunk)}}if(state.endEmitted){
 consumeEnd(this[kConsume],this._readableState.encoding)}else{consume2.stream.on("end",function(){consumeEnd(this[kConsume],
-this._readableState.encoding)})}consume2.stream.resume();while(consume2.stream.read()!=null){}}function chunksDecode(chunks,length,encoding){
-if(chunks.length===0||length===0){return""}const buffer=chunks.length===1?chunks[0]:Buffer.concat(chunks,length);const bufferLength=buffer.
+this._readableState.encoding)})}consume2.stream.resume();while(consume2.stream.read()!=null){}}function chunksDecode(chunks,length2,encoding){
+if(chunks.length===0||length2===0){return""}const buffer=chunks.length===1?chunks[0]:Buffer.concat(chunks,length2);const bufferLength=buffer.
 length;const start3=bufferLength>2&&buffer[0]===239&&buffer[1]===187&&buffer[2]===191?3:0;if(!encoding||encoding==="utf8"||
 encoding==="utf-8"){return buffer.utf8Slice(start3,bufferLength)}else{return buffer.subarray(start3,bufferLength).toString(
-encoding)}}function chunksConcat(chunks,length){if(chunks.length===0||length===0){return new Uint8Array(0)}if(chunks.length===
-1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);let offset=0;for(let i2=0;i2<
+encoding)}}function chunksConcat(chunks,length2){if(chunks.length===0||length2===0){return new Uint8Array(0)}if(chunks.length===
+1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length2).buffer);let offset=0;for(let i2=0;i2<
 chunks.length;++i2){const chunk=chunks[i2];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
-const{type,body:body2,resolve:resolve16,stream,length}=consume2;try{if(type==="text"){resolve16(chunksDecode(body2,length,
-encoding))}else if(type==="json"){resolve16(JSON.parse(chunksDecode(body2,length,encoding)))}else if(type==="arrayBuffer"){
-resolve16(chunksConcat(body2,length).buffer)}else if(type==="blob"){resolve16(new Blob(body2,{type:stream[kContentType]}))}else if(type===
-"bytes"){resolve16(chunksConcat(body2,length))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
+const{type,body:body2,resolve:resolve17,stream,length:length2}=consume2;try{if(type==="text"){resolve17(chunksDecode(body2,
+length2,encoding))}else if(type==="json"){resolve17(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
+rayBuffer"){resolve17(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve17(new Blob(body2,{type:stream[kContentType]}))}else if(type===
+"bytes"){resolve17(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
 consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(consume2,err){if(consume2.body===null){return}
 if(err){consume2.reject(err)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
 reject=null;consume2.length=0;consume2.body=null}module.exports={Readable:BodyReadable,chunksDecode}}});var require_api_request=__commonJS({"node_modules/undici/lib/api/api-request.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3355,8 +3355,8 @@ chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.p
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
 if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop5),err)})}if(body2){this.body=null;if(util.isStream(
 body2)){body2.on("error",noop5);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
-null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve16,reject)=>{request5.call(this,
-opts,(err,data3)=>{return err?reject(err):resolve16(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
+null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve17,reject)=>{request5.call(this,
+opts,(err,data3)=>{return err?reject(err):resolve17(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
 dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err,{opaque}))}}module.exports=request5;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self2){
@@ -3391,7 +3391,7 @@ const{res}=this;removeSignal(this);if(!res){return}this.trailers=util.parseHeade
 res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;if(res){this.res=null;util.destroy(res,
 err)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}if(body2){
 this.body=null;util.destroy(body2,err)}}};function stream(opts,factory,callback2){if(callback2===void 0){return new Promise(
-(resolve16,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve16(data3)})})}try{const handler2=new StreamHandler(
+(resolve17,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve17(data3)})})}try{const handler2=new StreamHandler(
 opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.
 opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
@@ -3438,8 +3438,8 @@ socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:ca
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve16,reject)=>{upgrade.
-call(this,opts,(err,data3)=>{return err?reject(err):resolve16(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
+err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve17,reject)=>{upgrade.
+call(this,opts,(err,data3)=>{return err?reject(err):resolve17(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
 callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
 upgradeHandler)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
 err,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3454,8 +3454,8 @@ if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abor
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
 rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve16,reject)=>{
-connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve16(data3)})})}try{const connectHandler=new ConnectHandler(
+callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve17,reject)=>{
+connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve17(data3)})})}try{const connectHandler=new ConnectHandler(
 opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
@@ -3725,7 +3725,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError2(`In\
 valid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve16}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve17}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError:InvalidArgumentError2,
 UndiciError}=require_errors();var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();
 function formatRequestKey(opts,headerFilters,matchOptions={}){const url2=new URL(opts.path,opts.origin);const normalized2=opts.
@@ -3764,11 +3764,11 @@ requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash
 get(hash3);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve16(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash3,
-snapshot}of parsed2){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed2))}}catch(error63){
+resolve17(path),"utf8");const parsed3=JSON.parse(data3);if(Array.isArray(parsed3)){this.#snapshots.clear();for(const{hash:hash3,
+snapshot}of parsed3){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed3))}}catch(error63){
 if(error63.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{
 cause:error63})}}}async saveSnapshots(filePath){const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2(
-"Snapshot path is required")}const resolvedPath=resolve16(path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.
+"Snapshot path is required")}const resolvedPath=resolve17(path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.
 from(this.#snapshots.entries()).map(([hash3,snapshot])=>({hash:hash3,snapshot}));await writeFile2(resolvedPath,JSON.stringify(
 data3,null,2),{flush:true})}clear(){this.#snapshots.clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){
 return this.#snapshots.size}resetCallCounts(){for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){
@@ -4346,25 +4346,25 @@ ze must be a non-negative integer")}this.#maxSize=opts.maxSize}if(opts.maxEntryS
 "number"||!Number.isInteger(opts.maxEntrySize)||opts.maxEntrySize<0){throw new TypeError("MemoryCacheStore options.maxEn\
 trySize must be a non-negative integer")}this.#maxEntrySize=opts.maxEntrySize}}}get size(){return this.#size}isFull(){return this.#size>=
 this.#maxSize||this.#count>=this.#maxCount}get(key){assertCacheKey(key);const topLevelKey=`${key.origin}:${key.path}`;const now=Date.
-now();const entries=this.#entries.get(topLevelKey);const entry=entries?findEntry(key,entries,now):null;return entry==null?
-void 0:{statusMessage:entry.statusMessage,statusCode:entry.statusCode,headers:entry.headers,body:entry.body,vary:entry.vary?
-entry.vary:void 0,etag:entry.etag,cacheControlDirectives:entry.cacheControlDirectives,cachedAt:entry.cachedAt,staleAt:entry.
-staleAt,deleteAt:entry.deleteAt}}createWriteStream(key,val){assertCacheKey(key);assertCacheValue(val);const topLevelKey=`${key.
-origin}:${key.path}`;const store=this;const entry={...key,...val,body:[],size:0};return new Writable({write(chunk,encoding,callback2){
-if(typeof chunk==="string"){chunk=Buffer.from(chunk,encoding)}entry.size+=chunk.byteLength;if(entry.size>=store.#maxEntrySize){
-this.destroy()}else{entry.body.push(chunk)}callback2(null)},final(callback2){let entries=store.#entries.get(topLevelKey);
+now();const entries=this.#entries.get(topLevelKey);const entry2=entries?findEntry(key,entries,now):null;return entry2==null?
+void 0:{statusMessage:entry2.statusMessage,statusCode:entry2.statusCode,headers:entry2.headers,body:entry2.body,vary:entry2.
+vary?entry2.vary:void 0,etag:entry2.etag,cacheControlDirectives:entry2.cacheControlDirectives,cachedAt:entry2.cachedAt,staleAt:entry2.
+staleAt,deleteAt:entry2.deleteAt}}createWriteStream(key,val){assertCacheKey(key);assertCacheValue(val);const topLevelKey=`${key.
+origin}:${key.path}`;const store=this;const entry2={...key,...val,body:[],size:0};return new Writable({write(chunk,encoding,callback2){
+if(typeof chunk==="string"){chunk=Buffer.from(chunk,encoding)}entry2.size+=chunk.byteLength;if(entry2.size>=store.#maxEntrySize){
+this.destroy()}else{entry2.body.push(chunk)}callback2(null)},final(callback2){let entries=store.#entries.get(topLevelKey);
 if(!entries){entries=[];store.#entries.set(topLevelKey,entries)}const previousEntry=findEntry(key,entries,Date.now());if(previousEntry){
-const index=entries.indexOf(previousEntry);entries.splice(index,1,entry);store.#size-=previousEntry.size}else{entries.push(
-entry);store.#count+=1}store.#size+=entry.size;if(store.#size>store.#maxSize||store.#count>store.#maxCount){if(!store.#hasEmittedMaxSizeEvent){
+const index=entries.indexOf(previousEntry);entries.splice(index,1,entry2);store.#size-=previousEntry.size}else{entries.push(
+entry2);store.#count+=1}store.#size+=entry2.size;if(store.#size>store.#maxSize||store.#count>store.#maxCount){if(!store.#hasEmittedMaxSizeEvent){
 store.emit("maxSizeExceeded",{size:store.#size,maxSize:store.#maxSize,count:store.#count,maxCount:store.#maxCount});store.#hasEmittedMaxSizeEvent=
-true}for(const[key2,entries2]of store.#entries){for(const entry2 of entries2.splice(0,entries2.length/2)){store.#size-=entry2.
+true}for(const[key2,entries2]of store.#entries){for(const entry3 of entries2.splice(0,entries2.length/2)){store.#size-=entry3.
 size;store.#count-=1}if(entries2.length===0){store.#entries.delete(key2)}}if(store.#size<store.#maxSize&&store.#count<store.#maxCount){
 store.#hasEmittedMaxSizeEvent=false}}callback2(null)}})}delete(key){if(typeof key!=="object"){throw new TypeError(`expec\
-ted key to be object, got ${typeof key}`)}const topLevelKey=`${key.origin}:${key.path}`;for(const entry of this.#entries.
-get(topLevelKey)??[]){this.#size-=entry.size;this.#count-=1}this.#entries.delete(topLevelKey)}};function findEntry(key,entries,now){
-for(let i2=0;i2<entries.length;i2++){const entry=entries[i2];if(entry.deleteAt>now&&entry.method===key.method&&varyMatches(
-key,entry)){return entry}}}function varyMatches(key,entry){if(entry.vary==null){return true}for(const headerName in entry.
-vary){if(Object.hasOwn(entry.vary,headerName)&&!headerValueEquals(key.headers?.[headerName],entry.vary[headerName])){return false}}
+ted key to be object, got ${typeof key}`)}const topLevelKey=`${key.origin}:${key.path}`;for(const entry2 of this.#entries.
+get(topLevelKey)??[]){this.#size-=entry2.size;this.#count-=1}this.#entries.delete(topLevelKey)}};function findEntry(key,entries,now){
+for(let i2=0;i2<entries.length;i2++){const entry2=entries[i2];if(entry2.deleteAt>now&&entry2.method===key.method&&varyMatches(
+key,entry2)){return entry2}}}function varyMatches(key,entry2){if(entry2.vary==null){return true}for(const headerName in entry2.
+vary){if(Object.hasOwn(entry2.vary,headerName)&&!headerValueEquals(key.headers?.[headerName],entry2.vary[headerName])){return false}}
 return true}function headerValueEquals(lhs,rhs){if(lhs==null&&rhs==null){return true}if(lhs==null&&rhs!=null||lhs!=null&&
 rhs==null){return false}if(Array.isArray(lhs)&&Array.isArray(rhs)){if(lhs.length!==rhs.length){return false}for(let i2=0;i2<
 lhs.length;i2++){if(lhs[i2]!==rhs[i2]){return false}}return true}return lhs===rhs}module.exports=MemoryCacheStore}});var require_cache_revalidation_handler=__commonJS({"node_modules/undici/lib/handler/cache-revalidation-handler.js"(exports,module){
@@ -4754,8 +4754,8 @@ errors.invalidArgument({prefix:"Headers.append",value:name2,type:"header name"})
 errors.invalidArgument({prefix:"Headers.append",value:value3,type:"header value"})}if(getHeadersGuard(headers)==="immuta\
 ble"){throw new TypeError("immutable")}return getHeadersList(headers).append(name2,value3,false)}function headersListSortAndCombine(target){
 const headersList=getHeadersList(target);if(!headersList){return[]}if(headersList.sortedMap){return headersList.sortedMap}
-const headers=[];const names2=headersList.toSortedArray();const cookies=headersList.cookies;if(cookies===null||cookies.length===
-1){return headersList.sortedMap=names2}for(let i2=0;i2<names2.length;++i2){const{0:name2,1:value3}=names2[i2];if(name2===
+const headers=[];const names3=headersList.toSortedArray();const cookies=headersList.cookies;if(cookies===null||cookies.length===
+1){return headersList.sortedMap=names3}for(let i2=0;i2<names3.length;++i2){const{0:name2,1:value3}=names3[i2];if(name2===
 "set-cookie"){for(let j=0;j<cookies.length;++j){headers.push([name2,cookies[j]])}}else{headers.push([name2,value3])}}return headersList.
 sortedMap=headers}function compareHeaderName(a2,b){return a2[0]<b[0]?-1:1}var HeadersList=class _HeadersList{cookies=null;sortedMap;headersMap;constructor(init){
 if(init instanceof _HeadersList){this.headersMap=new Map(init.headersMap);this.sortedMap=init.sortedMap;this.cookies=init.
@@ -5256,7 +5256,7 @@ fetchParams.controller.controller.error(fetchParams.controller.serializedAbortRe
 controller.controller.error(new TypeError("terminated",{cause:isErrorLike(reason)?reason:void 0}))}}fetchParams.controller.
 connection.destroy()}return response;function dispatch({body:body2}){const url2=requestCurrentURL(request5);const agent=fetchParams.
 controller.dispatcher;const path=url2.pathname+url2.search;const hasTrailingQuestionMark=url2.search.length===0&&url2.href[url2.
-href.length-url2.hash.length-1]==="?";return new Promise((resolve16,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
+href.length-url2.hash.length-1]==="?";return new Promise((resolve17,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
 `${path}?`:path,origin:url2.origin,method:request5.method,body:agent.isMockActive?request5.body&&(request5.body.source||
 request5.body.stream):body2,headers:request5.headersList.entries,maxRedirections:0,upgrade:request5.mode==="websocket"?"\
 websocket":void 0},{body:null,abort:null,onConnect(abort){const{connection}=fetchParams.controller;timingInfo.finalConnectionTimingInfo=
@@ -5278,7 +5278,7 @@ constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflat
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
-new Readable({read:resume});const onError=this.onError.bind(this);resolve16({status,statusText,headersList,body:decoders.
+new Readable({read:resume});const onError=this.onError.bind(this);resolve17({status,statusText,headersList,body:decoders.
 length?pipeline(this.body,...decoders,err=>{if(err){this.onError(err)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
@@ -5286,12 +5286,12 @@ controller.ended=true;this.body.push(null)},onError(error63){if(this.abort){fetc
 abort)}this.body?.destroy(error63);fetchParams.controller.terminate(error63);reject(error63)},onRequestUpgrade(_controller,status,headers,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}const headerName=name2.toLowerCase();if(Array.
-isArray(value3)){for(const entry of value3){headersList.append(headerName,String(entry),true)}}else{headersList.append(headerName,
-String(value3),true)}}resolve16({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
+isArray(value3)){for(const entry2 of value3){headersList.append(headerName,String(entry2),true)}}else{headersList.append(
+headerName,String(value3),true)}}resolve17({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
-toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve16({status,statusText:STATUS_CODES2[status],
+toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve17({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch2,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
@@ -5694,13 +5694,13 @@ this.#handler,this.#info.binaryType,this.consumeFragments());this.#loop=true;thi
 this.#fragmentsBytes);this.#loop=false;break}}}}}consume(n2){if(n2>this.#byteOffset){throw new Error("Called consume() b\
 efore buffers satiated.")}else if(n2===0){return emptyBuffer}this.#byteOffset-=n2;const first=this.#buffers[0];if(first.
 length>n2){this.#buffers[0]=first.subarray(n2,first.length);return first.subarray(0,n2)}else if(first.length===n2){return this.#buffers.
-shift()}else{let offset=0;const buffer=Buffer.allocUnsafeSlow(n2);while(offset!==n2){const next=this.#buffers[0];const length=next.
-length;if(length+offset===n2){buffer.set(this.#buffers.shift(),offset);break}else if(length+offset>n2){buffer.set(next.subarray(
-0,n2-offset),offset);this.#buffers[0]=next.subarray(n2-offset);break}else{buffer.set(this.#buffers.shift(),offset);offset+=
-length}}return buffer}}writeFragments(fragment){if(this.#maxFragments>0&&this.#fragments.length===this.#maxFragments){failWebsocketConnection(
-this.#handler,1008,"Too many message fragments");return false}this.#fragmentsBytes+=fragment.length;this.#fragments.push(
-fragment);return true}consumeFragments(){const fragments=this.#fragments;if(fragments.length===1){this.#fragmentsBytes=0;
-return fragments.shift()}let offset=0;const output2=Buffer.allocUnsafeSlow(this.#fragmentsBytes);for(let i2=0;i2<fragments.
+shift()}else{let offset=0;const buffer=Buffer.allocUnsafeSlow(n2);while(offset!==n2){const next=this.#buffers[0];const length2=next.
+length;if(length2+offset===n2){buffer.set(this.#buffers.shift(),offset);break}else if(length2+offset>n2){buffer.set(next.
+subarray(0,n2-offset),offset);this.#buffers[0]=next.subarray(n2-offset);break}else{buffer.set(this.#buffers.shift(),offset);
+offset+=length2}}return buffer}}writeFragments(fragment){if(this.#maxFragments>0&&this.#fragments.length===this.#maxFragments){
+failWebsocketConnection(this.#handler,1008,"Too many message fragments");return false}this.#fragmentsBytes+=fragment.length;
+this.#fragments.push(fragment);return true}consumeFragments(){const fragments=this.#fragments;if(fragments.length===1){this.#fragmentsBytes=
+0;return fragments.shift()}let offset=0;const output2=Buffer.allocUnsafeSlow(this.#fragmentsBytes);for(let i2=0;i2<fragments.
 length;++i2){const buffer=fragments[i2];output2.set(buffer,offset);offset+=buffer.length}this.#fragments=[];this.#fragmentsBytes=
 0;return output2}parseCloseBody(data3){assert2(data3.length!==1);let code2;if(data3.length>=2){code2=data3.readUInt16BE(
 0)}if(code2!==void 0&&!isValidStatusCode(code2)){return{code:1002,reason:"Invalid status code",error:true}}let reason=data3.
@@ -5903,8 +5903,8 @@ var BOM=[239,187,191];var LF=10;var CR=13;var COLON=58;var SPACE=32;var defaultM
 from("data");var EVENT=Buffer.from("event");var ID=Buffer.from("id");var RETRY=Buffer.from("retry");var minParserItems=1024;
 var maxParserItems=131072;var bytesPerParserItem=128;function isASCIINumberBytes(buffer2,start3){if(start3>=buffer2.length){
 return false}for(let i2=start3;i2<buffer2.length;i2++){if(buffer2[i2]<48||buffer2[i2]>57){return false}}return true}function isValidLastEventIdBytes(buffer2,start3){
-for(let i2=start3;i2<buffer2.length;i2++){if(buffer2[i2]===0){return false}}return true}function isFieldName(line,length,field2){
-if(length!==field2.length){return false}for(let i2=0;i2<length;i2++){if(line[i2]!==field2[i2]){return false}}return true}
+for(let i2=start3;i2<buffer2.length;i2++){if(buffer2[i2]===0){return false}}return true}function isFieldName(line,length2,field2){
+if(length2!==field2.length){return false}for(let i2=0;i2<length2;i2++){if(line[i2]!==field2[i2]){return false}}return true}
 function createMaxEventSizeExceededError(){const error63=new Error("EventSource message size exceeded");error63.aborted=
 false;return error63}var EventSourceStream=class extends Transform{state;checkBOM=true;crlfCheck=false;eventEndCheck=false;chunks=[];chunkIndex=0;pos=0;lineChunkIndex=0;linePos=0;lineLength=0;eventSize=0;eventFieldSizes={
 data:0,event:0,id:0,retry:0};dataLineCount=0;maxEventSize;maxDataLines;maxBufferedChunks;event={data:void 0,event:void 0,
@@ -5946,9 +5946,9 @@ chunkIndex;this.linePos=this.pos;this.lineLength=0;this.dropConsumedChunks()}dro
 0){const consumed=this.lineChunkIndex;this.chunks.splice(0,consumed);this.lineChunkIndex=0;this.chunkIndex-=consumed}if(this.
 chunkIndex===this.chunks.length){this.chunks.length=0;this.chunkIndex=0;this.pos=0;this.lineChunkIndex=0;this.linePos=0}}readLine(){
 if(this.lineChunkIndex===this.chunkIndex){return this.chunks[this.chunkIndex].subarray(this.linePos,this.pos)}const chunks=[];
-let length=0;for(let i2=this.lineChunkIndex;i2<=this.chunkIndex;i2++){const chunk=this.chunks[i2];const start3=i2===this.
+let length2=0;for(let i2=this.lineChunkIndex;i2<=this.chunkIndex;i2++){const chunk=this.chunks[i2];const start3=i2===this.
 lineChunkIndex?this.linePos:0;const end=i2===this.chunkIndex?this.pos:chunk.length;const slice=chunk.subarray(start3,end);
-length+=slice.length;chunks.push(slice)}return Buffer.concat(chunks,length)}peekBufferedByte(offset){let chunkIndex=this.
+length2+=slice.length;chunks.push(slice)}return Buffer.concat(chunks,length2)}peekBufferedByte(offset){let chunkIndex=this.
 lineChunkIndex;let pos=this.linePos;while(chunkIndex<this.chunks.length){const chunk=this.chunks[chunkIndex];const remaining=chunk.
 length-pos;if(offset<remaining){return chunk[pos+offset]}offset-=remaining;chunkIndex++;pos=0}}discardLeadingBytes(count3){
 while(count3>0&&this.lineChunkIndex<this.chunks.length){const chunk=this.chunks[this.lineChunkIndex];const remaining=chunk.
@@ -6062,8 +6062,8 @@ results)summary2[status]+=1;return summary2}function mayBeUndone({results}){retu
 "failed"&&status!=="skipped"&&(action2==="update"||action2==="delete"))}var init_result=__esm({"src/apply/result.ts"(){"\
 use strict"}});var init_config=__esm({"node_modules/lossless-json/lib/esm/config.js"(){}});function isInteger(value3){return INTEGER_REGEX.test(value3)}function isNumber(value3){return NUMBER_REGEX.test(value3)}
 function isSafeNumber(value3,config3){if(isInteger(value3)){return Number.isSafeInteger(Number.parseInt(value3,10))}const num=Number.
-parseFloat(value3);if(Number.isInteger(num)&&!Number.isSafeInteger(num)){return false}const parsed2=String(num);if(value3===
-parsed2){return true}const valueDigits=extractSignificantDigits(value3);const parsedDigits=extractSignificantDigits(parsed2);
+parseFloat(value3);if(Number.isInteger(num)&&!Number.isSafeInteger(num)){return false}const parsed3=String(num);if(value3===
+parsed3){return true}const valueDigits=extractSignificantDigits(value3);const parsedDigits=extractSignificantDigits(parsed3);
 if(valueDigits===parsedDigits){return true}if(config3?.approx===true){const requiredDigits=14;if(parsedDigits.length>=requiredDigits&&
 valueDigits.startsWith(parsedDigits.substring(0,requiredDigits))){return true}}return false}function getUnsafeNumberReason(value3){
 if(isSafeNumber(value3,{approx:false})){return void 0}if(isInteger(value3)){return UnsafeNumberReason.truncate_integer}const num=Number.
@@ -6230,10 +6230,10 @@ index).toString(16).padStart(4,"0")}`).join(""));return`${text5}
 if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
 test(character)?2:1}var hostile,logCommand,short,wide;var init_escape=__esm({"src/base/escape.ts"(){"use strict";init_json();
 hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
-logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;short={"\n":"\\n","\r":"\\r","	":"\\t"};wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u}});function error(code2,message,places2=[],hint){return{code:code2,severity:"error",message,places:places2,...hint===void 0?
-{}:{hint}}}function warning2(code2,message,places2=[],hint){return{...error(code2,message,places2,hint),severity:"warnin\
-g"}}function refuse(problems){if(problems.some(problem=>problem.severity==="error"))throw new ProblemsError(problems);return problems}
-var ProblemsError;var init_problems=__esm({"src/base/problems.ts"(){"use strict";ProblemsError=class extends Error{problems;constructor(problems,options){
+logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;short={"\n":"\\n","\r":"\\r","	":"\\t"};wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u}});function error(code2,message,places=[],hint){return{code:code2,severity:"error",message,places,...hint===void 0?{}:{hint}}}
+function warning2(code2,message,places=[],hint){return{...error(code2,message,places,hint),severity:"warning"}}function refuse(problems){
+if(problems.some(problem=>problem.severity==="error"))throw new ProblemsError(problems);return problems}var ProblemsError;
+var init_problems=__esm({"src/base/problems.ts"(){"use strict";ProblemsError=class extends Error{problems;constructor(problems,options){
 super(problems.map(problem=>`${problem.code}: ${problem.message}`).join("\n"),options);this.name="ProblemsError";this.problems=
 problems}}}});function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||codePoint>1114111}function replaceCodePoint(codePoint){
 if(isInvalidCodePoint(codePoint)){return 65533}if(codePoint>=128&&codePoint<=159){return c1[codePoint-128]||codePoint}return codePoint}
@@ -6363,8 +6363,8 @@ $F$$$$%'$F#'%&%%$'$E$'%&$$$'%&$&$&$'%E&&%'$'%&$F%'$(%&$&$(C)&$$'%$D%$E$&$F$F$&E%
 \u2A2E\u2A35)\u2994\u2A12\u21C9\u203A\u{1D4C7}\u21B1]\u2019\u2019\u22CC\u22CA\u25B9\u22B5\u25B8\u29CE\u2968\u211E\u015B\u201A\u227B\u2AB4\u2AB8\u0161\u227D\u2AB0\u015F\u015D\u2AB6\u2ABA\u22E9\u2A13\u227F\u0441\u22C5\u22A1\u2A66\u21D8\u2925\u2198\u2198\xA7;\u2929\u2216\u2216\u2736\u{1D530}\u2322\u266F\u0449\u0448\u2223\u2225\xAD\u03C3\u03C2\u03C2\u223C\u2A6A\u2243\u2243\u2A9E\u2AA0\u2A9D\u2A9F\u2246\u2A24\u2972\u2190\u2216\u2A33\u29E4\u2223\u2323\u2AAA\u2AAC\u2AAC\uFE00\u044C/\u29C4\u233F\u{1D564}\u2660\u2660\u2225\u2293\u2293\uFE00\u2294\u2294\uFE00\u228F\u2291\u228F\u2291\u2290\u2292\u2290\u2292\u25A1\u25A1\u25AA\u25AA\u2192\u{1D4C8}\u2216\u2323\u22C6\u2606\u2605\u03F5\
 \u03D5\xAF\u2282\u2AC5\u2ABD\u2286\u2AC3\u2AC1\u2ACB\u228A\u2ABF\u2979\u2282\u2286\u2AC5\u228A\u2ACB\u2AC7\u2AD5\u2AD3\u227B\u2AB8\u227D\u2AB0\u2ABA\u2AB6\u22E9\u227F\u2211\u266A\u2283\xB9\xB2\xB3\u2AC6\u2ABE\u2AD8\u2287\u2AC4\u27C9\u2AD7\u297B\u2AC2\u2ACC\u228B\u2AC0\u2283\u2287\u2AC6\u228B\u2ACC\u2AC8\u2AD4\u2AD6\u21D9\u2926\u2199\u2199\u292A\xDF\u2316\u03C4\u23B4\u0165\u0163\u0442\u20DB\u2315\u{1D531}\u2234\u2234\u03B8\u03D1\u03D1\u2248\u223C\u2009\u2248\u223C\xFE\u02DC\xD7\u22A0\u2A31\u2A30\u222D\u2928\u22A4\u2336\u2AF1\u{1D565}\u2ADA\u2929\u2034\u2122\u25B5\u25BF\u25C3\u22B4\u225C\u25B9\u22B5\u25EC\u225C\u2A3A\u2A39\u29CD\u2A3B\u23E2\u{1D4C9}\u0446\u045B\u0167\u226C\u219E\u21A0\u21D1\
 \u2963\xFA\u2191\u045E\u016D\xFB\u0443\u21C5\u0171\u296E\u297E\u{1D532}\xF9\u21BF\u21BE\u2580\u231C\u231C\u230F\u25F8\u016B\xA8\u0173\u{1D566}\u2191\u2195\u21BF\u21BE\u228E\u03C5\u03D2\u03C5\u21C8\u231D\u231D\u230E\u016F\u25F9\u{1D4CA}\u22F0\u0169\u25B5\u25B4\u21C8\xFC\u29A7\u21D5\u2AE8\u2AE9\u22A8\u299C\u03F5\u03F0\u2205\u03D5\u03D6\u221D\u2195\u03F1\u03C2\u228A\uFE00\u2ACB\uFE00\u228B\uFE00\u2ACC\uFE00\u03D1\u22B2\u22B3\u0432\u22A2\u2228\u22BB\u225A\u22EE||\u{1D533}\u22B2\u2282\u20D2\u2283\u20D2\u{1D567}\u221D\u22B3\u{1D4CB}\u2ACB\uFE00\u228A\uFE00\u2ACC\uFE00\u228B\uFE00\u299A\u0175\u2A5F\u2227\u2259\u2118\u{1D534}\u{1D568}\u2118\u2240\u2240\u{1D4CC}\u22C2\u25EF\
-\u22C3\u25BD\u{1D535}\u27FA\u27F7\u03BE\u27F8\u27F5\u27FC\u22FB\u2A00\u{1D569}\u2A01\u2A02\u27F9\u27F6\u{1D4CD}\u2A06\u2A04\u25B3\u22C1\u22C0\xFD\u044F\u0177\u044B\xA5\u{1D536}\u0457\u{1D56A}\u{1D4CE}\u044E\xFF\u017A\u017E\u0437\u017C\u2128\u03B6\u{1D537}\u0436\u21DD\u{1D56B}\u{1D4CF}\u200D\u200C']}});function exactKey(text5,nameStart,length){return text5.charCodeAt(nameStart)<<25|text5.charCodeAt(nameStart+1)<<18|text5.
-charCodeAt(nameStart+length-2)<<11|CHAR_REMAP[text5.charCodeAt(nameStart+length-1)]<<5|length}function pairIndex(c0,c12){
+\u22C3\u25BD\u{1D535}\u27FA\u27F7\u03BE\u27F8\u27F5\u27FC\u22FB\u2A00\u{1D569}\u2A01\u2A02\u27F9\u27F6\u{1D4CD}\u2A06\u2A04\u25B3\u22C1\u22C0\xFD\u044F\u0177\u044B\xA5\u{1D536}\u0457\u{1D56A}\u{1D4CE}\u044E\xFF\u017A\u017E\u0437\u017C\u2128\u03B6\u{1D537}\u0436\u21DD\u{1D56B}\u{1D4CF}\u200D\u200C']}});function exactKey(text5,nameStart,length2){return text5.charCodeAt(nameStart)<<25|text5.charCodeAt(nameStart+1)<<18|text5.
+charCodeAt(nameStart+length2-2)<<11|CHAR_REMAP[text5.charCodeAt(nameStart+length2-1)]<<5|length2}function pairIndex(c0,c12){
 return(c0*3<<3^c12)&PAIR_TABLE_SIZE-1}function bucketOne(key,buckets){return(Math.imul(key,BUCKET_HASH_1)>>>16)*buckets>>>
 16}function bucketTwo(key,buckets){return(Math.imul(key,BUCKET_HASH_2)>>>16)*buckets>>>16}function initDecodeData(packed2){
 const[data3,values]=packed2;const nameCount=data3.charCodeAt(0)-HEADER_BIAS<<6|data3.charCodeAt(1)-HEADER_BIAS;const suffixesLength=data3.
@@ -6373,32 +6373,32 @@ charCodeAt(2)-HEADER_BIAS<<6|data3.charCodeAt(3)-HEADER_BIAS;const buckets=data3
 const keys=new Int32Array(slotCount);const slotMidOff=new Uint16Array(slotCount);const slotValue=new Uint16Array(slotCount);
 const lengthBits=new Uint32Array(PAIR_TABLE_SIZE);const middleOffsets=new Map;const middles=[];let name2="";let suffixOffset=HEADER_LENGTH;
 let valueOffset=0;for(let index=0;index<nameCount;index++){const meta0=data3.charCodeAt(metaStart+2*index)-META_BIAS;const meta1=data3.
-charCodeAt(metaStart+2*index+1)-META_BIAS;const prefixLength=meta0&31;const length=prefixLength+(meta1&31);const valueLength=(meta1>>
-5)+1;name2=name2.slice(0,prefixLength)+data3.slice(suffixOffset,suffixOffset+length-prefixLength);suffixOffset+=length-prefixLength;
-const key=exactKey(name2,0,length);const choice=data3.charCodeAt(choicesStart+Math.floor(index/CHOICE_BITS_PER_CHAR))-HEADER_BIAS&
-1<<index%CHOICE_BITS_PER_CHAR;let slot=2*(choice===0?bucketOne:bucketTwo)(key,buckets);if(keys[slot]!==0)slot+=1;keys[slot]=
-key;if(length>4){const middle=name2.slice(2,length-2);const existing2=middleOffsets.get(middle);if(existing2===void 0){middleOffsets.
-set(middle,middles.length);slotMidOff[slot]=middles.length;for(let middleIndex=0;middleIndex<middle.length;middleIndex+=
-2){middles.push(middle.charCodeAt(middleIndex)|middle.charCodeAt(middleIndex+1)<<16)}}else{slotMidOff[slot]=existing2}}const pair=pairIndex(
-name2.charCodeAt(0),name2.charCodeAt(1));lengthBits[pair]|=length<=16?1<<length-2:32768;if((meta0&32)!==0){lengthBits[pair]|=
-1<<length-2+16}slotValue[slot]=valueOffset<<2|valueLength-1|(meta0&32)>>4;valueOffset+=valueLength}return{keys,buckets,slotMidOff,
-slotValue,values,lengthBits,middles:new Uint32Array(middles)}}var META_BIAS,HEADER_BIAS,HEADER_LENGTH,CHOICE_BITS_PER_CHAR,
-BUCKET_HASH_1,BUCKET_HASH_2,PAIR_TABLE_SIZE,CHAR_REMAP;var init_decode_data_format=__esm({"node_modules/entities/dist/in\
-ternal/decode-data-format.js"(){META_BIAS=35;HEADER_BIAS=48;HEADER_LENGTH=6;CHOICE_BITS_PER_CHAR=6;BUCKET_HASH_1=2654435761;
-BUCKET_HASH_2=2246822507;PAIR_TABLE_SIZE=1024;CHAR_REMAP=(()=>{const remap=new Uint8Array(128);for(let code2=48;code2<=57;code2++)
-remap[code2]=code2-47;for(let code2=65;code2<=90;code2++)remap[code2]=code2-54;for(let code2=97;code2<=122;code2++)remap[code2]=
-code2-60;return remap})()}});function isNumber2(code2){return code2-CHAR_ZERO>>>0<=9}function isAlphaNumeric(code2){return isNumber2(code2)||(code2|TO_LOWER_BIT)-
+charCodeAt(metaStart+2*index+1)-META_BIAS;const prefixLength=meta0&31;const length2=prefixLength+(meta1&31);const valueLength=(meta1>>
+5)+1;name2=name2.slice(0,prefixLength)+data3.slice(suffixOffset,suffixOffset+length2-prefixLength);suffixOffset+=length2-
+prefixLength;const key=exactKey(name2,0,length2);const choice=data3.charCodeAt(choicesStart+Math.floor(index/CHOICE_BITS_PER_CHAR))-
+HEADER_BIAS&1<<index%CHOICE_BITS_PER_CHAR;let slot=2*(choice===0?bucketOne:bucketTwo)(key,buckets);if(keys[slot]!==0)slot+=
+1;keys[slot]=key;if(length2>4){const middle=name2.slice(2,length2-2);const existing2=middleOffsets.get(middle);if(existing2===
+void 0){middleOffsets.set(middle,middles.length);slotMidOff[slot]=middles.length;for(let middleIndex=0;middleIndex<middle.
+length;middleIndex+=2){middles.push(middle.charCodeAt(middleIndex)|middle.charCodeAt(middleIndex+1)<<16)}}else{slotMidOff[slot]=
+existing2}}const pair=pairIndex(name2.charCodeAt(0),name2.charCodeAt(1));lengthBits[pair]|=length2<=16?1<<length2-2:32768;
+if((meta0&32)!==0){lengthBits[pair]|=1<<length2-2+16}slotValue[slot]=valueOffset<<2|valueLength-1|(meta0&32)>>4;valueOffset+=
+valueLength}return{keys,buckets,slotMidOff,slotValue,values,lengthBits,middles:new Uint32Array(middles)}}var META_BIAS,HEADER_BIAS,
+HEADER_LENGTH,CHOICE_BITS_PER_CHAR,BUCKET_HASH_1,BUCKET_HASH_2,PAIR_TABLE_SIZE,CHAR_REMAP;var init_decode_data_format=__esm(
+{"node_modules/entities/dist/internal/decode-data-format.js"(){META_BIAS=35;HEADER_BIAS=48;HEADER_LENGTH=6;CHOICE_BITS_PER_CHAR=
+6;BUCKET_HASH_1=2654435761;BUCKET_HASH_2=2246822507;PAIR_TABLE_SIZE=1024;CHAR_REMAP=(()=>{const remap=new Uint8Array(128);
+for(let code2=48;code2<=57;code2++)remap[code2]=code2-47;for(let code2=65;code2<=90;code2++)remap[code2]=code2-54;for(let code2=97;code2<=
+122;code2++)remap[code2]=code2-60;return remap})()}});function isNumber2(code2){return code2-CHAR_ZERO>>>0<=9}function isAlphaNumeric(code2){return isNumber2(code2)||(code2|TO_LOWER_BIT)-
 CHAR_LOWER_A>>>0<=25}function isEntityInAttributeInvalidEnd(code2){return code2===CHAR_EQUALS||isAlphaNumeric(code2)}function emitHtmlValue(packed2){
-const off=packed2>>2;return(packed2&1)===0?htmlValues.charAt(off):htmlValues.slice(off,off+(packed2&1)+1)}function findSlotHtml(text5,start3,length){
-const c0=text5.charCodeAt(start3);const c12=text5.charCodeAt(start3+1);const c2=text5.charCodeAt(start3+length-2);const c3=text5.
-charCodeAt(start3+length-1);if((c0|c12|c2|c3)>127)return-1;const key=c0<<25|c12<<18|c2<<11|CHAR_REMAP[c3]<<5|length;let slot=2*
-((Math.imul(key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length<=4||
-isMidMatchHtml(slot,text5,start3,length))){return slot}if(htmlKeys[slot+1]===key&&(length<=4||isMidMatchHtml(slot+1,text5,
-start3,length))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>16)}}function isMidMatchHtml(slot,text5,start3,length){
-let wordIndex=htmlSlotMidOff[slot];let index=start3+2;const end=start3+length-2;while(index+1<end){if((text5.charCodeAt(
-index)|text5.charCodeAt(index+1)<<16)!==htmlMiddles[wordIndex++])return false;index+=2}return index===end||text5.charCodeAt(
-index)===(htmlMiddles[wordIndex]&65535)}function unpackConsumed(packed2){const consumed=packed2>>>NUMERIC_CONSUMED_SHIFT;
-return consumed===NUMERIC_CONSUMED_OVERFLOW?longNumericConsumed:consumed}function parseNumericEntity(input2,offset,isStrict){
+const off=packed2>>2;return(packed2&1)===0?htmlValues.charAt(off):htmlValues.slice(off,off+(packed2&1)+1)}function findSlotHtml(text5,start3,length2){
+const c0=text5.charCodeAt(start3);const c12=text5.charCodeAt(start3+1);const c2=text5.charCodeAt(start3+length2-2);const c3=text5.
+charCodeAt(start3+length2-1);if((c0|c12|c2|c3)>127)return-1;const key=c0<<25|c12<<18|c2<<11|CHAR_REMAP[c3]<<5|length2;let slot=2*
+((Math.imul(key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length2<=
+4||isMidMatchHtml(slot,text5,start3,length2))){return slot}if(htmlKeys[slot+1]===key&&(length2<=4||isMidMatchHtml(slot+1,
+text5,start3,length2))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>
+16)}}function isMidMatchHtml(slot,text5,start3,length2){let wordIndex=htmlSlotMidOff[slot];let index=start3+2;const end=start3+
+length2-2;while(index+1<end){if((text5.charCodeAt(index)|text5.charCodeAt(index+1)<<16)!==htmlMiddles[wordIndex++])return false;
+index+=2}return index===end||text5.charCodeAt(index)===(htmlMiddles[wordIndex]&65535)}function unpackConsumed(packed2){const consumed=packed2>>>
+NUMERIC_CONSUMED_SHIFT;return consumed===NUMERIC_CONSUMED_OVERFLOW?longNumericConsumed:consumed}function parseNumericEntity(input2,offset,isStrict){
 const inputLength=input2.length;let index=offset;let codePoint=0;let digitsStart;if((input2.charCodeAt(index)|TO_LOWER_BIT)===
 CHAR_LOWER_X){index+=1;digitsStart=index;while(index<inputLength){const char=input2.charCodeAt(index);if(char>=128)break;
 const digit=numericDigits[char];if(digit<=15){codePoint=codePoint*16+digit;index++}else{break}}}else{digitsStart=index;while(index<
@@ -6409,36 +6409,36 @@ NUMERIC_CONSUMED_OVERFLOW){longNumericConsumed=consumed;consumed=NUMERIC_CONSUME
 codePoint}function findLegacySlot(input2,start3,maxLength2){let legacy=htmlLengthBits[pairIndex(input2.charCodeAt(start3),
 input2.charCodeAt(start3+1))]>>>16&31;while(legacy!==0){const top=31-Math.clz32(legacy);legacy^=1<<top;if(top+2>maxLength2)
 continue;const slot=findSlotHtml(input2,start3,top+2);if(slot>=0&&(htmlSlotValue[slot]&2)!==0){return slot<<3|top+2}}return-1}
-function findLongClassMatch(input2,start3,mode){const length=input2.slice(start3,start3+32).indexOf(";");if(length-2>>>0<=
-29){const slot=findSlotHtml(input2,start3,length);if(slot>=0)return slot<<6|length+1}if(mode!==DecodingMode.Strict){const packed2=findLegacySlot(
-input2,start3,Math.min(31,input2.length-start3));if(packed2>=0){const length2=packed2&7;if(mode!==DecodingMode.Attribute||
-start3+length2>=input2.length||!isEntityInAttributeInvalidEnd(input2.charCodeAt(start3+length2)))return packed2>>3<<6|length2}}
-return-1}function nextOffset(input2,last){if(last>=input2.length)return-1;return input2.charCodeAt(last)===CHAR_AMP?last:
-input2.indexOf("&",last)}function decodeHtmlText(input2,mode){const isLegacyAllowed=mode!==DecodingMode.Strict;let offset=input2.
-indexOf("&");if(offset<0)return input2;const inputLength=input2.length;let result="";let last=0;do{const start3=offset+1;
-if(start3+1>=inputLength)break;const c0=input2.charCodeAt(start3);if(c0===CHAR_AMP){offset=start3;continue}if(c0===CHAR_NUM){
-const packed2=parseNumericEntity(input2,start3+1,!isLegacyAllowed);const consumed=unpackConsumed(packed2);if(consumed===
-0){offset=input2.indexOf("&",start3)}else{if(last!==offset){result+=input2.slice(last,offset)}result+=codePointToString(
-packed2&NUMERIC_CODE_POINT_MASK);last=offset+consumed;offset=nextOffset(input2,last)}continue}const bits=htmlLengthBits[pairIndex(
+function findLongClassMatch(input2,start3,mode){const length2=input2.slice(start3,start3+32).indexOf(";");if(length2-2>>>
+0<=29){const slot=findSlotHtml(input2,start3,length2);if(slot>=0)return slot<<6|length2+1}if(mode!==DecodingMode.Strict){
+const packed2=findLegacySlot(input2,start3,Math.min(31,input2.length-start3));if(packed2>=0){const length3=packed2&7;if(mode!==
+DecodingMode.Attribute||start3+length3>=input2.length||!isEntityInAttributeInvalidEnd(input2.charCodeAt(start3+length3)))
+return packed2>>3<<6|length3}}return-1}function nextOffset(input2,last){if(last>=input2.length)return-1;return input2.charCodeAt(
+last)===CHAR_AMP?last:input2.indexOf("&",last)}function decodeHtmlText(input2,mode){const isLegacyAllowed=mode!==DecodingMode.
+Strict;let offset=input2.indexOf("&");if(offset<0)return input2;const inputLength=input2.length;let result="";let last=0;
+do{const start3=offset+1;if(start3+1>=inputLength)break;const c0=input2.charCodeAt(start3);if(c0===CHAR_AMP){offset=start3;
+continue}if(c0===CHAR_NUM){const packed2=parseNumericEntity(input2,start3+1,!isLegacyAllowed);const consumed=unpackConsumed(
+packed2);if(consumed===0){offset=input2.indexOf("&",start3)}else{if(last!==offset){result+=input2.slice(last,offset)}result+=
+codePointToString(packed2&NUMERIC_CODE_POINT_MASK);last=offset+consumed;offset=nextOffset(input2,last)}continue}const bits=htmlLengthBits[pairIndex(
 c0,input2.charCodeAt(start3+1))];if((bits&32768)!==0){const packed2=findLongClassMatch(input2,start3,mode);if(packed2>=0){
 if(last!==offset)result+=input2.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[packed2>>6]);last=start3+(packed2&
 63);offset=nextOffset(input2,last)}else{offset=input2.indexOf("&",start3)}continue}let probed=bits&32767;let matched=-1;
-while(probed!==0){const low=probed&-probed;probed^=low;const length=33-Math.clz32(low);const end=start3+length;if(end>inputLength)
-break;const isTerminated=end<inputLength&&input2.charCodeAt(end)===CHAR_SEMI;if(!(isTerminated||isLegacyAllowed&&(bits>>>
-length+14&1)!==0))continue;const slot=findSlotHtml(input2,start3,length);if(slot<0)continue;if(isTerminated){matched=slot<<
-6|32|length+1;break}if((htmlSlotValue[slot]&2)!==0){matched=slot<<6|length}}if(matched>=0){const length=matched&31;if((matched&
-32)!==0||mode!==DecodingMode.Attribute||start3+length>=inputLength||!isEntityInAttributeInvalidEnd(input2.charCodeAt(start3+
-length))){if(last!==offset)result+=input2.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[matched>>6]);last=start3+
-length;offset=nextOffset(input2,last);continue}}offset=input2.indexOf("&",start3+1)}while(offset>=0);return result+input2.
-slice(last)}function decodeHTML(htmlString,mode=DecodingMode.Legacy){return decodeHtmlText(htmlString,mode)}function findBufferedHtmlSlot(buffer,length){
-const key=buffer[0]<<25|buffer[1]<<18|buffer[length-2]<<11|CHAR_REMAP[buffer[length-1]]<<5|length;let slot=2*((Math.imul(
-key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length<=4||isBufferedMiddle(
-slot,buffer,length)))return slot;if(htmlKeys[slot+1]===key&&(length<=4||isBufferedMiddle(slot+1,buffer,length)))return slot+
-1;if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>16)}}function isBufferedMiddle(slot,buffer,length){
-let wordIndex=htmlSlotMidOff[slot];let index=2;const end=length-2;while(index+1<end){if((buffer[index]|buffer[index+1]<<
+while(probed!==0){const low=probed&-probed;probed^=low;const length2=33-Math.clz32(low);const end=start3+length2;if(end>
+inputLength)break;const isTerminated=end<inputLength&&input2.charCodeAt(end)===CHAR_SEMI;if(!(isTerminated||isLegacyAllowed&&
+(bits>>>length2+14&1)!==0))continue;const slot=findSlotHtml(input2,start3,length2);if(slot<0)continue;if(isTerminated){matched=
+slot<<6|32|length2+1;break}if((htmlSlotValue[slot]&2)!==0){matched=slot<<6|length2}}if(matched>=0){const length2=matched&
+31;if((matched&32)!==0||mode!==DecodingMode.Attribute||start3+length2>=inputLength||!isEntityInAttributeInvalidEnd(input2.
+charCodeAt(start3+length2))){if(last!==offset)result+=input2.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[matched>>
+6]);last=start3+length2;offset=nextOffset(input2,last);continue}}offset=input2.indexOf("&",start3+1)}while(offset>=0);return result+
+input2.slice(last)}function decodeHTML(htmlString,mode=DecodingMode.Legacy){return decodeHtmlText(htmlString,mode)}function findBufferedHtmlSlot(buffer,length2){
+const key=buffer[0]<<25|buffer[1]<<18|buffer[length2-2]<<11|CHAR_REMAP[buffer[length2-1]]<<5|length2;let slot=2*((Math.imul(
+key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length2<=4||isBufferedMiddle(
+slot,buffer,length2)))return slot;if(htmlKeys[slot+1]===key&&(length2<=4||isBufferedMiddle(slot+1,buffer,length2)))return slot+
+1;if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>16)}}function isBufferedMiddle(slot,buffer,length2){
+let wordIndex=htmlSlotMidOff[slot];let index=2;const end=length2-2;while(index+1<end){if((buffer[index]|buffer[index+1]<<
 16)!==htmlMiddles[wordIndex++])return false;index+=2}return index===end||buffer[index]===(htmlMiddles[wordIndex]&65535)}
-function findBufferedLegacySlot(buffer,length){let legacy=htmlLengthBits[pairIndex(buffer[0],buffer[1])]>>>16&31;while(legacy!==
-0){const top=31-Math.clz32(legacy);legacy^=1<<top;if(top+2>length)continue;const slot=findBufferedHtmlSlot(buffer,top+2);
+function findBufferedLegacySlot(buffer,length2){let legacy=htmlLengthBits[pairIndex(buffer[0],buffer[1])]>>>16&31;while(legacy!==
+0){const top=31-Math.clz32(legacy);legacy^=1<<top;if(top+2>length2)continue;const slot=findBufferedHtmlSlot(buffer,top+2);
 if(slot>=0&&(htmlSlotValue[slot]&2)!==0)return slot<<3|top+2}return-1}var CHAR_AMP,CHAR_NUM,CHAR_SEMI,CHAR_EQUALS,CHAR_ZERO,
 CHAR_LOWER_A,CHAR_LOWER_X,CHAR_UPPER_A,TO_LOWER_BIT,DecodingMode,htmlDecode,htmlKeys,htmlBuckets,htmlSlotMidOff,htmlLengthBits,
 htmlMiddles,htmlSlotValue,htmlValues,NUMERIC_CONSUMED_SHIFT,NUMERIC_CODE_POINT_MASK,NUMERIC_CONSUMED_OVERFLOW,longNumericConsumed,
@@ -6480,10 +6480,10 @@ const packed2=htmlSlotValue[slot];const off=packed2>>2;this.emitCodePoint(htmlVa
 this.runLength=0}stateNamedEntity(input2,offset){const inputLength=input2.length;if(this.runLength===0&&offset+17<=inputLength){
 const c0=input2.charCodeAt(offset);const pair=pairIndex(c0,input2.charCodeAt(offset+1));const bits=htmlLengthBits[pair];
 if((bits&32768)!==0&&offset+32<=inputLength){const packed2=findLongClassMatch(input2,offset,this.decodeMode);if(packed2>=
-0){const length=packed2&63;this.consumed=length+1;this.emitSlot(packed2>>6);if(input2.charCodeAt(offset+length-1)!==CHAR_SEMI){
+0){const length2=packed2&63;this.consumed=length2+1;this.emitSlot(packed2>>6);if(input2.charCodeAt(offset+length2-1)!==CHAR_SEMI){
 this.errors?.missingSemicolonAfterCharacterReference()}return this.consumed}return 0}let probed=bits&32767;while(probed!==
-0){const low=probed&-probed;probed^=low;const length=33-Math.clz32(low);if(input2.charCodeAt(offset+length)===CHAR_SEMI){
-const slot=findSlotHtml(input2,offset,length);if(slot>=0){this.consumed=length+2;this.emitSlot(slot);return this.consumed}}}
+0){const low=probed&-probed;probed^=low;const length2=33-Math.clz32(low);if(input2.charCodeAt(offset+length2)===CHAR_SEMI){
+const slot=findSlotHtml(input2,offset,length2);if(slot>=0){this.consumed=length2+2;this.emitSlot(slot);return this.consumed}}}
 if((bits&32768)===0){if(this.decodeMode!==DecodingMode.Strict){const packed2=findLegacySlot(input2,offset,31);if(packed2>=
 0){const matchLength=packed2&7;const next=input2.charCodeAt(offset+matchLength);if(this.decodeMode===DecodingMode.Attribute&&
 isEntityInAttributeInvalidEnd(next)){return 0}this.consumed=matchLength+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();
@@ -6492,31 +6492,32 @@ offset+32-runLength);while(index<scanEnd){const char=input2.charCodeAt(index);if
 break}this.nameBuffer[runLength++]=char;index++}if(terminator<0&&runLength<32){this.runLength=runLength;return-1}if(terminator===
 CHAR_SEMI&&runLength-2>>>0<=29){const slot=findBufferedHtmlSlot(this.nameBuffer,runLength);if(slot>=0){this.consumed=runLength+
 2;this.emitSlot(slot);return this.consumed}}if(this.decodeMode!==DecodingMode.Strict&&runLength>=2){const packed2=findBufferedLegacySlot(
-this.nameBuffer,runLength);if(packed2>=0){const length=packed2&7;const next=length<runLength?this.nameBuffer[length]:terminator;
-if(this.decodeMode===DecodingMode.Attribute&&isEntityInAttributeInvalidEnd(next))return 0;this.consumed=length+1;this.emitSlot(
-packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}return 0}endNamedEntity(){if(this.
-decodeMode===DecodingMode.Strict||this.runLength<2){return 0}const packed2=findBufferedLegacySlot(this.nameBuffer,this.runLength);
-if(packed2<0)return 0;if(this.decodeMode===DecodingMode.Attribute&&(packed2&7)<this.runLength){return 0}this.consumed=(packed2&
-7)+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}}});function*layersOf(text5){const layer={text:text5,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin])=>text5.
+this.nameBuffer,runLength);if(packed2>=0){const length2=packed2&7;const next=length2<runLength?this.nameBuffer[length2]:
+terminator;if(this.decodeMode===DecodingMode.Attribute&&isEntityInAttributeInvalidEnd(next))return 0;this.consumed=length2+
+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}return 0}endNamedEntity(){
+if(this.decodeMode===DecodingMode.Strict||this.runLength<2){return 0}const packed2=findBufferedLegacySlot(this.nameBuffer,
+this.runLength);if(packed2<0)return 0;if(this.decodeMode===DecodingMode.Attribute&&(packed2&7)<this.runLength){return 0}
+this.consumed=(packed2&7)+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.
+consumed}}}});function*layersOf(text5){const layer={text:text5,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin])=>text5.
 includes(begin));if(kinds2.length===0)return;yield*decodedLayers(layer,everyEscape);if(kinds2.length===1)return;for(const[
 ,pattern]of kinds2)yield*decodedLayers(layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;
 for(let count3=0;count3<maxDecodings;count3+=1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({
 text:text5,from,to},pattern){if(text5.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text5.
-length);const ends=new Int32Array(text5.length);let length=0;let kept=0;const keep2=end=>{for(let at3=kept;at3<end;at3+=
-1){starts[length]=from?.[at3]??at3;ends[length]=to?.[at3]??at3+1;length+=1}pieces2.push(text5.slice(kept,end));kept=end};
+length);const ends=new Int32Array(text5.length);let length2=0;let kept=0;const keep2=end=>{for(let at3=kept;at3<end;at3+=
+1){starts[length2]=from?.[at3]??at3;ends[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text5.slice(kept,end));kept=end};
 for(const{0:written3,index}of text5.matchAll(pattern)){const meant2=meaningOf(written3);if(meant2===written3||meant2.length>
 written3.length)continue;keep2(index);kept=index+written3.length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=
-1){starts[length]=from?.[index]??index;ends[length]=to?.[kept-1]??kept;length+=1}}if(pieces2.length===0)return null;keep2(
-text5.length);return{text:pieces2.join(""),from:starts.subarray(0,length),to:ends.subarray(0,length)}}function meaningOf(written3){
+1){starts[length2]=from?.[index]??index;ends[length2]=to?.[kept-1]??kept;length2+=1}}if(pieces2.length===0)return null;keep2(
+text5.length);return{text:pieces2.join(""),from:starts.subarray(0,length2),to:ends.subarray(0,length2)}}function meaningOf(written3){
 if(written3.startsWith("&"))return decodeHTML(written3);if(written3.startsWith("%")){try{return decodeURIComponent(written3)}catch{
 return written3}}const letter=written3[1]??"";if(written3.length===2)return letters[letter]??letter;const code2=Number.parseInt(
 written3.replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written3:written3.length===6?String.fromCharCode(code2):
 String.fromCodePoint(code2)}function lowered(text5){const units=new Uint16Array(text5.length);for(let at3=0;at3<text5.length;at3+=
 1)units[at3]=lowerOf(text5.charCodeAt(at3));return{text:textOfUnits(units),at:null}}function squeezed(text5){const units=new Uint16Array(
-text5.length);const at3=new Int32Array(text5.length);let length=0;for(let index=0;index<text5.length;index+=1){const unit=text5.
+text5.length);const at3=new Int32Array(text5.length);let length2=0;for(let index=0;index<text5.length;index+=1){const unit=text5.
 charCodeAt(index);if(unit===56128&&index+1<text5.length&&(text5.charCodeAt(index+1)&64512)===56320){index+=1;continue}if(isIgnored(
-unit))continue;units[length]=lowerOf(unit);at3[length]=index;length+=1}return{text:textOfUnits(units.subarray(0,length)),
-at:at3.subarray(0,length)}}function textOfUnits(units){return Buffer.from(units.buffer,units.byteOffset,units.byteLength).
+unit))continue;units[length2]=lowerOf(unit);at3[length2]=index;length2+=1}return{text:textOfUnits(units.subarray(0,length2)),
+at:at3.subarray(0,length2)}}function textOfUnits(units){return Buffer.from(units.buffer,units.byteOffset,units.byteLength).
 toString("utf16le")}function knownOf(unit){known??=new Uint32Array(2**16);const before=known[unit]??0;if(before!==0)return before;
 const character=String.fromCharCode(unit);const small=character.toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.
 test(character);const answer=ignored2?1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}function isIgnored(unit){
@@ -6527,33 +6528,34 @@ maxDecodings=3;escapes=[["\\",String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[
 everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash3){return(hash3^hash3>>>15)&131071}function hashOf(text5){let hash3=0;for(let at3=0;at3<text5.length;at3+=
 1)hash3=Math.imul(hash3,base)+text5.charCodeAt(at3)|0;return hash3}function sumsOf(text5){const sums=new Int32Array(text5.
 length+1);let hash3=0;for(let at3=0;at3<text5.length;at3+=1){hash3=Math.imul(hash3,base)+text5.charCodeAt(at3)|0;sums[at3+
-1]=hash3}return sums}function powerOf(length){const known3=powers.get(length);if(known3!==void 0)return known3;let power=1;
-for(let step=0;step<length;step+=1)power=Math.imul(power,base);powers.set(length,power);return power}var noEdges,base,Needles,
-powers;var init_redact_needles=__esm({"src/base/redact-needles.ts"(){"use strict";noEdges={before:false,after:false};base=
-739982445;Needles=class{size;#byBeginning=new Map;#flags;#power;constructor(size2){this.size=size2;this.#power=powerOf(size2)}add(needle,edges=noEdges){
-if(needle.length<this.size)return;const{lengths}=this.#beginning(needle.slice(0,this.size));let group=lengths.find(({length})=>length===
-needle.length);if(group===void 0){group={length:needle.length,hashes:new Set,needles:new Map};lengths.push(group);lengths.
-sort((one,other)=>other.length-one.length)}group.hashes.add(hashOf(needle));if(!group.needles.has(needle))group.needles.
-set(needle,edges)}addRun(run5){this.#beginning(run5).run=true}find(text5,onFound){const flags=this.#flags;if(flags===void 0||
-text5.length<this.size)return;const sums=sumsOf(text5);const hash3=(from,length,power)=>(sums[from+length]??0)-Math.imul(
-sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text5.length;at3+=1){if(flags[slotOf(hash3(at3,this.size,this.#power))]===
-0)continue;const beginning=this.#byBeginning.get(text5.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
-run?this.size:0;let edges=noEdges;for(const{length,hashes,needles}of beginning.lengths){if(at3+length>text5.length||!hashes.
-has(hash3(at3,length,powerOf(length))))continue;const needle=needles.get(text5.slice(at3,at3+length));if(needle===void 0)
-continue;found2=length;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.size}}#beginning(text5){
-const known3=this.#byBeginning.get(text5);if(known3!==void 0)return known3;const made2={lengths:[],run:false};this.#byBeginning.
-set(text5,made2);this.#flags??=new Uint8Array(2**17);this.#flags[slotOf(hashOf(text5))]=1;return made2}};powers=new Map}});function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(
+1]=hash3}return sums}function powerOf(length2){const known3=powers.get(length2);if(known3!==void 0)return known3;let power=1;
+for(let step=0;step<length2;step+=1)power=Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,
+Needles,powers;var init_redact_needles=__esm({"src/base/redact-needles.ts"(){"use strict";noEdges={before:false,after:false};
+base=739982445;Needles=class{size;#byBeginning=new Map;#flags;#power;constructor(size2){this.size=size2;this.#power=powerOf(
+size2)}add(needle,edges=noEdges){if(needle.length<this.size)return;const{lengths}=this.#beginning(needle.slice(0,this.size));
+let group=lengths.find(({length:length2})=>length2===needle.length);if(group===void 0){group={length:needle.length,hashes:new Set,
+needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.add(hashOf(needle));
+if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run5){this.#beginning(run5).run=true}find(text5,onFound){
+const flags=this.#flags;if(flags===void 0||text5.length<this.size)return;const sums=sumsOf(text5);const hash3=(from,length2,power)=>(sums[from+
+length2]??0)-Math.imul(sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text5.length;at3+=1){if(flags[slotOf(hash3(at3,
+this.size,this.#power))]===0)continue;const beginning=this.#byBeginning.get(text5.slice(at3,at3+this.size));if(beginning===
+void 0)continue;let found2=beginning.run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.
+lengths){if(at3+length2>text5.length||!hashes.has(hash3(at3,length2,powerOf(length2))))continue;const needle=needles.get(
+text5.slice(at3,at3+length2));if(needle===void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(
+at3,at3+found2,edges);at3+=found2-this.size}}#beginning(text5){const known3=this.#byBeginning.get(text5);if(known3!==void 0)
+return known3;const made2={lengths:[],run:false};this.#byBeginning.set(text5,made2);this.#flags??=new Uint8Array(2**17);
+this.#flags[slotOf(hashOf(text5))]=1;return made2}};powers=new Map}});function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(
 address2.slice(slash))}function createRedactor(){const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;
-const declared=new Secrets;const credentials=[tokens,variables,answered];const short3=new Set;const knownTokens=new Set;
+const declared=new Secrets;const credentials2=[tokens,variables,answered];const short3=new Set;const knownTokens=new Set;
 const isToken=text5=>knownTokens.has(text5.toLowerCase());return{add(secret3,kind="token"){const trimmed2=secret3.trim();
 const credential=kind==="answer"?trimmed2.length>=leastFolded:kind!=="declared";const list2={token:tokens,variable:variables,
 answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="token");if(credential&&trimmed2!==""&&trimmed2.
 length<leastFolded)short3.add(trimmed2);if(kind==="token")knownTokens.add(trimmed2.toLowerCase())},redact:text5=>replaced(
-text5,found(credentials,text5,true)),redactKey:text5=>replaced(text5,found(credentials,text5,false)),redactName:text5=>replaced(
+text5,found(credentials2,text5,true)),redactKey:text5=>replaced(text5,found(credentials2,text5,false)),redactName:text5=>replaced(
 text5,found([tokens,variables],text5,false),one=>isUuid(one)&&!isToken(one)),redactFile:text5=>replaced(text5,found([tokens],
 text5,false)),redactSentence(text5){const own4=found([tokens,variables],text5,true);const quoted2=within(found([answered],
 text5,true),quotations(text5));return replaced(text5,[...own4,...quoted2],one=>isWord(one)&&!isToken(one))},redactEcho:text5=>replaced(
-text5,found([...credentials,declared],text5,true)),holds:text5=>short3.has(text5.trim())||found(credentials,text5,false).
+text5,found([...credentials2,declared],text5,true)),holds:text5=>short3.has(text5.trim())||found(credentials2,text5,false).
 length>0}}function quotations(text5){return[...text5.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,
 to:index+quoted2.length}))}function within(ranges,others){return ranges.filter(({from,to})=>others.some(other=>other.from<=
 from&&to<=other.to))}function found(lists,text5,short3){const ranges=[];const sought=lists.filter(list2=>list2.has(short3));
@@ -6575,7 +6577,7 @@ max(last.to,to)}return all}function inPair(text5,at3){return at3>0&&at3<text5.le
 leastSqueezed);#known=new Set;#short=false;#long=false;add(secret3,runs){const key=`${runs} ${secret3}`;if(this.#known.has(
 key))return;this.#known.add(key);const trimmed2=secret3.trim();if(trimmed2.length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
 const lines=trimmed2.split(/\r?\n/).map(line=>line.trim());const own4=lines.filter(line=>!frame.test(line));for(const text5 of new Set(
-[trimmed2,...own4.filter(({length})=>length>=leastFolded)])){this.#addForms(text5)}if(secret3!==trimmed2)this.#addExact(
+[trimmed2,...own4.filter(({length:length2})=>length2>=leastFolded)])){this.#addForms(text5)}if(secret3!==trimmed2)this.#addExact(
 secret3);if(!runs||trimmed2.length<leastLong)return;for(const line of own4.length<lines.length?own4.slice(1):own4)this.#addRuns(
 line)}has(short3){return this.#long||short3&&this.#short}find({text:text5,small,narrow},short3,onFound){if(short3&&this.#short)
 this.#exact.find(text5,onFound);if(!this.#long)return;this.#lowered.find(small(),onFound);const{text:squeezedText,at:at3}=narrow();
@@ -6635,8 +6637,8 @@ def);Object.assign(mergedDescriptors,descriptors)}return Object.defineProperties
 return mergeDefs(schema._zod.def)}function getElementAtPath(obj,path){if(!path)return obj;return path.reduce((acc,key)=>acc?.[key],
 obj)}function promiseAllObject(promisesObj){const keys=Object.keys(promisesObj);const promises3=keys.map(key=>promisesObj[key]);
 return Promise.all(promises3).then(results=>{const resolvedObj={};for(let i2=0;i2<keys.length;i2++){resolvedObj[keys[i2]]=
-results[i2]}return resolvedObj})}function randomString(length=10){const chars="abcdefghijklmnopqrstuvwxyz";let str="";for(let i2=0;i2<
-length;i2++){str+=chars[Math.floor(Math.random()*chars.length)]}return str}function esc(str){return JSON.stringify(str)}
+results[i2]}return resolvedObj})}function randomString(length2=10){const chars="abcdefghijklmnopqrstuvwxyz";let str="";for(let i2=0;i2<
+length2;i2++){str+=chars[Math.floor(Math.random()*chars.length)]}return str}function esc(str){return JSON.stringify(str)}
 function slugify(input2){return input2.toLowerCase().trim().replace(/[^\w\s-]/g,"").replace(/[\s_-]+/g,"-").replace(/^-+|-+$/g,
 "")}function isObject2(data3){return typeof data3==="object"&&data3!==null&&!Array.isArray(data3)}function isPlainObject(o2){
 if(isObject2(o2)===false)return false;const ctor=o2.constructor;if(ctor===void 0)return true;if(typeof ctor!=="function")
@@ -6858,7 +6860,7 @@ sha1_base64:()=>sha1_base64,sha1_base64url:()=>sha1_base64url,sha1_hex:()=>sha1_
 sha256_hex:()=>sha256_hex,sha384_base64:()=>sha384_base64,sha384_base64url:()=>sha384_base64url,sha384_hex:()=>sha384_hex,
 sha512_base64:()=>sha512_base64,sha512_base64url:()=>sha512_base64url,sha512_hex:()=>sha512_hex,string:()=>string,time:()=>time,
 ulid:()=>ulid,undefined:()=>_undefined,unicodeEmail:()=>unicodeEmail,uppercase:()=>uppercase,uuid:()=>uuid2,uuid4:()=>uuid4,
-uuid6:()=>uuid6,uuid7:()=>uuid7,xid:()=>xid});function nanoidOfLength(length){return new RegExp(`^[a-zA-Z0-9_-]{${length}\
+uuid6:()=>uuid6,uuid7:()=>uuid7,xid:()=>xid});function nanoidOfLength(length2){return new RegExp(`^[a-zA-Z0-9_-]{${length2}\
 }$`)}function emoji(){return new RegExp(_emoji,"u")}function anchor(source){return new RegExp(`^${source}$`)}function timeSource(args){
 const hhmm=`(?:[01]\\d|2[0-3]):[0-5]\\d`;const regex2=typeof args.precision==="number"?args.precision===-1?`${hhmm}`:args.
 precision===0?`${hhmm}:[0-5]\\d`:`${hhmm}:[0-5]\\d\\.\\d{${args.precision}}`:args.seconds?`${hhmm}:[0-5]\\d(?:\\.\\d+)?`:
@@ -6866,8 +6868,8 @@ precision===0?`${hhmm}:[0-5]\\d`:`${hhmm}:[0-5]\\d\\.\\d{${args.precision}}`:arg
 const opts=["Z"];if(args.offset)opts.push(`([+-](?:[01]\\d|2[0-3]):[0-5]\\d)`);const qualified=`${timeSource({precision:args.
 precision,seconds:true})}(?:${opts.join("|")})`;const timeRegex=args.local?`${qualified}|${timeSource({precision:args.precision})}`:
 qualified;return new RegExp(`^${dateSource}T(?:${timeRegex})$`)}function fixedBase64(bodyLength,padding){return new RegExp(
-`^[A-Za-z0-9+/]{${bodyLength}}${padding}$`)}function fixedBase64url(length){return new RegExp(`^[A-Za-z0-9_-]{${length}}\
-$`)}var cuid,cuid2,ulid,xid,ksuid,nanoid,duration,extendedDuration,guid,uuid2,uuid4,uuid6,uuid7,email,html5Email,rfc5322Email,
+`^[A-Za-z0-9+/]{${bodyLength}}${padding}$`)}function fixedBase64url(length2){return new RegExp(`^[A-Za-z0-9_-]{${length2}\
+}$`)}var cuid,cuid2,ulid,xid,ksuid,nanoid,duration,extendedDuration,guid,uuid2,uuid4,uuid6,uuid7,email,html5Email,rfc5322Email,
 unicodeEmail,idnEmail,browserEmail,_emoji,ipv4,ipv6,mac,cidrv4,cidrv6,base64,base64url,hostname,domain,httpProtocol,e164,
 creditCard,currencyCode,iban,dateSource,date,anyString,string,bigint,integer,number,boolean,_null,_undefined,lowercase,uppercase,
 hex,md5_hex,md5_base64,md5_base64url,sha1_hex,sha1_base64,sha1_base64url,sha256_hex,sha256_base64,sha256_base64url,sha384_hex,
@@ -6946,17 +6948,17 @@ value;const size2=input2.size;if(size2===def.size)return;const tooBig=size2>def.
 input2),...tooBig?{code:"too_big",maximum:def.size}:{code:"too_small",minimum:def.size},inclusive:true,exact:true,input:payload.
 value,inst,continue:!def.abort})}});$ZodCheckMaxLength=$constructor("$ZodCheckMaxLength",(inst,def)=>{var _a3;$ZodCheck.
 init(inst,def);(_a3=inst._zod.def).when??(_a3.when=_whenHasLength);inst._zod.check=payload=>{const input2=payload.value;
-const units=input2.length;const length=typeof input2==="string"&&units>def.maximum?codePointLength(input2):units;if(length<=
+const units=input2.length;const length2=typeof input2==="string"&&units>def.maximum?codePointLength(input2):units;if(length2<=
 def.maximum)return;const origin2=getLengthableOrigin(input2);payload.issues.push({origin:origin2,code:"too_big",maximum:def.
 maximum,inclusive:true,input:input2,inst,continue:!def.abort})}});$ZodCheckMinLength=$constructor("$ZodCheckMinLength",(inst,def)=>{
 var _a3;$ZodCheck.init(inst,def);(_a3=inst._zod.def).when??(_a3.when=_whenHasLength);inst._zod.check=payload=>{const input2=payload.
-value;const units=input2.length;const length=typeof input2==="string"&&units>=def.minimum&&units<def.minimum*2?codePointLength(
-input2):units;if(length>=def.minimum)return;const origin2=getLengthableOrigin(input2);payload.issues.push({origin:origin2,
+value;const units=input2.length;const length2=typeof input2==="string"&&units>=def.minimum&&units<def.minimum*2?codePointLength(
+input2):units;if(length2>=def.minimum)return;const origin2=getLengthableOrigin(input2);payload.issues.push({origin:origin2,
 code:"too_small",minimum:def.minimum,inclusive:true,input:input2,inst,continue:!def.abort})}});$ZodCheckLengthEquals=$constructor(
 "$ZodCheckLengthEquals",(inst,def)=>{var _a3;$ZodCheck.init(inst,def);(_a3=inst._zod.def).when??(_a3.when=_whenHasLength);
-inst._zod.check=payload=>{const input2=payload.value;const units=input2.length;const length=typeof input2==="string"&&units>=
-def.length&&units<=def.length*2?codePointLength(input2):units;if(length===def.length)return;const origin2=getLengthableOrigin(
-input2);const tooBig=length>def.length;payload.issues.push({origin:origin2,...tooBig?{code:"too_big",maximum:def.length}:
+inst._zod.check=payload=>{const input2=payload.value;const units=input2.length;const length2=typeof input2==="string"&&units>=
+def.length&&units<=def.length*2?codePointLength(input2):units;if(length2===def.length)return;const origin2=getLengthableOrigin(
+input2);const tooBig=length2>def.length;payload.issues.push({origin:origin2,...tooBig?{code:"too_big",maximum:def.length}:
 {code:"too_small",minimum:def.length},inclusive:true,exact:true,input:payload.value,inst,continue:!def.abort})}});$ZodCheckStringFormat=
 $constructor("$ZodCheckStringFormat",(inst,def)=>{var _a3,_b;$ZodCheck.init(inst,def);if(def.pattern)(_a3=inst._zod).check??
 (_a3.check=payload=>{def.pattern.lastIndex=0;if(def.pattern.test(payload.value))return;payload.issues.push({origin:"stri\
@@ -7014,8 +7016,8 @@ address2,prefix]=parts;if(!prefix)return false;const prefixNum=Number(prefix);if
 0||prefixNum>128)return false;return isValidIPv6(address2)}function isValidBase64(data3){if(data3==="")return true;if(/\s/.
 test(data3))return false;if(data3.length%4!==0)return false;try{atob(data3);return true}catch{return false}}function isValidBase64URL(data3){
 if(!base64urlCharset.test(data3))return false;const base643=data3.replace(/[-_]/g,c2=>c2==="-"?"+":"/");const padded=base643.
-padEnd(Math.ceil(base643.length/4)*4,"=");return isValidBase64(padded)}function isLuhnAlgo(digits){let length=digits.length;
-let bit=1;let sum=0;while(length){const value3=digits.charCodeAt(--length)-48;bit^=1;sum+=bit?[0,2,4,6,8,1,3,5,7,9][value3]:
+padEnd(Math.ceil(base643.length/4)*4,"=");return isValidBase64(padded)}function isLuhnAlgo(digits){let length2=digits.length;
+let bit=1;let sum=0;while(length2){const value3=digits.charCodeAt(--length2)-48;bit^=1;sum+=bit?[0,2,4,6,8,1,3,5,7,9][value3]:
 value3}return sum%10===0}function isValidCreditCard(input2){if(!creditCard.test(input2))return false;return isLuhnAlgo(input2.
 replace(CC_SANITIZE,""))}function isIso7064Mod97(iban3){let remainder=0;const len=iban3.length;for(let i2=4;i2<len;i2++){
 const code2=iban3.charCodeAt(i2);remainder=(code2>=65?remainder*100+(code2-55):remainder*10+(code2-48))%97}for(let i2=0;i2<
@@ -7514,11 +7516,11 @@ _zod.run(payload,ctx)}});$ZodCustom=$constructor("$ZodCustom",(inst,def)=>{$ZodC
 inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input2=payload.value;const r2=def.fn(input2);
 if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(r3,payload,input2,inst))}handleRefineResult(r2,payload,input2,
 inst);return}})}});function isRef(value3){return value3!==null&&typeof value3==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
-path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve16){const cached2=recursive.get(inst);
+path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve17){const cached2=recursive.get(inst);
 if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check3=child=>{
-if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve16);if(answer>result)result=answer}};const shape=(sh,spread)=>{
+if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve17);if(answer>result)result=answer}};const shape=(sh,spread)=>{
 let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.getOwnPropertyDescriptor(sh,key);if(spread&&!desc.
-enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve16):NONE;if(child>
+enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve17):NONE;if(child>
 answer)answer=child}return answer};const merge4=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
 type;switch(kind){case"object":{const raw=rawShape(def);merge4(raw?shape(raw,true):ASSUMED);check3(def.catchall);break}case"\
 array":check3(def.element);break;case"tuple":for(const el of def.items)check3(el);check3(def.rest);break;case"record":case"\
@@ -7526,7 +7528,7 @@ map":check3(def.keyType);check3(def.valueType);break;case"set":check3(def.valueT
 options)check3(el);break;case"intersection":check3(def.left);check3(def.right);break;case"optional":case"nullable":case"\
 default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check3(def.innerType);break;case"\
 pipe":check3(def.in);check3(def.out);break;case"function":check3(def.input);check3(def.output);break;case"lazy":{const inner=def.
-_cachedInner??(resolve16?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
+_cachedInner??(resolve17?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
 plate_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
 custom":break;default:{kind;for(const key in def){const desc=Object.getOwnPropertyDescriptor(def,key);if(!desc||desc.get)
@@ -7539,21 +7541,21 @@ backEdges;return backEdges!==void 0&&isRef(value3)&&backEdges.has(value3)}var $Z
 NONE,ASSUMED,PROVEN,handoff,open,memo;var init_memoizer=__esm({"node_modules/zod/v4/core/memoizer.js"(){init_util();$ZodCyclicError=
 class extends Error{constructor(){super(`Cannot parse a reference cycle that closes through a transform`);this.name="Zod\
 CyclicError"}};STATE="~memo";NO_ISSUES=[];recursive=new WeakMap;NONE=0;ASSUMED=1;PROVEN=2;open=[];memo={alloc(_inst,payload,empty2){
-const bucket=handoff;if(!bucket)return empty2;handoff=void 0;const entry={value:empty2,issues:null};bucket.set(payload.value,
-entry);open.push(entry);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??(_a3.deferred=[]);inst._zod.deferred.
-push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{if(ctx.direction!=="backward"&&isBackEdge(ctx,payload.
-value))throw new $ZodCyclicError;return base2(payload,ctx)};inst._zod.parse=wrapped;if(inst._zod.run===base2)inst._zod.run=
-wrapped})},attach(inst){var _a3;let isRecursiveInst;let rechecked=false;let lastCtx;let lastBucket;(_a3=inst._zod).deferred??
-(_a3.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{if(isRecursiveInst===
+const bucket=handoff;if(!bucket)return empty2;handoff=void 0;const entry2={value:empty2,issues:null};bucket.set(payload.
+value,entry2);open.push(entry2);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??(_a3.deferred=[]);inst._zod.
+deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{if(ctx.direction!=="backward"&&isBackEdge(ctx,
+payload.value))throw new $ZodCyclicError;return base2(payload,ctx)};inst._zod.parse=wrapped;if(inst._zod.run===base2)inst.
+_zod.run=wrapped})},attach(inst){var _a3;let isRecursiveInst;let rechecked=false;let lastCtx;let lastBucket;(_a3=inst._zod).
+deferred??(_a3.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{if(isRecursiveInst===
 void 0){const walked=isRecursive(inst,new Set,false);if(walked===NONE){inst._zod.parse=base2;if(inst._zod.run===wrapped)
 inst._zod.run=base2;return base2(payload,ctx)}if(walked===PROVEN||rechecked)isRecursiveInst=true;else rechecked=true}const input2=payload.
 value;if(!isRef(input2))return base2(payload,ctx);let state=ctx[STATE];if(!state){state={buckets:new WeakMap,backEdges:void 0};
 ctx[STATE]=state}let bucket;if(lastCtx===ctx){bucket=lastBucket}else{bucket=bucketFor(state,inst);lastCtx=ctx;lastBucket=
 bucket}const hit=bucket.get(input2);if(hit){payload.value=hit.value;if(hit.issues){if(hit.issues.length)payload.issues.push(
 ...cloneIssues(hit.issues))}else{payload.memo=true;state.backEdges??(state.backEdges=new WeakSet);state.backEdges.add(hit.
-value)}return payload}handoff=bucket;const depth=open.length;const result=base2(payload,ctx);handoff=void 0;const entry=open.
-length>depth?open.pop():void 0;if(result instanceof Promise){return result.then(r2=>{if(entry)entry.issues=r2.issues.length?
-cloneIssues(r2.issues):NO_ISSUES;return r2})}if(entry)entry.issues=result.issues.length?cloneIssues(result.issues):NO_ISSUES;
+value)}return payload}handoff=bucket;const depth=open.length;const result=base2(payload,ctx);handoff=void 0;const entry2=open.
+length>depth?open.pop():void 0;if(result instanceof Promise){return result.then(r2=>{if(entry2)entry2.issues=r2.issues.length?
+cloneIssues(r2.issues):NO_ISSUES;return r2})}if(entry2)entry2.issues=result.issues.length?cloneIssues(result.issues):NO_ISSUES;
 return result};inst._zod.parse=wrapped;if(inst._zod.run===base2)inst._zod.run=wrapped})}}}});function ar_default(){return{localeError:error2()}}var error2;var init_ar=__esm({"node_modules/zod/v4/locales/ar.js"(){init_util();
 error2=()=>{const Sizable={string:{unit:"\u062D\u0631\u0641",verb:"\u0623\u0646 \u064A\u062D\u0648\u064A"},file:{unit:"\u0628\
 \u0627\u064A\u062A",verb:"\u0623\u0646 \u064A\u062D\u0648\u064A"},array:{unit:"\u0639\u0646\u0635\u0631",verb:"\u0623\u0646 \u064A\u062D\u0648\u064A"},
@@ -8294,9 +8296,9 @@ gender??"m";const adjective=gender==="f"?"\u05EA\u05E7\u05D9\u05E0\u05D4":"\u05E
 not_multiple_of":return`\u05DE\u05E1\u05E4\u05E8 \u05DC\u05D0 \u05EA\u05E7\u05D9\u05DF: \u05D7\u05D9\u05D9\u05D1 \u05DC\u05D4\u05D9\u05D5\u05EA \u05DE\u05DB\u05E4\u05DC\u05D4 \u05E9\u05DC ${issue3.
 divisor}`;case"unrecognized_keys":return`\u05DE\u05E4\u05EA\u05D7${issue3.keys.length>1?"\u05D5\u05EA":""} \u05DC\u05D0 \u05DE\u05D6\u05D5\u05D4${issue3.
 keys.length>1?"\u05D9\u05DD":"\u05D4"}: ${joinValues(issue3.keys,", ")}`;case"invalid_key":{return`\u05E9\u05D3\u05D4 \u05DC\u05D0 \u05EA\u05E7\u05D9\u05DF \u05D1\u05D0\u05D5\u05D1\u05D9\u05D9\u05E7\u05D8`}case"\
-invalid_union":return"\u05E7\u05DC\u05D8 \u05DC\u05D0 \u05EA\u05E7\u05D9\u05DF";case"invalid_element":{const place=withDefinite(
-issue3.origin??"array");return`\u05E2\u05E8\u05DA \u05DC\u05D0 \u05EA\u05E7\u05D9\u05DF \u05D1${place}`}default:return`\u05E7\
-\u05DC\u05D8 \u05DC\u05D0 \u05EA\u05E7\u05D9\u05DF`}}}}});function hi_default(){return{localeError:error22()}}var error22;var init_hi=__esm({"node_modules/zod/v4/locales/hi.js"(){
+invalid_union":return"\u05E7\u05DC\u05D8 \u05DC\u05D0 \u05EA\u05E7\u05D9\u05DF";case"invalid_element":{const place2=withDefinite(
+issue3.origin??"array");return`\u05E2\u05E8\u05DA \u05DC\u05D0 \u05EA\u05E7\u05D9\u05DF \u05D1${place2}`}default:return`\
+\u05E7\u05DC\u05D8 \u05DC\u05D0 \u05EA\u05E7\u05D9\u05DF`}}}}});function hi_default(){return{localeError:error22()}}var error22;var init_hi=__esm({"node_modules/zod/v4/locales/hi.js"(){
 init_util();error22=()=>{const Sizable={string:{unit:"\u0905\u0915\u094D\u0937\u0930",verb:"\u0930\u0916\u0928\u0947 \u0915\u0947 \u0932\u093F\u090F"},
 file:{unit:"\u092C\u093E\u0907\u091F\u094D\u0938",verb:"\u0930\u0916\u0928\u0947 \u0915\u0947 \u0932\u093F\u090F"},array:{
 unit:"\u0924\u0924\u094D\u0935",verb:"\u0930\u0916\u0928\u0947 \u0915\u0947 \u0932\u093F\u090F"},set:{unit:"\u0924\u0924\u094D\u0935",
@@ -10201,9 +10203,9 @@ function _maxSize(maximum,params){return new $ZodCheckMaxSize({check:"max_size",
 return new $ZodCheckMinSize({check:"min_size",...normalizeParams(params),minimum})}function _size(size2,params){return new $ZodCheckSizeEquals(
 {check:"size_equals",...normalizeParams(params),size:size2})}function _maxLength(maximum,params){const ch=new $ZodCheckMaxLength(
 {check:"max_length",...normalizeParams(params),maximum});return ch}function _minLength(minimum,params){return new $ZodCheckMinLength(
-{check:"min_length",...normalizeParams(params),minimum})}function _length(length,params){return new $ZodCheckLengthEquals(
-{check:"length_equals",...normalizeParams(params),length})}function _regex(pattern,params){return new $ZodCheckRegex({check:"\
-string_format",format:"regex",...normalizeParams(params),pattern})}function _lowercase(params){return new $ZodCheckLowerCase(
+{check:"min_length",...normalizeParams(params),minimum})}function _length(length2,params){return new $ZodCheckLengthEquals(
+{check:"length_equals",...normalizeParams(params),length:length2})}function _regex(pattern,params){return new $ZodCheckRegex(
+{check:"string_format",format:"regex",...normalizeParams(params),pattern})}function _lowercase(params){return new $ZodCheckLowerCase(
 {check:"string_format",format:"lowercase",...normalizeParams(params)})}function _uppercase(params){return new $ZodCheckUpperCase(
 {check:"string_format",format:"uppercase",...normalizeParams(params)})}function _includes(includes,params){return new $ZodCheckIncludes(
 {check:"string_format",format:"includes",...normalizeParams(params),includes})}function _startsWith(prefix,params){return new $ZodCheckStartsWith(
@@ -10286,26 +10288,26 @@ schema.examples;delete result.schema.default}if(ctx.io==="input"&&"_prefault"in 
 (_a3.default=result.schema._prefault);delete result.schema._prefault;const _result=ctx.seen.get(schema);return _result.schema}
 function encodeJSONPointerSegment(segment3){return segment3.replace(/~/g,"~0").replace(/\//g,"~1")}function extractDefs(ctx,schema){
 const root=ctx.seen.get(schema);if(!root)throw new Error("Unprocessed schema. This is a bug in Zod.");if(ctx.external&&ctx.
-sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry of ctx.seen.entries()){const id=ctx.
-metadataRegistry.get(entry[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&existing2!==entry[0]){throw new Error(
+sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry2 of ctx.seen.entries()){const id=ctx.
+metadataRegistry.get(entry2[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&existing2!==entry2[0]){throw new Error(
 `Duplicate schema id "${id}" detected during JSON Schema conversion. Two different schemas cannot share the same id when\
- converted together.`)}idToSchema.set(id,entry[0])}}const makeURI=entry=>{const defsSegment=ctx.target==="draft-2020-12"?
-"$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry[0])?.id;const uriGenerator=ctx.external.
-uri??(id2=>id2);if(externalId){return{ref:uriGenerator(externalId)}}const id=entry[1].defId??entry[1].schema.id??`schema${ctx.
-counter++}`;entry[1].defId=id;return{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}/${encodeJSONPointerSegment(
-id)}`}}const uriPrefix=`#`;const defUriPrefix=`${uriPrefix}/${defsSegment}/`;if(entry[1]===root&&!entry[1].schema.id){return{
-ref:uriPrefix}}const defId=entry[1].schema.id??`__schema${ctx.counter++}`;return{defId,ref:defUriPrefix+encodeJSONPointerSegment(
-defId)}};const extractToDef=entry=>{if(entry[1].schema.$ref){return}const seen2=entry[1];const{ref,defId}=makeURI(entry);
+ converted together.`)}idToSchema.set(id,entry2[0])}}const makeURI=entry2=>{const defsSegment=ctx.target==="draft-2020-1\
+2"?"$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry2[0])?.id;const uriGenerator=ctx.
+external.uri??(id2=>id2);if(externalId){return{ref:uriGenerator(externalId)}}const id=entry2[1].defId??entry2[1].schema.
+id??`schema${ctx.counter++}`;entry2[1].defId=id;return{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}/${encodeJSONPointerSegment(
+id)}`}}const uriPrefix=`#`;const defUriPrefix=`${uriPrefix}/${defsSegment}/`;if(entry2[1]===root&&!entry2[1].schema.id){
+return{ref:uriPrefix}}const defId=entry2[1].schema.id??`__schema${ctx.counter++}`;return{defId,ref:defUriPrefix+encodeJSONPointerSegment(
+defId)}};const extractToDef=entry2=>{if(entry2[1].schema.$ref){return}const seen2=entry2[1];const{ref,defId}=makeURI(entry2);
 seen2.def={...seen2.schema};if(defId)seen2.defId=defId;const schema2=seen2.schema;for(const key in schema2){delete schema2[key]}
-schema2.$ref=ref};if(ctx.cycles==="throw"){for(const entry of ctx.seen.entries()){const seen2=entry[1];if(seen2.cycle){throw new Error(
-`Cycle detected: #/${seen2.cycle?.join("/")}/<root>
+schema2.$ref=ref};if(ctx.cycles==="throw"){for(const entry2 of ctx.seen.entries()){const seen2=entry2[1];if(seen2.cycle){
+throw new Error(`Cycle detected: #/${seen2.cycle?.join("/")}/<root>
 
-Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}}}for(const entry of ctx.seen.entries()){
-const seen2=entry[1];if(schema===entry[0]){extractToDef(entry);continue}if(ctx.external){const ext=ctx.external.registry.
-get(entry[0])?.id;if(schema!==entry[0]&&ext){extractToDef(entry);continue}}const id=ctx.metadataRegistry.get(entry[0])?.
-id;if(id){extractToDef(entry);continue}if(seen2.cycle){extractToDef(entry);continue}if(seen2.count>1){if(ctx.reused==="r\
-ef"){extractToDef(entry)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema){const options=schema.
-anyOf;if(!Array.isArray(options)||options.length===0||schema.type!==void 0)return;const types2=[];for(const option of options){
+Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}}}for(const entry2 of ctx.seen.entries()){
+const seen2=entry2[1];if(schema===entry2[0]){extractToDef(entry2);continue}if(ctx.external){const ext=ctx.external.registry.
+get(entry2[0])?.id;if(schema!==entry2[0]&&ext){extractToDef(entry2);continue}}const id=ctx.metadataRegistry.get(entry2[0])?.
+id;if(id){extractToDef(entry2);continue}if(seen2.cycle){extractToDef(entry2);continue}if(seen2.count>1){if(ctx.reused===
+"ref"){extractToDef(entry2)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema){
+const options=schema.anyOf;if(!Array.isArray(options)||options.length===0||schema.type!==void 0)return;const types2=[];for(const option of options){
 if(!option||typeof option!=="object")return;compactTypeUnion(option);const keys=Object.keys(option);if(keys.length!==1||
 keys[0]!=="type")return;const type=option.type;for(const member2 of Array.isArray(type)?type:[type]){if(typeof member2!==
 "string")return;if(!types2.includes(member2))types2.push(member2)}}delete schema.anyOf;schema.type=types2.length===1?types2[0]:
@@ -10338,9 +10340,9 @@ schema2[key])===JSON.stringify(refSeen.def[key])){delete schema2[key]}}}}const p
 ref){flattenRef(parent);const parentSeen=ctx.seen.get(parent);if(parentSeen?.schema.$ref){schema2.$ref=parentSeen.schema.
 $ref;if(parentSeen.def){for(const key in schema2){if(key==="$ref"||key==="allOf")continue;if(key in parentSeen.def&&JSON.
 stringify(schema2[key])===JSON.stringify(parentSeen.def[key])){delete schema2[key]}}}}}ctx.override({zodSchema,jsonSchema:schema2,
-path:seen2.path??[]})};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry of[...ctx.seen.entries()].
-reverse()){flattenRef(entry[0])}if(ctx.target!=="openapi-3.0"){for(const entry of ctx.seen.entries()){compactTypeUnion(entry[1].
-def??entry[1].schema)}}for(const rewrite2 of ctx.deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;
+path:seen2.path??[]})};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry2 of[...ctx.seen.entries()].
+reverse()){flattenRef(entry2[0])}if(ctx.target!=="openapi-3.0"){for(const entry2 of ctx.seen.entries()){compactTypeUnion(
+entry2[1].def??entry2[1].schema)}}for(const rewrite2 of ctx.deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;
 for(const seen2 of ctx.seen.values()){for(const json2 of[seen2.schema,seen2.def]){const allOf=json2?.allOf;if(!Array.isArray(
 allOf))continue;const existing2=carriers.get(allOf);if(existing2)existing2.push(json2);else carriers.set(allOf,[json2])}}
 for(const allOf of ctx.intersections){for(const json2 of carriers.get(allOf)??[])foldIntersection(json2)}}}const result={};
@@ -10350,9 +10352,9 @@ ft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.tar
 registry.get(schema)?.id;if(!id)throw new Error("Schema is missing an `id` property");result.$id=ctx.external.uri(id)}assignProps(
 result,root.defId?root.schema:root.def??root.schema);const rootMetaId=ctx.metadataRegistry.get(schema)?.id;if(rootMetaId!==
 void 0&&result.id===rootMetaId)delete result.id;const defs=ctx.external?.defs??{};if(!ctx.external||ctx.sharedEmitDoneFor!==
-ctx.external){for(const entry of ctx.seen.entries()){const seen2=entry[1];if(seen2.def&&seen2.defId){if(seen2.def.id===seen2.
-defId)delete seen2.def.id;assignProp(defs,seen2.defId,seen2.def)}}}if(ctx.external)ctx.sharedEmitDoneFor=ctx.external;if(ctx.
-external){}else{if(Object.keys(defs).length>0){if(ctx.target==="draft-2020-12"){result.$defs=defs}else{result.definitions=
+ctx.external){for(const entry2 of ctx.seen.entries()){const seen2=entry2[1];if(seen2.def&&seen2.defId){if(seen2.def.id===
+seen2.defId)delete seen2.def.id;assignProp(defs,seen2.defId,seen2.def)}}}if(ctx.external)ctx.sharedEmitDoneFor=ctx.external;
+if(ctx.external){}else{if(Object.keys(defs).length>0){if(ctx.target==="draft-2020-12"){result.$defs=defs}else{result.definitions=
 defs}}}try{const finalized=JSON.parse(JSON.stringify(result));Object.defineProperty(finalized,"~standard",{value:{...schema["\
 ~standard"],jsonSchema:{input:createStandardJSONSchemaMethod(schema,"input",ctx.processors),output:createStandardJSONSchemaMethod(
 schema,"output",ctx.processors)}},enumerable:false,writable:false});return finalized}catch(_err){throw new Error("Error \
@@ -10390,23 +10392,23 @@ enum??(json2.const!==void 0?[json2.const]:void 0);if(!numericType&&!values?.some
 minimum,maximum,exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json2;if(rest.enum)rest.enum=rest.enum.map(
 v=>typeof v==="number"?String(v):v);else if(typeof rest.const==="number")rest.const=String(rest.const);if(!numericType)return rest;
 rest.type="string";if(!values)rest.pattern=(types2.includes("number")?number:integer).source;return rest}function rewriteKeyNames(ctx){
-const bySchema=new Map;for(const entry of ctx.seen.values()){if(entry.def&&!bySchema.has(entry.schema))bySchema.set(entry.
-schema,entry)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
-const names2=(seen2?.def??seen2?.schema)?.propertyNames;if(!names2||names2===true||rewrites.has(names2))continue;const rewritten=stringifyKeyNames(
-bySchema,names2,new Set);if(rewritten!==names2)rewrites.set(names2,rewritten)}if(!rewrites.size)return;for(const entry of ctx.
-seen.values()){for(const carrier of[entry.schema,entry.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
+const bySchema=new Map;for(const entry2 of ctx.seen.values()){if(entry2.def&&!bySchema.has(entry2.schema))bySchema.set(entry2.
+schema,entry2)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
+const names3=(seen2?.def??seen2?.schema)?.propertyNames;if(!names3||names3===true||rewrites.has(names3))continue;const rewritten=stringifyKeyNames(
+bySchema,names3,new Set);if(rewritten!==names3)rewrites.set(names3,rewritten)}if(!rewrites.size)return;for(const entry2 of ctx.
+seen.values()){for(const carrier of[entry2.schema,entry2.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
 if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value3,schema,ctx,json2,params){let unrepresentable=false;
 const serialized=JSON.stringify(value3,(_,val)=>{if(typeof val!=="bigint")return val;unrepresentable=true;return null});
 if(!unrepresentable)return JSON.parse(serialized);handleUnrepresentable(schema,ctx,json2,params,"BigInt defaults cannot \
 be represented in JSON Schema");return UNREPRESENTABLE_DEFAULT}function toJSONSchema(input2,params){if("_idmap"in input2){
-const registry2=input2;const ctx2=initializeContext({...params,processors:allProcessors});const defs={};for(const entry of registry2.
-_idmap.entries()){const[_,schema]=entry;processSchema(schema,ctx2)}const schemas={};const external={registry:registry2,uri:params?.
-uri,defs};ctx2.external=external;for(const entry of registry2._idmap.entries()){const[key,schema]=entry;extractDefs(ctx2,
-schema);assignProp(schemas,key,finalize(ctx2,schema))}if(Object.keys(defs).length>0){const defsSegment=ctx2.target==="dr\
-aft-2020-12"?"$defs":"definitions";schemas.__shared={[defsSegment]:defs}}return{schemas}}const ctx=initializeContext({...params,
-processors:allProcessors});processSchema(input2,ctx);extractDefs(ctx,input2);return finalize(ctx,input2)}var narrowMin,narrowMax,
-narrowBoth,addDivisor,addPattern,intersectMime,setFormat,minContributor,maxContributor,formatContributor,contributors,formatMap,
-exactPatterns,exactPattern,stringProcessor,numberProcessor,booleanProcessor,bigintProcessor,symbolProcessor,nullProcessor,
+const registry2=input2;const ctx2=initializeContext({...params,processors:allProcessors});const defs={};for(const entry2 of registry2.
+_idmap.entries()){const[_,schema]=entry2;processSchema(schema,ctx2)}const schemas={};const external={registry:registry2,
+uri:params?.uri,defs};ctx2.external=external;for(const entry2 of registry2._idmap.entries()){const[key,schema]=entry2;extractDefs(
+ctx2,schema);assignProp(schemas,key,finalize(ctx2,schema))}if(Object.keys(defs).length>0){const defsSegment=ctx2.target===
+"draft-2020-12"?"$defs":"definitions";schemas.__shared={[defsSegment]:defs}}return{schemas}}const ctx=initializeContext(
+{...params,processors:allProcessors});processSchema(input2,ctx);extractDefs(ctx,input2);return finalize(ctx,input2)}var narrowMin,
+narrowMax,narrowBoth,addDivisor,addPattern,intersectMime,setFormat,minContributor,maxContributor,formatContributor,contributors,
+formatMap,exactPatterns,exactPattern,stringProcessor,numberProcessor,booleanProcessor,bigintProcessor,symbolProcessor,nullProcessor,
 undefinedProcessor,voidProcessor,neverProcessor,anyProcessor,unknownProcessor,dateProcessor,enumProcessor,literalProcessor,
 nanProcessor,templateLiteralProcessor,fileProcessor,successProcessor,customProcessor,functionProcessor,transformProcessor,
 mapProcessor,setProcessor,arrayProcessor,objectProcessor,unionProcessor,intersectionProcessor,tupleProcessor,pendingRecords,
@@ -11195,11 +11197,12 @@ an does ${destructions} destructive ${destructions===1?"thing":"things"}, and ${
 destructive, or --allow-destructive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}
 function blockedBy({changes}){const byReason=new Map;for(const change2 of changes){if(change2.action!=="blocked")continue;
 byReason.set(change2.reason,[...byReason.get(change2.reason)??[],change2])}return[...byReason]}function blockedMessage(reason,changes){
-const[only2]=changes;if(changes.length===1)return`${only2?.address} is blocked: ${reason}`;const named4=changes.slice(0,
-NAMED).map(({address:address2})=>address2);const more=changes.length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.
-length} objects are blocked (${named4.join(", ")}${more}): ${reason}`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===
+const[only2]=changes;if(only2!==void 0&&changes.length===1)return`${named2(only2)} is blocked: ${reason}`;const first=changes.
+slice(0,NAMED).map(named2);const more=changes.length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.length}\
+ objects are blocked (${first.join(", ")}${more}): ${reason}`}function named2({address:address2,label:label2}){return label2===
+void 0?address2:`${address2} (${bare(label2)})`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===
 null))return void 0;return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out wit\
-h --target"}var NAMED;var init_safety=__esm({"src/plan/safety.ts"(){"use strict";init_problems();NAMED=3}});function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change2 of plan.
+h --target"}var NAMED;var init_safety=__esm({"src/plan/safety.ts"(){"use strict";init_escape();init_problems();NAMED=3}});function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change2 of plan.
 changes)summary2[change2.action]+=1;return summary2}function changesServer(plan){return plan.changes.some(({action:action2})=>action2===
 "update"||action2==="delete"||action2==="regenerate")}function leavesDebts({warnings}){return warnings.some(({code:code2})=>code2===
 "restores-left-out")}var init_plan=__esm({"src/plan/plan.ts"(){"use strict"}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
@@ -11216,28 +11219,39 @@ vlen_1;k++){peq[b.charCodeAt(k)]=0}}var mv=0;var pv=-1;var start3=j*32;var vlen=
 vlen;k++){peq[b.charCodeAt(k)]|=1<<k}var score=m;for(var i2=0;i2<n2;i2++){var eq=peq[a2.charCodeAt(i2)];var pb=phc[i2/32|
 0]>>>i2&1;var mb=mhc[i2/32|0]>>>i2&1;var xv=eq|mv;var xh=((eq|mb)&pv)+pv^pv|eq|mb;var ph=mv|~(xh|pv);var mh=pv&xh;score+=
 ph>>>m-1&1;score-=mh>>>m-1&1;if(ph>>>31^pb){phc[i2/32|0]^=1<<i2}if(mh>>>31^mb){mhc[i2/32|0]^=1<<i2}ph=ph<<1|pb;mh=mh<<1|
-mb;pv=mh|~(xv|ph);mv=ph&xv}for(var k=start3;k<vlen;k++){peq[b.charCodeAt(k)]=0}return score};var distance3=function(a2,b){
+mb;pv=mh|~(xv|ph);mv=ph&xv}for(var k=start3;k<vlen;k++){peq[b.charCodeAt(k)]=0}return score};var distance4=function(a2,b){
 if(a2.length<b.length){var tmp=b;b=a2;a2=tmp}if(b.length===0){return a2.length}if(a2.length<=32){return myers_32(a2,b)}return myers_x(
-a2,b)};exports.distance=distance3;var closest=function(str,arr){var min_distance=Infinity;var min_index=0;for(var i2=0;i2<
-arr.length;i2++){var dist=distance3(str,arr[i2]);if(dist<min_distance){min_distance=dist;min_index=i2}}return arr[min_index]};
-exports.closest=closest}});function isSecretField(name2){return secretFieldNames.has(name2)}function isSecretMember(name2){return secretMembers.has(
+a2,b)};exports.distance=distance4;var closest=function(str,arr){var min_distance=Infinity;var min_index=0;for(var i2=0;i2<
+arr.length;i2++){var dist=distance4(str,arr[i2]);if(dist<min_distance){min_distance=dist;min_index=i2}}return arr[min_index]};
+exports.closest=closest}});function nearest(name2,known3,most=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
+let best;let least=Math.min(most,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
+const far=(0,import_fastest_levenshtein.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
+return best}function areNear(one,other){const sorted=text5=>[...text5].sort().join("");return(0,import_fastest_levenshtein.distance)(
+one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}var import_fastest_levenshtein;var init_nearest=__esm(
+{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein=__toESM(require_mod(),1)}});function isSecretField(name2){return secretFieldNames.has(name2)}function isSecretMember(name2){return secretMembers.has(
 name2)}function looksSecret(key){const known3=memo2.get(key);if(known3!==void 0)return known3;const answer=resemblesSecret(
-fold(key));if(memo2.size<1e4)memo2.set(key,answer);return answer}function fold(name2){const bare2=name2.normalize("NFKD").
-replace(new RegExp("\\p{M}","gu"),"").toLowerCase();return bare2.replace(/[łøđıß]/g,letter=>strokes[letter]??letter)}
-function resemblesSecret(name2){if([...words,...foreign].some(word2=>name2.includes(word2)))return true;if(secretKeys.some(
-pattern=>pattern.test(name2)))return true;if(name2.length>100)return false;if(secretFields.some(field2=>(0,import_fastest_levenshtein2.distance)(
-name2,field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words.some(word2=>(0,import_fastest_levenshtein2.distance)(
-part,word2)<=(word2==="token"?1:2)))}var import_fastest_levenshtein2,secretFields,secretFieldNames,secretMembers,words,abbreviations,
-foreign,secretKeys,keyCharacter,memo2,strokes;var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein2=
-__toESM(require_mod(),1);secretFields=["ldap_master_password","smtp_password"];secretFieldNames=new Set(secretFields);secretMembers=
-new Set([...secretFields,"secret","client_secret","access_token","refresh_token","id_token"]);words=["password","secret",
-"token","credential"];abbreviations=new Set([...["pass","pwd","pw","passwd","passphrase","pin","pins"],...["senha","hesl\
-o","haslo","jelszo"],...["bearer","mnemonic"]]);foreign=[...["kennwort","contrasena","wachtwoord","losenord","adgangskod\
-e","salasana"],...["\u043F\u0430\u0440\u043E\u043B\u044C","\u5BC6\u7801","\u5BC6\u78BC","\u30D1\u30B9\u30EF\u30FC\u30C9",
-"\uBE44\uBC00\uBC88\uD638"].map(fold)];secretKeys=[/(?:api|private|access|signing|encryption|ssh)[^a-z0-9]{0,3}keys?(?![a-z])/,
+fold(key));if(memo2.size<1e4)memo2.set(key,answer);return answer}function shownKey(key){const word2=new RegExp(`(?:${keyCharacter.
+source})+`,"gu");const head=key.slice(0,300);for(let match=word2.exec(head);match!==null;match=word2.exec(head)){if(/^["']?[\s:=]+\S/.
+test(head.slice(word2.lastIndex))&&looksSecret(match[0]))return key.slice(0,word2.lastIndex)}return key}function fold(name2){
+const bare2=name2.normalize("NFKD").replace(new RegExp("\\p{M}","gu"),"").toLowerCase();return bare2.replace(/[łøđıß]/g,
+letter=>strokes[letter]??letter)}function resemblesSecret(name2){if([...words2,...foreign].some(word2=>name2.includes(word2)))
+return true;if(secretKeys.some(pattern=>pattern.test(name2)))return true;if(name2.length>100)return false;if(secretFields.
+some(field2=>(0,import_fastest_levenshtein2.distance)(name2,field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(
+part=>abbreviations.has(part)||words2.some(word2=>(0,import_fastest_levenshtein2.distance)(part,word2)<=(word2==="token"?
+1:2)))}function looksLikeCredential2(text5){return credentials.some(pattern=>pattern.test(text5))}var import_fastest_levenshtein2,
+secretFields,secretFieldNames,secretMembers,words2,abbreviations,foreign,secretKeys,keyCharacter,memo2,strokes,loose,credentials;
+var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1);
+secretFields=["ldap_master_password","smtp_password"];secretFieldNames=new Set(secretFields);secretMembers=new Set([...secretFields,
+"secret","client_secret","access_token","refresh_token","id_token"]);words2=["password","secret","token","credential"];abbreviations=
+new Set([...["pass","pwd","pw","passwd","passphrase","pin","pins"],...["senha","heslo","haslo","jelszo"],...["bearer","m\
+nemonic"]]);foreign=[...["kennwort","contrasena","wachtwoord","losenord","adgangskode","salasana"],...["\u043F\u0430\u0440\u043E\u043B\u044C",
+"\u5BC6\u7801","\u5BC6\u78BC","\u30D1\u30B9\u30EF\u30FC\u30C9","\uBE44\uBC00\uBC88\uD638"].map(fold)];secretKeys=[/(?:api|private|access|signing|encryption|ssh)[^a-z0-9]{0,3}keys?(?![a-z])/,
 /(?:^|[^a-z])[th]?otp(?:[^a-z0-9]{0,3}(?:seed|key|code|ur[il])s?)?$/,/(?:recovery|backup|scratch|reset)[^a-z0-9]{0,3}(?:codes?|keys?|phrases?)(?![a-z])/,
 /seed[^a-z0-9]{0,3}phrase/,/session[^a-z0-9]{0,3}(?:id|key)s?(?![a-z])/,/mots?[^a-z0-9]{0,3}de[^a-z0-9]{0,3}passe/,/^authorization$|(?:^|[^a-z])cookies?$/];
-keyCharacter=/[\p{L}\p{M}\p{N}\p{Cs}_.-]/u;memo2=new Map;strokes={\u0142:"l",\u00F8:"o",\u0111:"d",\u0131:"i",\u00DF:"ss"}}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+keyCharacter=/[\p{L}\p{M}\p{N}\p{Cs}_.-]/u;memo2=new Map;strokes={\u0142:"l",\u00F8:"o",\u0111:"d",\u0131:"i",\u00DF:"ss"};
+loose=/(?:^|[\s:="'])bearer\s+[\w.~+/=-]+\s*["']?$/i;credentials=[/-----BEGIN (?!(?:[A-Z0-9]+ )*(?:CERTIFICATE|CERTIFICATE REQUEST|PUBLIC KEY)-----)/,
+/-----BEGIN\s*$/m,loose,/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[oprsu]_\w{36}|\bglpat-[\w-]{20}|\bxox[abeprs]-[\w-]{10}|\b[rs]k_live_\w{16}/,
+/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,256}:[^\s/@]{1,256}@/i]}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -11961,23 +11975,23 @@ var YAMLMap=require_YAMLMap();var resolveProps=require_resolve_props();var utilC
 var utilFlowIndentCheck=require_util_flow_indent_check();var utilMapIncludes=require_util_map_includes();var startColMsg="\
 All mapping items must start at the same column";function resolveBlockMap({composeNode,composeEmptyNode},ctx,bm,onError,tag){
 const NodeClass=tag?.nodeClass??YAMLMap.YAMLMap;const map3=new NodeClass(ctx.schema);if(ctx.atRoot)ctx.atRoot=false;let offset=bm.
-offset;let commentEnd=null;for(const collItem of bm.items){const{start:start3,key,sep:sep10,value:value3}=collItem;const keyProps=resolveProps.
-resolveProps(start3,{indicator:"explicit-key-ind",next:key??sep10?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
+offset;let commentEnd=null;for(const collItem of bm.items){const{start:start3,key,sep:sep11,value:value3}=collItem;const keyProps=resolveProps.
+resolveProps(start3,{indicator:"explicit-key-ind",next:key??sep11?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
 const implicitKey=!keyProps.found;if(implicitKey){if(key){if(key.type==="block-seq")onError(offset,"BLOCK_AS_IMPLICIT_KE\
 Y","A block sequence may not be used as an implicit map key");else if("indent"in key&&key.indent!==bm.indent)onError(offset,
-"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep10){commentEnd=keyProps.end;if(keyProps.comment){if(map3.
+"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep11){commentEnd=keyProps.end;if(keyProps.comment){if(map3.
 comment)map3.comment+="\n"+keyProps.comment;else map3.comment=keyProps.comment}continue}if(keyProps.newlineAfterProp||utilContainsNewline.
 containsNewline(key)){onError(key??start3[start3.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a singl\
 e line")}}else if(keyProps.found?.indent!==bm.indent){onError(offset,"BAD_INDENT",startColMsg)}ctx.atKey=true;const keyStart=keyProps.
 end;const keyNode=key?composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start3,null,keyProps,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bm.indent,key,onError);ctx.atKey=false;if(utilMapIncludes.mapIncludes(
 ctx,map3.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must be unique");const valueProps=resolveProps.resolveProps(
-sep10??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
+sep11??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
 key.type==="block-scalar"});offset=valueProps.end;if(valueProps.found){if(implicitKey){if(value3?.type==="block-map"&&!valueProps.
 hasNewline)onError(offset,"BLOCK_AS_IMPLICIT_KEY","Nested mappings are not allowed in compact mappings");if(ctx.options.
 strict&&keyProps.start<valueProps.found.offset-1024)onError(keyNode.range,"KEY_OVER_1024_CHARS","The : indicator must be\
  at most 1024 chars after the start of an implicit block mapping key")}const valueNode=value3?composeNode(ctx,value3,valueProps,
-onError):composeEmptyNode(ctx,offset,sep10,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
+onError):composeEmptyNode(ctx,offset,sep11,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
 bm.indent,value3,onError);offset=valueNode.range[2];const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)
 pair.srcToken=collItem;map3.items.push(pair)}else{if(implicitKey)onError(keyNode.range,"MISSING_CHAR","Implicit map keys\
  need to be followed by map values");if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else
@@ -11994,10 +12008,10 @@ type==="block-seq")onError(props.end,"BAD_INDENT","All sequence items must start
 continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start3,null,props,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bs.indent,value3,onError);offset=node2.range[2];seq.items.push(
 node2)}seq.range=[bs.offset,offset,commentEnd??offset];return seq}exports.resolveBlockSeq=resolveBlockSeq}});var require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/resolve-end.js"(exports){"use strict";function resolveEnd(end,offset,reqSpace,onError){
-let comment="";if(end){let hasSpace=false;let sep10="";for(const token of end){const{source,type}=token;switch(type){case"\
+let comment="";if(end){let hasSpace=false;let sep11="";for(const token of end){const{source,type}=token;switch(type){case"\
 space":hasSpace=true;break;case"comment":{if(reqSpace&&!hasSpace)onError(token,"MISSING_CHAR","Comments must be separate\
-d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep10+
-cb;sep10="";break}case"newline":if(comment)sep10+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`U\
+d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep11+
+cb;sep11="";break}case"newline":if(comment)sep11+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`U\
 nexpected ${type} at node end`)}offset+=source.length}}return{comment,offset}}exports.resolveEnd=resolveEnd}});var require_resolve_flow_collection=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-collection.js"(exports){"us\
 e strict";var identity2=require_identity();var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
 var resolveEnd=require_resolve_end();var resolveProps=require_resolve_props();var utilContainsNewline=require_util_contains_newline();
@@ -12006,9 +12020,9 @@ var isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");f
 composeEmptyNode},ctx,fc,onError,tag){const isMap3=fc.start.source==="{";const fcName=isMap3?"flow map":"flow sequence";
 const NodeClass=tag?.nodeClass??(isMap3?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq);const coll=new NodeClass(ctx.schema);coll.flow=
 true;const atRoot=ctx.atRoot;if(atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=fc.offset+fc.start.source.
-length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start3,key,sep:sep10,value:value3}=collItem;
-const props=resolveProps.resolveProps(start3,{flow:fcName,indicator:"explicit-key-ind",next:key??sep10?.[0],offset,onError,
-parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep10&&!value3){if(i2===0&&
+length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start3,key,sep:sep11,value:value3}=collItem;
+const props=resolveProps.resolveProps(start3,{flow:fcName,indicator:"explicit-key-ind",next:key??sep11?.[0],offset,onError,
+parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep11&&!value3){if(i2===0&&
 props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(i2<fc.items.length-1)onError(props.
 start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`);if(props.comment){if(coll.comment)coll.comment+="\n"+props.
 comment;else coll.comment=props.comment}offset=props.end;continue}if(!isMap3&&ctx.options.strict&&utilContainsNewline.containsNewline(
@@ -12018,19 +12032,19 @@ if(props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}
 switch(st.type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}}
 if(prevItemComment){let prev=coll.items[coll.items.length-1];if(identity2.isPair(prev))prev=prev.value??prev.key;if(prev.
 comment)prev.comment+="\n"+prevItemComment;else prev.comment=prevItemComment;props.comment=props.comment.substring(prevItemComment.
-length+1)}}}if(!isMap3&&!sep10&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
-ctx,props.end,sep10,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
+length+1)}}}if(!isMap3&&!sep11&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
+ctx,props.end,sep11,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
 valueNode.range,"BLOCK_IN_FLOW",blockMsg)}else{ctx.atKey=true;const keyStart=props.end;const keyNode=key?composeNode(ctx,
 key,props,onError):composeEmptyNode(ctx,keyStart,start3,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK\
-_IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep10??[],{flow:fcName,indicator:"map-val\
+_IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep11??[],{flow:fcName,indicator:"map-val\
 ue-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:fc.indent,startOnNewline:false});if(valueProps.found){if(!isMap3&&
-!props.found&&ctx.options.strict){if(sep10)for(const st of sep10){if(st===valueProps.found)break;if(st.type==="newline"){
+!props.found&&ctx.options.strict){if(sep11)for(const st of sep11){if(st===valueProps.found)break;if(st.type==="newline"){
 onError(st,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line");break}}if(props.
 start<valueProps.found.offset-1024)onError(valueProps.found,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 \
 chars after the start of an implicit flow sequence key")}}else if(value3){if("source"in value3&&value3.source?.[0]===":")
 onError(value3,"MISSING_CHAR",`Missing space after : in ${fcName}`);else onError(valueProps.start,"MISSING_CHAR",`Missin\
 g , or : between ${fcName} items`)}const valueNode=value3?composeNode(ctx,value3,valueProps,onError):valueProps.found?composeEmptyNode(
-ctx,valueProps.end,sep10,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_I\
+ctx,valueProps.end,sep11,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_I\
 N_FLOW",blockMsg)}else if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else keyNode.comment=
 valueProps.comment}const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)pair.srcToken=collItem;if(isMap3){
 const map3=coll;if(utilMapIncludes.mapIncludes(ctx,map3.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must b\
@@ -12076,14 +12090,14 @@ indent2.length>trimIndent)trimIndent=indent2.length}else{if(indent2.length<trimI
 AR",message)}if(header.indent===0)trimIndent=indent2.length;contentStart=i2;if(trimIndent===0&&!ctx.atRoot){const message="\
 Block scalar values in collections must be indented";onError(offset,"BAD_INDENT",message)}break}offset+=indent2.length+content.
 length+1}for(let i2=lines.length-1;i2>=chompStart;--i2){if(lines[i2][0].length>trimIndent)chompStart=i2+1}let value3="";
-let sep10="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
+let sep11="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
 chompStart;++i2){let[indent2,content]=lines[i2];offset+=indent2.length+content.length+1;const crlf=content[content.length-
 1]==="\r";if(crlf)content=content.slice(0,-1);if(content&&indent2.length<trimIndent){const src=header.indent?"explicit i\
 ndentation indicator":"first line";const message=`Block scalar lines must not be less indented than their ${src}`;onError(
-offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent2=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep10+indent2.
-slice(trimIndent)+content;sep10="\n"}else if(indent2.length>trimIndent||content[0]==="	"){if(sep10===" ")sep10="\n";else if(!prevMoreIndented&&
-sep10==="\n")sep10="\n\n";value3+=sep10+indent2.slice(trimIndent)+content;sep10="\n";prevMoreIndented=true}else if(content===
-""){if(sep10==="\n")value3+="\n";else sep10="\n"}else{value3+=sep10+content;sep10=" ";prevMoreIndented=false}}switch(header.
+offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent2=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep11+indent2.
+slice(trimIndent)+content;sep11="\n"}else if(indent2.length>trimIndent||content[0]==="	"){if(sep11===" ")sep11="\n";else if(!prevMoreIndented&&
+sep11==="\n")sep11="\n\n";value3+=sep11+indent2.slice(trimIndent)+content;sep11="\n";prevMoreIndented=true}else if(content===
+""){if(sep11==="\n")value3+="\n";else sep11="\n"}else{value3+=sep11+content;sep11=" ";prevMoreIndented=false}}switch(header.
 chomp){case"-":break;case"+":for(let i2=chompStart;i2<lines.length;++i2)value3+="\n"+lines[i2][0].slice(trimIndent);if(value3[value3.
 length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end=start3+header.length+scalar.source.length;return{value:value3,
 type,comment:header.comment,range:[start3,end,end]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
@@ -12091,13 +12105,13 @@ type!=="block-scalar-header"){onError(props[0],"IMPOSSIBLE","Block scalar header
 const mode=source[0];let indent2=0;let chomp="";let error63=-1;for(let i2=1;i2<source.length;++i2){const ch=source[i2];if(!chomp&&
 (ch==="-"||ch==="+"))chomp=ch;else{const n2=Number(ch);if(!indent2&&n2)indent2=n2;else if(error63===-1)error63=offset+i2}}
 if(error63!==-1)onError(error63,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${source}`);let hasSpace=false;
-let comment="";let length=source.length;for(let i2=1;i2<props.length;++i2){const token=props[i2];switch(token.type){case"\
-space":hasSpace=true;case"newline":length+=token.source.length;break;case"comment":if(strict&&!hasSpace){const message="\
-Comments must be separated from other tokens by white space characters";onError(token,"MISSING_CHAR",message)}length+=token.
-source.length;comment=token.source.substring(1);break;case"error":onError(token,"UNEXPECTED_TOKEN",token.message);length+=
+let comment="";let length2=source.length;for(let i2=1;i2<props.length;++i2){const token=props[i2];switch(token.type){case"\
+space":hasSpace=true;case"newline":length2+=token.source.length;break;case"comment":if(strict&&!hasSpace){const message="\
+Comments must be separated from other tokens by white space characters";onError(token,"MISSING_CHAR",message)}length2+=token.
+source.length;comment=token.source.substring(1);break;case"error":onError(token,"UNEXPECTED_TOKEN",token.message);length2+=
 token.source.length;break;default:{const message=`Unexpected token in block scalar header: ${token.type}`;onError(token,
-"UNEXPECTED_TOKEN",message);const ts=token.source;if(ts&&typeof ts==="string")length+=ts.length}}}return{mode,indent:indent2,
-chomp,comment,length}}function splitLines2(source){const split=source.split(/\n( *)/);const first=split[0];const m=first.
+"UNEXPECTED_TOKEN",message);const ts=token.source;if(ts&&typeof ts==="string")length2+=ts.length}}}return{mode,indent:indent2,
+chomp,comment,length:length2}}function splitLines2(source){const split=source.split(/\n( *)/);const first=split[0];const m=first.
 match(/^( *)/);const line0=m?.[1]?[m[1],first.slice(m[1].length)]:["",first];const lines=[line0];for(let i2=1;i2<split.length;i2+=
 2)lines.push([split[i2],split[i2+1]]);return lines}exports.resolveBlockScalar=resolveBlockScalar}});var require_resolve_flow_scalar=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-scalar.js"(exports){"use strict";
 var Scalar=require_Scalar();var resolveEnd=require_resolve_end();function resolveFlowScalar(scalar,strict,onError){const{
@@ -12115,14 +12129,14 @@ source)}function singleQuotedValue(source,onError){if(source[source.length-1]!==
 "MISSING_CHAR","Missing closing 'quote");return unfoldLines(source.slice(1,-1)).replace(/''/g,"'")}function unfoldLines(source){
 const line=/(.*?)\r?\n/sy;let match=line.exec(source);if(!match)return source;let trimEnd,trimBoth;try{trimEnd=new RegExp(
 "(?<![ 	])[ 	]+$");trimBoth=new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{trimEnd=/[ \t]+$/;trimBoth=/^[ \t]+|[ \t]+$/g}
-let res=match[1].replace(trimEnd,"");let sep10=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
-replace(trimBoth,"");if(lm===""){if(sep10==="\n")res+=sep10;else sep10="\n"}else{res+=sep10+lm;sep10=" "}pos=line.lastIndex}
-const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep10+(match?.[1]??"")}function doubleQuotedValue(source,onError){
+let res=match[1].replace(trimEnd,"");let sep11=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
+replace(trimBoth,"");if(lm===""){if(sep11==="\n")res+=sep11;else sep11="\n"}else{res+=sep11+lm;sep11=" "}pos=line.lastIndex}
+const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep11+(match?.[1]??"")}function doubleQuotedValue(source,onError){
 let res="";for(let i2=1;i2<source.length-1;++i2){const ch=source[i2];if(ch==="\r"&&source[i2+1]==="\n")continue;if(ch===
 "\n"){const{fold:fold3,offset}=foldNewline(source,i2);res+=fold3;i2=offset}else if(ch==="\\"){let next=source[++i2];const cc=escapeCodes[next];
 if(cc)res+=cc;else if(next==="\n"){next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="\r"&&
 source[i2+1]==="\n"){next=source[++i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="x"||next==="u"||
-next==="U"){const length=next==="x"?2:next==="u"?4:8;res+=parseCharCode(source,i2+1,length,onError);i2+=length}else{const raw=source.
+next==="U"){const length2=next==="x"?2:next==="u"?4:8;res+=parseCharCode(source,i2+1,length2,onError);i2+=length2}else{const raw=source.
 substr(i2-1,2);onError(i2-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${raw}`);res+=raw}}else if(ch===" "||ch==="	"){const wsStart=i2;
 let next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1];if(next!=="\n"&&!(next==="\r"&&source[i2+2]==="\n"))
 res+=i2>wsStart?source.slice(wsStart,i2+1):ch}else{res+=ch}}if(source[source.length-1]!=='"'||source.length===1)onError(
@@ -12130,9 +12144,9 @@ source.length,"MISSING_CHAR",'Missing closing "quote');return res}function foldN
 1];while(ch===" "||ch==="	"||ch==="\n"||ch==="\r"){if(ch==="\r"&&source[offset+2]!=="\n")break;if(ch==="\n")fold3+="\n";
 offset+=1;ch=source[offset+1]}if(!fold3)fold3=" ";return{fold:fold3,offset}}var escapeCodes={"0":"\0",a:"\x07",b:"\b",e:"\
 \x1B",f:"\f",n:"\n",r:"\r",t:"	",v:"\v",N:"\x85",_:"\xA0",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};
-function parseCharCode(source,offset,length,onError){const cc=source.substr(offset,length);const ok=cc.length===length&&
+function parseCharCode(source,offset,length2,onError){const cc=source.substr(offset,length2);const ok=cc.length===length2&&
 /^[0-9a-fA-F]+$/.test(cc);const code2=ok?parseInt(cc,16):NaN;try{return String.fromCodePoint(code2)}catch{const raw=source.
-substr(offset-2,length+2);onError(offset-2,"BAD_DQ_ESCAPE",`Invalid escape sequence ${raw}`);return raw}}exports.resolveFlowScalar=
+substr(offset-2,length2+2);onError(offset-2,"BAD_DQ_ESCAPE",`Invalid escape sequence ${raw}`);return raw}}exports.resolveFlowScalar=
 resolveFlowScalar}});var require_compose_scalar=__commonJS({"node_modules/yaml/dist/compose/compose-scalar.js"(exports){"use strict";var identity2=require_identity();
 var Scalar=require_Scalar();var resolveBlockScalar=require_resolve_block_scalar();var resolveFlowScalar=require_resolve_flow_scalar();
 function composeScalar(ctx,token,tagToken,onError){const{value:value3,type,comment,range:range2}=token.type==="block-sca\
@@ -12275,7 +12289,7 @@ let res="";for(const item of token.items)res+=stringifyItem(item);return res}cas
 source;for(const item of token.items)res+=stringifyItem(item);for(const st of token.end)res+=st.source;return res}case"d\
 ocument":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.source;return res}default:{let res=token.
 source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start3,
-key,sep:sep10,value:value3}){let res="";for(const st of start3)res+=st.source;if(key)res+=stringifyToken(key);if(sep10)for(const st of sep10)
+key,sep:sep11,value:value3}){let res="";for(const st of start3)res+=st.source;if(key)res+=stringifyToken(key);if(sep11)for(const st of sep11)
 res+=st.source;if(value3)res+=stringifyToken(value3);return res}exports.stringify=stringify2}});var require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";var BREAK=Symbol("br\
 eak visit");var SKIP=Symbol("skip children");var REMOVE=Symbol("remove item");function visit2(cst,visitor){if("type"in cst&&
 cst.type==="document")cst={start:cst.start,value:cst.value};_visit(Object.freeze([]),cst,visitor)}visit2.BREAK=BREAK;visit2.
@@ -12447,9 +12461,9 @@ if(doc.value)return yield*this.lineEnd(doc);switch(this.type){case"doc-start":{i
 pop();yield*this.step()}else doc.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"\
 newline":doc.start.push(this.sourceToken);return}const bv=this.startBlockValue(doc);if(bv)this.stack.push(bv);else{yield{
 type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}}*scalar(scalar){
-if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start3=getFirstKeyStartProps(prev);let sep10;
-if(scalar.end){sep10=scalar.end;sep10.push(this.sourceToken);delete scalar.end}else sep10=[this.sourceToken];const map3={
-type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start3,key:scalar,sep:sep10}]};this.onKeyLine=true;
+if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start3=getFirstKeyStartProps(prev);let sep11;
+if(scalar.end){sep11=scalar.end;sep11.push(this.sourceToken);delete scalar.end}else sep11=[this.sourceToken];const map3={
+type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start3,key:scalar,sep:sep11}]};this.onKeyLine=true;
 this.stack[this.stack.length-1]=map3}else yield*this.lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"\
 comment":case"newline":scalar.props.push(this.sourceToken);return;case"scalar":scalar.source=this.source;this.atNewLine=
 true;this.indent=0;if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=
@@ -12474,9 +12488,9 @@ sep:[this.sourceToken]})}else{const start4=getFirstKeyStartProps(it.start);this.
 offset,indent:this.indent,items:[{start:start4,key:null,sep:[this.sourceToken]}]})}}else if(it.value){map3.items.push({start:[],
 key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push({type:"block-map",offset:this.
 offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(it.key)&&!includesToken(
-it.sep,"newline")){const start4=getFirstKeyStartProps(it.start);const key=it.key;const sep10=it.sep;sep10.push(this.sourceToken);
+it.sep,"newline")){const start4=getFirstKeyStartProps(it.start);const key=it.key;const sep11=it.sep;sep11.push(this.sourceToken);
 delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start4,
-key,sep:sep10}]})}else if(start3.length>0){it.sep=it.sep.concat(start3,this.sourceToken)}else{it.sep.push(this.sourceToken)}}else{
+key,sep:sep11}]})}else if(start3.length>0){it.sep=it.sep.concat(start3,this.sourceToken)}else{it.sep.push(this.sourceToken)}}else{
 if(!it.sep){Object.assign(it,{key:null,sep:[this.sourceToken]})}else if(it.value||atNextItem){map3.items.push({start:start3,
 key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push({type:"block-map",offset:this.
 offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]})}else{it.sep.push(this.sourceToken)}}this.
@@ -12507,8 +12521,8 @@ flow-map-end":case"flow-seq-end":fc.end.push(this.sourceToken);return}const bv=t
 push(bv);else{yield*this.pop();yield*this.step()}}else{const parent=this.peek(2);if(parent.type==="block-map"&&(this.type===
 "map-value-ind"&&parent.indent===fc.indent||this.type==="newline"&&!parent.items[parent.items.length-1].sep)){yield*this.
 pop();yield*this.step()}else if(this.type==="map-value-ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);
-const start3=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep10=fc.end.splice(1,fc.end.length);sep10.push(this.
-sourceToken);const map3={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start:start3,key:fc,sep:sep10}]};this.
+const start3=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep11=fc.end.splice(1,fc.end.length);sep11.push(this.
+sourceToken);const map3={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start:start3,key:fc,sep:sep11}]};this.
 onKeyLine=true;this.stack[this.stack.length-1]=map3}else{yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.
 source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.
 offset,indent:this.indent,source:this.source}}startBlockValue(parent){switch(this.type){case"alias":case"scalar":case"si\
@@ -12595,41 +12609,46 @@ null,pair.got[name2])));if(inner.some(part=>part.verdict==="different"))return"d
 present3);if(type.type!=="map"||!isMap(declared))return declared;const kept=Object.entries(declared).filter(([,member2])=>member2!==
 null);if(whole3)return Object.fromEntries(kept);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
 entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))
-return void 0;return Object.fromEntries([...untouched,...kept])}function holdsHashed(field2){if(field2 instanceof HashedSecret)
-return true;if(Array.isArray(field2))return field2.some(holdsHashed);return isMap(field2)&&Object.values(field2).some(holdsHashed)}
-function desiredSet(declared,present3){const wanted=asElements(declared);if(present3===void 0)return wanted;const known3=new Map(
-matchSets(wanted,asElements(present3)).pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(
-element),...element}))}function carried(fields2,names2){return Object.fromEntries(names2.flatMap(name2=>{const field2=fields2[name2];
-return field2===void 0||holdsHashed(field2)?[]:[[name2,field2]]}))}function normalForm(type,field2){if(type.type==="set"&&
-Array.isArray(field2)){const elements2=asElements(field2).map(element=>mapValues(element,(member2,name2)=>{const inner=type.
-nested[name2];return inner===void 0?member2:normalForm(inner,member2)}));return elements2.sort((a2,b)=>compareText(elementKey(
-a2),elementKey(b)))}if(type.type==="members"&&isMap(field2)){return mapValues(field2,(member2,name2)=>normalForm(type.members[name2]??
-value,member2))}return field2}function elementKey(element){return`${String(element.id??"")}\0${String(element.name??"")}`}
-function join6(path,key){return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}function isSecret(type){
-return type.type==="value"&&type.secret===true}function markSecrets(types2,fields2){return mapValues(fields2,(field2,name2)=>markSecret(
-types2[name2]??value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==null){return field2 instanceof
-Sensitive?field2:new Sensitive(reveal(field2))}return type.type==="members"&&isMap(field2)?markSecrets(type.members,field2):
-field2}var value,secret,instant,body,map2;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_secret_names();
-init_values();value={type:"value"};secret={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map2={type:"\
-map"}}});function withDrift(fields2,types2,left,shown2){if(left===void 0)return fields2;return fields2.map(field2=>{const recorded2=recordedAt(
+return void 0;return Object.fromEntries([...untouched,...kept])}function asItWillBe({type,wanted,got}){if(type.type!=="s\
+et"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;const{nested:nested2}=type;const there=new Map(matchSets(
+asElements(wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));return asElements(wanted).map(element=>{const known3=there.
+get(element);if(known3===void 0)return element;const{id,name:name2}=element;const sets=Object.entries(element).flatMap(([
+key,member2])=>{const inner=nested2[key];return inner===void 0?[]:[[key,asItWillBe({type:inner,wanted:member2,got:known3[key]})]]});
+return{...id===void 0?{}:{id},...name2===void 0?{}:{name:name2},...known3,...Object.fromEntries(sets)}})}function holdsHashed(field2){
+if(field2 instanceof HashedSecret)return true;if(Array.isArray(field2))return field2.some(holdsHashed);return isMap(field2)&&
+Object.values(field2).some(holdsHashed)}function desiredSet(declared,present3){const wanted=asElements(declared);if(present3===
+void 0)return wanted;const known3=new Map(matchSets(wanted,asElements(present3)).pairs.map(pair=>[pair.wanted,pair.got]));
+return wanted.map(element=>({...known3.get(element),...element}))}function carried(fields2,names3){return Object.fromEntries(
+names3.flatMap(name2=>{const field2=fields2[name2];return field2===void 0||holdsHashed(field2)?[]:[[name2,field2]]}))}function normalForm(type,field2){
+if(type.type==="set"&&Array.isArray(field2)){const elements2=asElements(field2).map(element=>mapValues(element,(member2,name2)=>{
+const inner=type.nested[name2];return inner===void 0?member2:normalForm(inner,member2)}));return elements2.sort((a2,b)=>compareText(
+elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(field2)){return mapValues(field2,(member2,name2)=>normalForm(
+type.members[name2]??value,member2))}return field2}function elementKey(element){return`${String(element.id??"")}\0${String(
+element.name??"")}`}function join6(path,key){return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}\
+]`}function isSecret2(type){return type.type==="value"&&type.secret===true}function markSecrets(types2,fields2){return mapValues(
+fields2,(field2,name2)=>markSecret(types2[name2]??value,field2))}function markSecret(type,field2){if(isSecret2(type)&&field2!==
+null){return field2 instanceof Sensitive?field2:new Sensitive(reveal(field2))}return type.type==="members"&&isMap(field2)?
+markSecrets(type.members,field2):field2}var value,secret,instant,body,map2;var init_fields=__esm({"src/kinds/fields.ts"(){
+"use strict";init_secret_names();init_values();value={type:"value"};secret={type:"value",secret:true};instant={type:"ins\
+tant"};body={type:"body"};map2={type:"map"}}});function withDrift(fields2,types2,left,shown2){if(left===void 0)return fields2;return fields2.map(field2=>{const recorded2=recordedAt(
 field2.path,types2,left.fields,shown2);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types2,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
 after},types2,recorded2){const type=types2[path]??value;return contrast(type,path,after,recorded2).every(({verdict})=>verdict!==
 "different")}function recordedAt(path,types2,left,shown2){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
 field2)||!Object.hasOwn(types2,field2))return void 0;const[was,now]=[left[field2],shown2(field2)];if(was===void 0||now===
 void 0)return void 0;const parts=contrast(types2[field2]??value,field2,now,was);const part=parts.find(one=>one.path===path);
-if(part!==void 0)return part.verdict==="different"?part.got??null:void 0;const isOther2=parts.some(({verdict})=>verdict===
-"different");if(!isOther2)return void 0;if(path===field2)return was;const member2=memberOf2(was,path);return same(member2,
+if(part!==void 0)return part.verdict==="different"?part.got??null:void 0;const isOther3=parts.some(({verdict})=>verdict===
+"different");if(!isOther3)return void 0;if(path===field2)return was;const member2=memberOf2(was,path);return same(member2,
 memberOf2(now,path))?void 0:member2}function memberOf2(map3,path){const parts=contrast({type:"map"},/^\w*/.exec(path)?.[0]??
 "",map3,{});return parts.find(one=>one.path===path)?.wanted??null}function isDrifted({action:action2,fields:fields2}){return action2!==
 "unchanged"&&fields2.some(({drift})=>drift!==void 0)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
 const fields2=drifted2.flatMap(change2=>change2.fields.filter(({drift})=>drift!==void 0));return{fields:fields2.length,objects:drifted2.
-length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map};const leftOut4=new Map;const kept=changes.
-filter(change2=>{if(change2.action==="unchanged")return false;const isOf2=only2==="drift"?isDrifted(change2):isMade(change2);
-if(!isOf2)leftOut4.set(change2.action,(leftOut4.get(change2.action)??0)+1);return isOf2});return{changes:kept,leftOut:leftOut4}}
-function isMade({fields:fields2}){return fields2.length===0||fields2.some(({drift})=>drift===void 0||drift.declared==="c\
-hanged")}var shares;var init_drift=__esm({"src/plan/drift.ts"(){"use strict";init_values();init_fields();shares=["drift",
-"changes"]}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
+length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map,losesLeftOut:0};const leftOut4=new Map;
+let losesLeftOut=0;const kept=changes.filter(change2=>{if(change2.action==="unchanged")return false;const isOf2=only2===
+"drift"?isDrifted(change2):isMade(change2);if(!isOf2){leftOut4.set(change2.action,(leftOut4.get(change2.action)??0)+1);if(change2.
+destructions.length>0)losesLeftOut+=1}return isOf2});return{changes:kept,leftOut:leftOut4,losesLeftOut}}function isMade({
+fields:fields2}){return fields2.length===0||fields2.some(({drift})=>drift===void 0||drift.declared==="changed")}var shares;
+var init_drift=__esm({"src/plan/drift.ts"(){"use strict";init_values();init_fields();shares=["drift","changes"]}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
 castInput(oldStr,options);const newString=this.castInput(newStr,options);const oldTokens=this.removeEmpty(this.tokenize(
 oldString,options));const newTokens=this.removeEmpty(this.tokenize(newString,options));return this.diffWithOptionsObj(oldTokens,
@@ -12742,7 +12761,7 @@ context==="undefined"){optionsObj.context=4}const context3=optionsObj.context;if
 return diffLinesResultToPatch(diffLines(oldStr,newStr,optionsObj))}else{const{callback:callback2}=optionsObj;diffLines(oldStr,
 newStr,Object.assign(Object.assign({},optionsObj),{callback:diff=>{const patch=diffLinesResultToPatch(diff);callback2(patch)}}))}
 function diffLinesResultToPatch(diff){if(!diff){return}diff.push({value:"",lines:[]});function contextLines(lines){return lines.
-map(function(entry){return" "+entry})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
+map(function(entry2){return" "+entry2})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
 for(let i2=0;i2<diff.length;i2++){const current=diff[i2],lines=current.lines||splitLines(current.value);current.lines=lines;
 if(current.added||current.removed){if(!oldRangeStart){const prev=diff[i2-1];oldRangeStart=oldLine;newRangeStart=newLine;
 if(prev){curRange=context3>0?contextLines(prev.lines.slice(-context3)):[];oldRangeStart-=curRange.length;newRangeStart-=
@@ -12765,21 +12784,21 @@ ng"||before===after)return"";const same3=before.normalize("NFC")===after.normali
 in another Unicode normal form: ${formChange(before,after)})`:""}function formChange(before,after){return`${normalFormOf(
 before)} \u2192 ${normalFormOf(after)}`}function normalFormOf(text5){return text5===text5.normalize("NFC")?"NFC":text5===
 text5.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}
-function shorten(text5,other,limit2,length){const cut=cutText(text5,other,limit2);if(cut===void 0)return text5;let shown2="";
-for(const[from,to]of cut.shown)shown2+=(from>0?"\u2026":"")+text5.slice(from,to);return`${shown2} (${length??cut.length}\
- characters)`}function cutText(text5,other,limit2){if(text5.length<=limit2)return void 0;const{length:parts,differing}=measure2(
-text5,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing-
-Math.floor(third/2)),differing+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text5,ranges.flat());const shown2=[];
+function shorten(text5,other,limit2,length2){const cut=cutText(text5,other,limit2);if(cut===void 0)return text5;let shown2="";
+for(const[from,to]of cut.shown)shown2+=(from>0?"\u2026":"")+text5.slice(from,to);return`${shown2} (${length2??cut.length}\
+ characters)`}function cutText(text5,other,limit2){if(text5.length<=limit2)return void 0;const{length:parts,differing:differing2}=measure2(
+text5,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing2-
+Math.floor(third/2)),differing2+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text5,ranges.flat());const shown2=[];
 let end=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end)continue;const last=shown2.at(-1);if(last!==
 void 0&&from<=end)last[1]=offset(to);else shown2.push([offset(from),offset(to)]);end=to}return{shown:shown2,length:parts}}
-function measure2(text5,other){let length=0;let differing=-1;let otherAt=0;for(let at3=0;at3<text5.length;length+=1){const end=endOf(
-text5,at3);if(differing<0){const otherEnd=endOf(other,otherAt);if(text5.slice(at3,end)!==other.slice(otherAt,otherEnd))differing=
-length;otherAt=otherEnd}at3=end}return{length,differing:Math.max(0,differing)}}function offsetsOf(text5,numbers){const found2=new Map;
-const wanted=new Set(numbers);for(let at3=0,number5=0;at3<text5.length;at3=endOf(text5,at3),number5+=1){if(wanted.has(number5))
-found2.set(number5,at3)}return number5=>found2.get(number5)??text5.length}function endOf(text5,at3){if(at3>=text5.length)
-return at3;if(text5.charCodeAt(at3)===92){escaped.lastIndex=at3;escaped.test(text5);return escaped.lastIndex}return at3+
-((text5.codePointAt(at3)??0)>65535?2:1)}var shownCharacters,escaped;var init_values2=__esm({"src/report/values.ts"(){"us\
-e strict";init_escape();init_values();shownCharacters=60;escaped=/\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|.)?/suy}});function compareBodies(before,after){const old=normalize(before);const now=normalize(after);const notes=[...byteOrderMark(
+function measure2(text5,other){let length2=0;let differing2=-1;let otherAt=0;for(let at3=0;at3<text5.length;length2+=1){
+const end=endOf(text5,at3);if(differing2<0){const otherEnd=endOf(other,otherAt);if(text5.slice(at3,end)!==other.slice(otherAt,
+otherEnd))differing2=length2;otherAt=otherEnd}at3=end}return{length:length2,differing:Math.max(0,differing2)}}function offsetsOf(text5,numbers){
+const found2=new Map;const wanted=new Set(numbers);for(let at3=0,number5=0;at3<text5.length;at3=endOf(text5,at3),number5+=
+1){if(wanted.has(number5))found2.set(number5,at3)}return number5=>found2.get(number5)??text5.length}function endOf(text5,at3){
+if(at3>=text5.length)return at3;if(text5.charCodeAt(at3)===92){escaped.lastIndex=at3;escaped.test(text5);return escaped.
+lastIndex}return at3+((text5.codePointAt(at3)??0)>65535?2:1)}var shownCharacters,escaped;var init_values2=__esm({"src/re\
+port/values.ts"(){"use strict";init_escape();init_values();shownCharacters=60;escaped=/\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|.)?/suy}});function compareBodies(before,after){const old=normalize(before);const now=normalize(after);const notes=[...byteOrderMark(
 before,after),...lineEndings(before,after,old===now)];if(before!==""&&after!=="")notes.push(...finalNewline(before,after));
 if(old===now)return{notes,hunks:[],tooDifferent:null};if(old.normalize("NFC")===now.normalize("NFC")){notes.push(`the sa\
 me text in another Unicode normal form: ${formChange(old,now)}`);return{notes,hunks:[],tooDifferent:null}}const patch=sharesTooLittle(
@@ -12805,34 +12824,35 @@ e on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings(b
 maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();init_values2();maxChangedLines=
 2e3;maxComparisons=6e7}});function textOf(spans){return spans.map(({text:text5})=>text5).join("")}function joinSpans(parts,between2){return parts.
 flatMap((spans,index)=>index===0?spans:[plain2(between2),...spans])}function plain2(text5){return{text:text5,change:null}}
-var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after,confirmed){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
-after);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({mark:"=",text:described(
-it,name3,confirmed)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer(
-[...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
-got,confirmed);if(inner.length===0)return[];const spans=[plain2(`${name2(pair.wanted,pair.got)} (`),...inner,plain2(")")];
-return[{mark:"~",text:textOf(spans),spans}]});const added2=match.added.map(it=>described(it,name2,confirmed));const removed=match.
-removed.map(({public:_,...it})=>described(it,name2,confirmed));const elements2=[...added2.map(text5=>({mark:"+",text:text5})),
-...removed.map(text5=>({mark:"-",text:text5})),...changed2];if(elements2.length===0)return void 0;const[from,to]=[match.
-removed[0],match.added[0]];const moves=match.removed.length===1&&match.added.length===1&&from!==void 0&&to!==void 0;return{
-elements:elements2,kept:match.pairs.length-changed2.length,move:moves?{from:name2(from),to:name2(to)}:null}}function isSet(value3){
-return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed){const ids=new Map;for(const{
-name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).add(inline(id??null)))}return(element,other=element)=>{
-const name2=element.name??other.name;const id=element.id??other.id;if(typeof name2!=="string")return typeof id==="string"?
-bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.size??0)>1;return unclear&&typeof id==="string"&&id!==
-name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed){const inside2=Object.entries(
-element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(([key,member2])=>`${bare(key)}\
-: ${memberText(member2,confirmed)}`);const named4=name2(element);return inside2.length===0||named4===inline(element)?named4:
-`${named4} (${inside2.join("; ")})`}function memberText(member2,confirmed){if(!Array.isArray(member2)||!isSet(member2))return inlinePair(
-null,member2,false).after;const elements2=asElements(member2);return elements2.length===0?"none":elements2.map(it=>namer(
-elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed){const changes=Object.entries(wanted).flatMap(
-([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==void 0&&same(member2,there))return[];const label2=plain2(
-`${bare(key)}: `);if(Array.isArray(member2)){if(there===void 0)return[[label2,plain2(`(unknown) \u2192 ${memberText(member2,
-confirmed)}`)]];const inner=compareSets(there,member2,confirmed);if(inner!==void 0)return[[label2,...joinSpans(inner.elements.
-map(elementSpans)," ")]];if(isSet(member2)&&isSet(there))return[]}if(there===void 0&&(key==="id"||key==="name"))return[];
-const{before,after}=inlinePair(there,member2,false);return[[label2,{text:before,change:there===void 0?null:"-"},plain2("\
- \u2192 "),{text:after,change:"+"}]]});return joinSpans(changes,"; ")}function elementSpans({mark,text:text5,spans}){if(mark===
-"+"||mark==="-")return[{text:`${mark} ${text5}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text5)]]}var init_sets=__esm(
-{"src/report/sets.ts"(){"use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
+var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after,confirmed,whole3=false){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;
+const wanted=asElements(after);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({
+mark:"=",text:described(it,name3,confirmed,whole3)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(
+wanted,got);const name2=namer([...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(
+pair.wanted,pair.got,confirmed,whole3);if(inner.length===0)return[];const spans=[plain2(`${name2(pair.wanted,pair.got)} \
+(`),...inner,plain2(")")];return[{mark:"~",text:textOf(spans),spans}]});const added2=match.added.map(it=>described(it,name2,
+confirmed,whole3));const removed=match.removed.map(({public:_,...it})=>described(it,name2,confirmed,whole3));const elements2=[
+...added2.map(text5=>({mark:"+",text:text5})),...removed.map(text5=>({mark:"-",text:text5})),...changed2];if(elements2.length===
+0)return void 0;const[from,to]=[match.removed[0],match.added[0]];const moves=match.removed.length===1&&match.added.length===
+1&&from!==void 0&&to!==void 0;return{elements:elements2,kept:match.pairs.length-changed2.length,move:moves?{from:name2(from),
+to:name2(to)}:null}}function isSet(value3){return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed){
+const ids=new Map;for(const{name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).
+add(inline(id??null)))}return(element,other=element)=>{const name2=element.name??other.name;const id=element.id??other.id;
+if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.
+size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed,whole3){
+const inside2=Object.entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(
+([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed,whole3)}`);const named6=name2(element);return inside2.length===
+0||named6===inline(element)?named6:`${named6} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole3){if(!Array.
+isArray(member2)||!isSet(member2))return inlinePair(null,member2,whole3).after;const elements2=asElements(member2);return elements2.
+length===0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed,whole3){
+const changes=Object.entries(wanted).flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==
+void 0&&same(member2,there))return[];const label2=plain2(`${bare(key)}: `);if(Array.isArray(member2)){if(there===void 0)
+return[[label2,plain2(`(unknown) \u2192 ${memberText(member2,confirmed,whole3)}`)]];const inner=compareSets(there,member2,
+confirmed,whole3);if(inner!==void 0)return[[label2,...joinSpans(inner.elements.map(elementSpans)," ")]];if(isSet(member2)&&
+isSet(there))return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const{before,after}=inlinePair(there,member2,
+whole3);return[[label2,{text:before,change:there===void 0?null:"-"},plain2(" \u2192 "),{text:after,change:"+"}]]});return joinSpans(
+changes,"; ")}function elementSpans({mark,text:text5,spans}){if(mark==="+"||mark==="-")return[{text:`${mark} ${text5}`,change:mark}];
+return[plain2(`${mark} `),...spans??[plain2(text5)]]}var init_sets=__esm({"src/report/sets.ts"(){"use strict";init_escape();
+init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
 includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace2=open9)=>input2=>{
 let string4=""+input2,index=string4.indexOf(close,open9.length);return~index?open9+replaceClose(string4,close,replace2,index)+
@@ -12852,9 +12872,9 @@ redBright:f("\x1B[91m","\x1B[39m"),greenBright:f("\x1B[92m","\x1B[39m"),yellowBr
 [49m"),bgYellowBright:f("\x1B[103m","\x1B[49m"),bgBlueBright:f("\x1B[104m","\x1B[49m"),bgMagentaBright:f("\x1B[105m","\x1B[\
 49m"),bgCyanBright:f("\x1B[106m","\x1B[49m"),bgWhiteBright:f("\x1B[107m","\x1B[49m")}};module.exports=createColors();module.
 exports.createColors=createColors}});function colors(enabled){return import_picocolors.default.createColors(enabled)}function plural2(count3,noun){return`${count3}\
- ${noun}${count3===1?"":"s"}`}function wrap(lead,text5,columns=lineWidth){const indent2=/^ */.exec(lead)?.[0]??"";const words6=[
+ ${noun}${count3===1?"":"s"}`}function wrap(lead,text5,columns=lineWidth){const indent2=/^ */.exec(lead)?.[0]??"";const words7=[
 ...wordsOf(lead),...wordsOf(text5).map(word2=>disarm(escapeText(word2)))];const lines=[];let line=indent2;let width=indent2.
-length;for(const[index,word2]of words6.entries()){const wide2=displayWidth(word2);if(index>0&&width+1+wide2>columns){lines.
+length;for(const[index,word2]of words7.entries()){const wide2=displayWidth(word2);if(index>0&&width+1+wide2>columns){lines.
 push(line);line=`${indent2}  ${word2}`;width=indent2.length+2+wide2}else{line+=index===0?word2:` ${word2}`;width+=(index===
 0?0:1)+wide2}}return[...lines,line.trimEnd()]}function wordsOf(text5){return text5.split(/\s+/).filter(word2=>word2!=="")}
 var import_picocolors,lineWidth,actionWords;var init_words=__esm({"src/report/words.ts"(){"use strict";import_picocolors=
@@ -12875,16 +12895,18 @@ drift===void 0)return null;if(fields2.length===1)return driftText(first,false);c
 run ${escapeText(first.drift.run)}`;return`${drifted2.length===fields2.length?"all":drifted2.length} of ${plural2(fields2.
 length,"field")} ${since}`}function driftSentence(plan){const{fields:fields2,objects:objects2}=countDrift(plan);if(fields2===
 0)return null;const since=fields2===1?"it was last applied":"they were last applied";return`Drift: ${plural2(fields2,"fi\
-eld")} of ${plural2(objects2,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut4},only2){
-if(only2===void 0||leftOut4.size===0)return null;const counts2=[...leftOut4].map(([action2,count3])=>`${count3} ${actionWords[action2]}`);
-return`Left out by --only ${only2}: ${counts2.join(", ")}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){
-"use strict";init_escape();init_values();init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function fold2(parts,hang,columns){if(columns===void 0)return painted(parts);const lines=[];let line=[];let width=0;let gap=[];
-let isEmpty4=true;for(const{pieces:pieces2,space}of words3(parts)){const wide2=widthOf(pieces2);if(space){gap=pieces2;continue}
+eld")} of ${plural2(objects2,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut4,
+losesLeftOut},only2){if(only2===void 0||leftOut4.size===0)return null;const counts2=[...leftOut4].map(([action2,count3])=>`${count3}\
+ ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost2=losesLeftOut===
+0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
+join(", ")}${lost2}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
+init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function fold2(parts,hang,columns){if(columns===void 0)return painted(parts);const lines=[];let line=[];let width=0;let gap=[];
+let isEmpty4=true;for(const{pieces:pieces2,space}of words4(parts)){const wide2=widthOf(pieces2);if(space){gap=pieces2;continue}
 if(!isEmpty4&&width+widthOf(gap)+wide2>columns){lines.push(line);line=[{text:" ".repeat(hang)},...harmless(pieces2)];width=
 hang+wide2}else{line.push(...gap,...pieces2);width+=widthOf(gap)+wide2}gap=[];isEmpty4=false}return[...lines,line].map(painted).
 join("\n")}function inWords(text5,tint){const look2=tint===void 0?{}:{tint};const parts=[];let at3=0;for(const found2 of text5.
 matchAll(command)){parts.push({...look2,text:text5.slice(at3,found2.index)},{...look2,text:found2[0],whole:true});at3=found2.
-index+found2[0].length}return[...parts,{...look2,text:text5.slice(at3)}]}function words3(parts){const found2=[];for(const{
+index+found2[0].length}return[...parts,{...look2,text:text5.slice(at3)}]}function words4(parts){const found2=[];for(const{
 text:text5,...look2}of parts){for(const piece of look2.whole===true?[text5]:text5.match(/ +|[^ ]+/g)??[]){const space=look2.
 whole!==true&&piece.startsWith(" ");const last=found2.at(-1);if(last?.space===space)last.pieces.push({...look2,text:piece});else
 found2.push({space,pieces:[{...look2,text:piece}]})}}return found2}function widthOf(pieces2){return pieces2.reduce((sum,{
@@ -12921,56 +12943,57 @@ found2.push({text:text5,change:change2})};for(const[index,{text:text5,change:cha
 at(-1);const next=spans[index+1];const isGap=change2===null&&/^ +$/.test(text5)&&last?.change!=null&&next?.change===last.
 change;if(change2!==null&&last?.change===null&&last.text.endsWith("\\")&&text5!==""){found2.pop();add(last.text.slice(0,
 -1),null);add("\\",change2)}add(text5,isGap?last.change:change2)}return found2}function commonStart(one,other){const most=Math.
-min(one.length,other.length);let length=0;while(length<most&&one.charCodeAt(length)===other.charCodeAt(length))length+=1;
-const splits=at3=>splitsWord(one,at3)||splitsWord(other,at3);while(length>0&&splits(length))length-=1;return length}function commonEnd(one,other){
-const most=Math.min(one.length,other.length);let length=0;while(length<most&&one.charCodeAt(one.length-1-length)===other.
-charCodeAt(other.length-1-length))length+=1;const splits=end=>splitsWord(one,one.length-end)||splitsWord(other,other.length-
-end);while(length>0&&splits(length))length-=1;return length}function splitsWord(text5,at3){if(at3<=0||at3>=text5.length)
-return false;if(/[\udc00-\udfff]/.test(text5.charAt(at3)))return true;return wordCharacter.test(text5.charAt(at3-1))&&wordCharacter.
-test(text5.charAt(at3))}function pairsOf(removed,added2){const bags={removed:removed.map(bagOf),added:added2.map(bagOf)};
-const score=(from,to)=>{const alike2=likeness(bags.removed[from],bags.added[to]);return alike2<ALIKE?0:alike2};if(removed.
-length*added2.length>MOST_PAIRS){return Array.from({length:Math.min(removed.length,added2.length)},(_,at4)=>[at4,at4]).filter(
-([from,to])=>score(from,to)>0)}const width=added2.length+1;const best=new Float64Array((removed.length+1)*width);const at3=(from,to)=>best[from*
-width+to]??0;for(let from=removed.length-1;from>=0;from-=1){for(let to=added2.length-1;to>=0;to-=1){const alike2=score(from,
-to);const paired=alike2===0?0:alike2+at3(from+1,to+1);best[from*width+to]=Math.max(paired,at3(from+1,to),at3(from,to+1))}}
-const pairs=[];for(let from=0,to=0;from<removed.length&&to<added2.length;){const here2=at3(from,to);if(here2===at3(from+
-1,to))from+=1;else if(here2===at3(from,to+1))to+=1;else pairs.push([from++,to++])}return pairs}function bagOf(line){const looked=line.
-slice(0,LOOKED_AT);const words6=looked.match(/[\p{L}\p{M}\p{N}_]+/gu)??looked.match(/\S/gu)??[];const counts2=new Map;for(const word2 of words6)
-counts2.set(word2,(counts2.get(word2)??0)+1);return{counts:counts2,size:words6.length}}function likeness(one,other){if(one===
-void 0||other===void 0||one.size+other.size===0)return 0;let shared=0;for(const[word2,count3]of one.counts)shared+=Math.
-min(count3,other.counts.get(word2)??0);return 2*shared/(one.size+other.size)}var LONGEST_MIDDLE,MOST_CHANGES,goes,comes,
-same2,wordCharacter,MOST_PAIRS,LOOKED_AT,ALIKE;var init_changed_words=__esm({"src/report/changed-words.ts"(){"use strict";
-init_libesm();LONGEST_MIDDLE=1e3;MOST_CHANGES=80;goes=text5=>({text:text5,change:"-"});comes=text5=>({text:text5,change:"\
-+"});same2=text5=>({text:text5,change:null});wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words6}){const shown2=lines.map(line=>{const first=line.charAt(0);const mark=first===
+min(one.length,other.length);let length2=0;while(length2<most&&one.charCodeAt(length2)===other.charCodeAt(length2))length2+=
+1;const splits=at3=>splitsWord(one,at3)||splitsWord(other,at3);while(length2>0&&splits(length2))length2-=1;return length2}
+function commonEnd(one,other){const most=Math.min(one.length,other.length);let length2=0;while(length2<most&&one.charCodeAt(
+one.length-1-length2)===other.charCodeAt(other.length-1-length2))length2+=1;const splits=end=>splitsWord(one,one.length-
+end)||splitsWord(other,other.length-end);while(length2>0&&splits(length2))length2-=1;return length2}function splitsWord(text5,at3){
+if(at3<=0||at3>=text5.length)return false;if(/[\udc00-\udfff]/.test(text5.charAt(at3)))return true;return wordCharacter.
+test(text5.charAt(at3-1))&&wordCharacter.test(text5.charAt(at3))}function pairsOf(removed,added2){const bags={removed:removed.
+map(bagOf),added:added2.map(bagOf)};const score=(from,to)=>{const alike3=likeness(bags.removed[from],bags.added[to]);return alike3<
+ALIKE?0:alike3};if(removed.length*added2.length>MOST_PAIRS){return Array.from({length:Math.min(removed.length,added2.length)},
+(_,at4)=>[at4,at4]).filter(([from,to])=>score(from,to)>0)}const width=added2.length+1;const best=new Float64Array((removed.
+length+1)*width);const at3=(from,to)=>best[from*width+to]??0;for(let from=removed.length-1;from>=0;from-=1){for(let to=added2.
+length-1;to>=0;to-=1){const alike3=score(from,to);const paired=alike3===0?0:alike3+at3(from+1,to+1);best[from*width+to]=
+Math.max(paired,at3(from+1,to),at3(from,to+1))}}const pairs=[];for(let from=0,to=0;from<removed.length&&to<added2.length;){
+const here2=at3(from,to);if(here2===at3(from+1,to))from+=1;else if(here2===at3(from,to+1))to+=1;else pairs.push([from++,
+to++])}return pairs}function bagOf(line){const looked=line.slice(0,LOOKED_AT);const words7=looked.match(/[\p{L}\p{M}\p{N}_]+/gu)??
+looked.match(/\S/gu)??[];const counts2=new Map;for(const word2 of words7)counts2.set(word2,(counts2.get(word2)??0)+1);return{
+counts:counts2,size:words7.length}}function likeness(one,other){if(one===void 0||other===void 0||one.size+other.size===0)
+return 0;let shared=0;for(const[word2,count3]of one.counts)shared+=Math.min(count3,other.counts.get(word2)??0);return 2*
+shared/(one.size+other.size)}var LONGEST_MIDDLE,MOST_CHANGES,goes,comes,same2,wordCharacter,MOST_PAIRS,LOOKED_AT,ALIKE;var init_changed_words=__esm(
+{"src/report/changed-words.ts"(){"use strict";init_libesm();LONGEST_MIDDLE=1e3;MOST_CHANGES=80;goes=text5=>({text:text5,
+change:"-"});comes=text5=>({text:text5,change:"+"});same2=text5=>({text:text5,change:null});wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;
+MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown2=lines.map(line=>{const first=line.charAt(0);const mark=first===
 "+"||first==="-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const partners=pairLines(
-shown2,words6||limit2!==Number.POSITIVE_INFINITY);return shown2.map(({mark,text:text5},index)=>{const{text:other="",alike:alike2=false}=partners[index]??
-{};const cut=cutText(text5,other,limit2);const whole3=words6&&alike2?spansOf(mark,text5,other):void 0;const spans=whole3===
+shown2,words7||limit2!==Number.POSITIVE_INFINITY);return shown2.map(({mark,text:text5},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
+{};const cut=cutText(text5,other,limit2);const whole3=words7&&alike3?spansOf(mark,text5,other):void 0;const spans=whole3===
 void 0||cut===void 0?whole3:cutSpans(whole3,cut);const all={mark,text:cut===void 0?text5:shorten(text5,other,limit2)};return spans===
 void 0?all:{...all,spans}})}function spansOf(mark,text5,other){return mark==="-"?changedWords(text5,other)?.before:changedWords(
-other,text5)?.after}function cutSpans(spans,{shown:shown2,length}){const found2=shown2.flatMap(([from,to])=>{let at3=0;const inside2=spans.
-map(({text:text5,change:change2})=>{const part=text5.slice(Math.max(0,from-at3),Math.max(0,to-at3));at3+=text5.length;return{
-text:part,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.filter(({text:text5})=>text5!=="")]});return[
-...found2,plain2(` (${length} characters)`)]}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(
-hunk.newStart,hunk.newLines)} @@`}function range(start3,lines){return`${lines===0?start3-1:start3},${lines}`}function escapeChanged(line){
-const escaped3=escapeText(line);const kept=escaped3.trimEnd();return kept+escaped3.slice(kept.length).replaceAll(" ","\\u\
-0020")}function pairLines(lines,wanted){const paired=lines.map(()=>void 0);if(!wanted)return paired;const pair=(from,to,alike2)=>{
-paired[from]={text:lines[to]?.text??"",alike:alike2};paired[to]={text:lines[from]?.text??"",alike:alike2}};let start3=0;
-while(start3<lines.length){let middle=start3;while(lines[middle]?.mark==="-")middle+=1;let end=middle;while(lines[end]?.
-mark==="+")end+=1;for(let offset=0;offset<Math.min(middle-start3,end-middle);offset+=1)pair(start3+offset,middle+offset,
-false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text5})=>text5);for(const[removed,added2]of pairsOf(texts2(
-start3,middle),texts2(middle,end)))pair(start3+removed,middle+added2,true);start3=Math.max(end,start3+1)}return paired}var diffLineLimits;
-var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_changed_words();init_spans();init_values2();
-diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown4=field2.before===void 0;const drift=driftText(
+other,text5)?.after}function cutSpans(spans,{shown:shown2,length:length2}){const found2=shown2.flatMap(([from,to])=>{let at3=0;
+const inside2=spans.map(({text:text5,change:change2})=>{const part=text5.slice(Math.max(0,from-at3),Math.max(0,to-at3));
+at3+=text5.length;return{text:part,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.filter(({text:text5})=>text5!==
+"")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.
+oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start3,lines){return`${lines===0?start3-1:start3},${lines}`}
+function escapeChanged(line){const escaped3=escapeText(line);const kept=escaped3.trimEnd();return kept+escaped3.slice(kept.
+length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.map(()=>void 0);if(!wanted)return paired;
+const pair=(from,to,alike3)=>{paired[from]={text:lines[to]?.text??"",alike:alike3};paired[to]={text:lines[from]?.text??"",
+alike:alike3}};let start3=0;while(start3<lines.length){let middle=start3;while(lines[middle]?.mark==="-")middle+=1;let end=middle;
+while(lines[end]?.mark==="+")end+=1;for(let offset=0;offset<Math.min(middle-start3,end-middle);offset+=1)pair(start3+offset,
+middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text5})=>text5);for(const[removed,added2]of pairsOf(
+texts2(start3,middle),texts2(middle,end)))pair(start3+removed,middle+added2,true);start3=Math.max(end,start3+1)}return paired}
+var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_changed_words();init_spans();
+init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown4=field2.before===void 0;const drift=driftText(
 field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown4,drift};const view=(field2.type==="s\
-et"?viewSet(path,field2):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown4,...valuePair(field2,
-options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's built-in\
- text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
+et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown4,...valuePair(
+field2,options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's b\
+uilt-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
 whole:whole3}){const pair=inlinePair(field2.before,field2.after,whole3);const fate=fateText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
-fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after,confirmed=false}){const difference=compareSets(before,
-after,confirmed);if(difference===void 0)return void 0;const{elements:elements2,kept,move:move2}=difference;const unknown4=`\
-(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown4:move2===null?null:`${move2.
-from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept}}function viewBody(path,field2,options){
+fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after,confirmed=false},{whole:whole3}){const difference=compareSets(
+before,after,confirmed,whole3);if(difference===void 0)return void 0;const{elements:elements2,kept,move:move2}=difference;
+const unknown4=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown4:move2===
+null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept}}function viewBody(path,field2,options){
 const{before,after}=field2;if(!isText(before)||!isText(after)||fitsLine(field2,before,after,options))return void 0;const{
 notes,hunks}=before===void 0?newLines(after??"",options):changedLines(before??"",after??"");const limit2=options.whole?Number.
 POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,words:options.room!=="comment"};return{view:"bod\
@@ -12980,10 +13003,10 @@ room)}))}}function isText(value3){return value3===void 0||value3===null||typeof 
 room}){const texts2=[before,after];if(texts2.some(text5=>text5?.includes("\n")))return false;if(type!=="body")return true;
 if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text5=>text5==null||displayWidth(text5)<=
 lineWidth/2)}function changedLines(before,after){const{notes,hunks,tooDifferent}=compareBodies(before,after);return{notes:tooDifferent===
-null?notes:[...notes,tooDifferent],hunks}}function newLines(text5,{whole:whole3}){if(text5==="")return{notes:[],hunks:[]};
-const lines=text5.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&!whole3)return{notes:["that is too much\
- to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,
-lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
+null?notes:[...notes,tooDifferent],hunks}}function newLines(text5,{whole:whole3,allLines=whole3}){if(text5==="")return{notes:[],
+hunks:[]};const lines=text5.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&!allLines)return{notes:["that\
+ is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[
+{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
 method} ${escapeText(operationPath(operation,params))}`)}function originOf({action:action2,observed,recordedAt:recordedAt2,
 fields:fields2,apply}){const{generation:generation2,existed}=apply;if(action2==="adopt")return{origin:"adoption",generation:generation2,
 told:fields2.length>0};if(observed==="recorded"){return{origin:"record",what:generation2===void 0?"":"did_generation",at:recordedAt2??
@@ -13014,25 +13037,25 @@ mark,text:text5}){return text5===""?`${indent}  \u2502 ${mark}`.trimEnd():`${ind
 var init_field_text=__esm({"src/report/field-text.ts"(){"use strict";init_escape();init_fold();init_spans();init_view();
 init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
 const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
-function nameOf2(named4){return`${bare(named4.address)}${labelBeside(named4)}`}var longest;var init_names=__esm({"src/re\
+function nameOf2(named6){return`${bare(named6.address)}${labelBeside(named6)}`}var longest;var init_names=__esm({"src/re\
 port/names.ts"(){"use strict";init_escape();longest=60}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
 ir","EmailTemplate","Client"]}});async function settle2(promises3){const settled=await Promise.allSettled(promises3);const failures=settled.flatMap(it=>it.
 status==="rejected"?failuresIn(it.reason):[]);if(failures.length>0)throw new AggregateError(new Set(failures),"several t\
 hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}function failuresIn(failure2){const within5=failure2 instanceof
 AggregateError?failure2.errors.flatMap(failuresIn):[];return within5.length>0?within5:[failure2]}var init_settle=__esm({
-"src/base/settle.ts"(){"use strict"}});function about(asked,parse12){return document2=>{const parsed2=parse12(document2);if("wrong"in parsed2)return parsed2;const{
-value:value3}=parsed2;if(!isMap(value3))return parsed2;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
+"src/base/settle.ts"(){"use strict"}});function about(asked,parse12){return document2=>{const parsed3=parse12(document2);if("wrong"in parsed3)return parsed3;const{
+value:value3}=parsed3;if(!isMap(value3))return parsed3;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
 hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===
-void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema=external_exports.
+void 0?parsed3:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema=external_exports.
 object({data:external_exports.array(row),...counts});return document2=>{const page=parse4(schema,document2);if("wrong"in
 page)return page;const{data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==
 null?{}:{pageNumber:page_number},...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},
 ...total_entries==null?{}:{totalEntries:total_entries}}}}}function answerType(schema){const one=external_exports.object(
 {data:schema});const list2=external_exports.object({data:external_exports.array(schema)});return{one:document2=>data(parse4(
-one,document2)),list:document2=>data(parse4(list2,document2))}}function data(parsed2){return"wrong"in parsed2?parsed2:{value:parsed2.
+one,document2)),list:document2=>data(parse4(list2,document2))}}function data(parsed3){return"wrong"in parsed3?parsed3:{value:parsed3.
 value.data}}function parse4(schema,document2){const result=schema.safeParse(document2);if(result.success)return{value:result.
-data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{const place=path.length===0?"the answer":path.map(
-String).join(".");return`${place}: ${message.replace(/^Invalid input: /,"").replace("ExactNumber","number")}`});const more=result.
+data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{const place2=path.length===0?"the answer":path.
+map(String).join(".");return`${place2}: ${message.replace(/^Invalid input: /,"").replace("ExactNumber","number")}`});const more=result.
 error.issues.length-shown2.length;return{wrong:`${shown2.join("; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value3){
 if(typeof value3!=="object"||value3===null||value3 instanceof ExactNumber)return false;return levels===0||Object.values(
 value3).some(member2=>deeperThan(levels-1,member2))}var maxDepth2,text2,flag,integer2,int2,identifier,texts,anyObject,object2,
@@ -13091,15 +13114,15 @@ object3,own4,refused2),...nulProblems(sent,refused2),...lengthProblems(object3,o
 emptyIsNull,own4,refused2),...wordProblems(object3,own4,refused2),...elementProblems(object3,own4,refused2),...sizeProblems(
 object3,limits2,refused2)]}function idProblems(object3,limits2,{ids={}},refused2){return idsOf2(object3).flatMap(({id,path,
 most})=>{const text5=reveal(id);if(typeof text5!=="string"||text5===UNKNOWN_TEXT)return[];const name2=path.join(".");if(most!==
-void 0){const length=characters(text5);return length<=most?[]:[refused2(`"${name2}" has ${length} characters, and may ha\
-ve ${most}`,path)]}if(!limits2.uuids||uuid5.test(text5))return[];const lower=text5.toLowerCase();const hint=uuid5.test(lower)?
-`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3\
-e1c2b77";return[refused2(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({identity:identity2,
-fields:fields2}){const own4=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],path:[part]}]);
-const inLists=Object.entries(ids).flatMap(([list2,most])=>elementIds(fields2[list2],[list2],most??void 0));return[...own4,
-...inLists]}}function elementIds(list2,path,most){if(!Array.isArray(list2))return[];return list2.flatMap((element,index)=>{
-if(!isMap(element))return[];const at3=[...path,index];const own4=element.id===void 0?[]:[{id:element.id,path:[...at3,"id"],
-...most===void 0?{}:{most}}];return[...own4,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
+void 0){const length2=characters(text5);return length2<=most?[]:[refused2(`"${name2}" has ${length2} characters, and may\
+ have ${most}`,path)]}if(!limits2.uuids||uuid5.test(text5))return[];const lower=text5.toLowerCase();const hint=uuid5.test(
+lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1\
+a-0d6f3e1c2b77";return[refused2(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({
+identity:identity2,fields:fields2}){const own4=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],
+path:[part]}]);const inLists=Object.entries(ids).flatMap(([list2,most])=>elementIds(fields2[list2],[list2],most??void 0));
+return[...own4,...inLists]}}function elementIds(list2,path,most){if(!Array.isArray(list2))return[];return list2.flatMap(
+(element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own4=element.id===void 0?[]:[{id:element.id,
+path:[...at3,"id"],...most===void 0?{}:{most}}];return[...own4,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
 identity:identity2},{identity:parts={}},refused2){return Object.entries(parts).flatMap(([part,{known:known3,otherwise}])=>{
 const{[part]:text5}=identity2;if(text5===void 0||text5===UNKNOWN_TEXT||known3.includes(text5))return[];return[refused2(otherwise,
 [part],`the ${part}s are ${known3.join(", ")}`)]})}function nulProblems(fields2,refused2){const walk=(value3,path)=>{if(value3 instanceof
@@ -13108,8 +13131,8 @@ item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).
 [[...path,key]]:walk(member2,[...path,key]))};return Object.entries(fields2).flatMap(([field2,value3])=>walk(value3,[field2]).
 map(path=>refused2(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server can't keep`,path)))}
 function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf2(value3).includes("\0")}function lengthProblems({
-fields:fields2},{characters:limited={}},refused2){return Object.entries(limited).flatMap(([field2,most])=>{const length=characters(
-textOf2(fields2[field2]));return length<=most?[]:[refused2(`"${field2}" has ${length} characters, and may have ${most}`,
+fields:fields2},{characters:limited={}},refused2){return Object.entries(limited).flatMap(([field2,most])=>{const length2=characters(
+textOf2(fields2[field2]));return length2<=most?[]:[refused2(`"${field2}" has ${length2} characters, and may have ${most}`,
 [field2])]})}function emptyProblems({fields:fields2,placeOf:placeOf3},profile,emptyIsNull,{filled:filled3={},notEmpty:notEmpty2=[]},refused2){
 const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled3).
 flatMap(([field2,instead])=>{const value3=fields2[field2];if(value3!==null&&!isBlank(value3))return[];return[refused2(`"${field2}\
@@ -13118,10 +13141,10 @@ if(!isBlank(fields2[field2]))return[];const message=empty2(fields2[field2])==="e
 `a "${field2}" of white space alone becomes null`;const hint=`write ${field2}: null`;if(notEmpty2.includes(field2))return[
 refused2(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[placeOf3(field2)],
 hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused2){return uniqueWords.
-flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words6=textOf2(fields2[field2]).split(
-" ");if(words6.length>1&&words6.includes("")){return[refused2(`"${field2}" has a space at its start, at its end or next \
+flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words7=textOf2(fields2[field2]).split(
+" ");if(words7.length>1&&words7.includes("")){return[refused2(`"${field2}" has a space at its start, at its end or next \
 to another one, and this server takes single spaces between words`,[field2],"leave out the spaces that separate nothing")]}
-const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];const shown2=holdsSensitive(
+const twice=words7.find((word2,index)=>words7.indexOf(word2)!==index);if(twice===void 0)return[];const shown2=holdsSensitive(
 fields2[field2]??null)?"a word":`"${twice}"`;return[refused2(`"${field2}" has ${shown2} twice`,[field2],"keep one of the\
  two")]})}function isText2(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
 fields:fields2},{elements:elements2={}},refused2){return Object.entries(elements2).flatMap(([field2,{needs,types:types2}])=>{
@@ -13157,8 +13180,8 @@ r sent nor compared`,[object3.placeOf(field2)],"remove it, or keep it for a serv
 c/kinds/rules.ts"(){"use strict";init_problems();init_values();init_limits();init_texts()}});function text3(){return external_exports.union([external_exports.string(),fileReference.transform(({file:file2})=>new FileReference(
 file2))],{error:"expected a string or {file: PATH}"})}function identifier2(){return external_exports.string().min(1,"mus\
 t not be empty").max(512,"must not be longer than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&
-!new RegExp("\\p{Cc}","u").test(id),"is not usable as an id")}function document(kind,about2,shape,together={}){return external_exports.
-strictObject({kind:external_exports.literal(kind).meta({description:about2}),...shape}).meta({description:about2,...together})}
+!new RegExp("\\p{Cc}","u").test(id),"is not usable as an id")}function document(kind,about2,shape,together2={}){return external_exports.
+strictObject({kind:external_exports.literal(kind).meta({description:about2}),...shape}).meta({description:about2,...together2})}
 var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,roleScope,role,roles2;var init_schema=__esm(
 {"src/kinds/schema.ts"(){"use strict";init_zod();FileReference=class{file;constructor(file2){this.file=file2}};UUID="5f0\
 c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=external_exports.strictObject({file:external_exports.string().min(1).meta(
@@ -13173,7 +13196,7 @@ meta({description:"The id of the role. Servers go by it alone; the boruta profil
 ft out.",examples:[UUID]}),name:text3().optional().meta({description:"The name of the role.",examples:["billing-admin"]}),
 scopes:external_exports.array(roleScope).optional().meta({description:"The scopes that the role grants.",examples:[[{id:UUID,
 name:"billing:read"}]]})});roles2=external_exports.array(role.refine(it=>it.id!==void 0||it.name!==void 0,"needs an id o\
-r a name").meta(idOrName))}});function named2({name:name2}){return typeof name2==="string"?{called:name2}:{}}function shownClient({did}){return did===
+r a name").meta(idOrName))}});function named3({name:name2}){return typeof name2==="string"?{called:name2}:{}}function shownClient({did}){return did===
 void 0?{}:{did}}async function find2(context3){const{one,all}=traits[context3.profile.name].reads??{};const wanted=context3.
 asked.client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==null){const found2=rows.
 filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.sort((a2,b)=>compareText(
@@ -13182,8 +13205,8 @@ void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);con
 const client3=await readOne(context3,one,{client_id:id},answers.client.one);return client3===null?[]:asFinding({...client3,
 id})}));const unnamed="the server offers no list of clients, so those alone are found that a manifest, the state or --cl\
 ient ID names";return{found:shown2.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
-if(typeof id!=="string")return[];const called=typeof name2==="string"?name2:null;return[{identity:{id},called,live:{exists:true,
-identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3,accepted}){const{generation:generation2}=declared;
+if(typeof id!=="string")return[];const called2=typeof name2==="string"?name2:null;return[{identity:{id},called:called2,live:{
+exists:true,identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3,accepted}){const{generation:generation2}=declared;
 if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing2={fields:[],requests:[],destructions:[]};
 if(present3.pendingRun!==void 0){return{...nothing2,action:"blocked",reason:`run ${present3.pendingRun} sent a regenerat\
 ion whose outcome is not known: look at the client's DID on the server${presentDid(present3.fields,present3.shown)} and \
@@ -13206,26 +13229,27 @@ return"";return shown2.did===void 0?`, which was ${did} when it was recorded`:`,
 return{action:"regenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[
 `regenerates the DID${presentDid(present3,shown2)}`]}}var onlyAnswered,traits,client2;var init_client=__esm({"src/kinds/\
 client.ts"(){"use strict";init_zod();init_settle();init_values();init_answers();init_discovery();init_reading();init_rules();
-init_schema();onlyAnswered=["public_client_id","check_public_client_id","name","secret","confidential","redirect_uris","\
-public_refresh_token","public_revoke","authorize_scope","enforce_dpop","enforce_tx_code","access_token_ttl","authorizati\
-on_code_ttl","authorization_request_ttl","refresh_token_ttl","id_token_ttl","pkce","public_key","key_pair_type","signatu\
-res_adapter","did","identity_provider","authorized_scopes","supported_grant_types","id_token_signature_alg","userinfo_si\
-gned_response_alg","token_endpoint_jwt_auth_alg","token_endpoint_auth_methods","jwt_public_key","response_mode"];traits=
-{documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:manage:all"},all:{
-title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},unsafe:true}};client2={name:"Client",noun:"client",
-schema:document("Client","A client's DID. Nothing else of a client can be changed by the API.",{id:identifier2().meta({description:"\
-The id of the client.",examples:[UUID]}),did_generation:external_exports.int().min(0,"must be 0 or more").optional().meta(
-{description:"Greater than recorded: the DID is regenerated, once, whatever the distance. Where nothing is recorded, the\
- number is taken as the present one and nothing is sent.",examples:[1]})}),identity:["id"],fields:{},decisive:["did"],scopes:{
-read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>profileProblems(
-declared,profile,traits),addressPart:({id})=>id??"",readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){
+init_schema();init_texts();onlyAnswered=["public_client_id","check_public_client_id","name","secret","confidential","red\
+irect_uris","public_refresh_token","public_revoke","authorize_scope","enforce_dpop","enforce_tx_code","access_token_ttl",
+"authorization_code_ttl","authorization_request_ttl","refresh_token_ttl","id_token_ttl","pkce","public_key","key_pair_ty\
+pe","signatures_adapter","did","identity_provider","authorized_scopes","supported_grant_types","id_token_signature_alg",
+"userinfo_signed_response_alg","token_endpoint_jwt_auth_alg","token_endpoint_auth_methods","jwt_public_key","response_mo\
+de"];traits={documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:manag\
+e:all"},all:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},unsafe:true}};client2={name:"Client",
+noun:"client",schema:document("Client","A client's DID. Nothing else of a client can be changed by the API.",{id:identifier2().
+meta({description:"The id of the client.",examples:[UUID]}),did_generation:external_exports.int().min(0,"must be 0 or mo\
+re").optional().meta({description:"Greater than recorded: the DID is regenerated, once, whatever the distance. Where not\
+hing is recorded, the number is taken as the present one and nothing is sent.",examples:[1]})}),identity:["id"],fields:{},
+decisive:["did"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[
+`id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({id})=>id??"",called:({
+name:name2})=>firstText2(name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){
 const{one:read}=traits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settle2(objects2.
 map(async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown2=await readOne(
 context3,read,params,answers.client.one);const found2=shown2===null?missing2(identity2,"client"):{exists:true,identity:identity2,
-fields:shownClient(shown2),...named2(shown2)};return[object3,found2]})))},onlyAnswered:new Set(onlyAnswered),discovery:{
-options:{client:"id"},find:find2},decide,regeneration:{field:"did",noun:"DID",verdict:regeneration,same:did=>`the DID ca\
-me out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({requests:[],expected:{}}),
-destructions:()=>[]}}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem({fields:fields2,
+fields:shownClient(shown2),...named3(shown2)};return[object3,found2]})))},onlyAnswered:new Set(onlyAnswered),discovery:{
+options:{client:"id"},find:find2},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,same:did=>`\
+the DID came out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({requests:[],
+expected:{}}),destructions:()=>[]}}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem({fields:fields2,
 placeOf:placeOf3},half){const text5=textOf2(fields2[half]);if(text5==="")return void 0;if(isBlank(text5)){const message2=`\
 "${half}" is white space alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to \
 delete the template';return error("body-blank",message2,[placeOf3(half)],hint)}if(!text5.includes("\0"))return void 0;const message=`\
@@ -13257,16 +13281,16 @@ body",before:fields2[path],after:null,sensitive:false,becomes:traits2[name2].all
 return Object.fromEntries(halves.flatMap(half=>typeof fields2[half]==="string"?[[half,fields2[half]]]:[]))}async function showTemplate(identity2,{
 reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
 type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
-async function find3(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types2=[]}=asked;const named4=known3.
+async function find3(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types2=[]}=asked;const named6=known3.
 filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);const backends=wanted.length>0?wanted:await backendsOf(
-context3,named4);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own4=named4.flatMap(one=>one.
+context3,named6);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own4=named6.flatMap(one=>one.
 backend_id===backend_id?[one.type??""]:[]);return[...new Set(types2.length>0?types2:[...knownTypes,...own4])].sort(compareText).
 map(type=>({backend_id,type}))});const found2=await settle2(identities.map(async identity2=>{const live=await showTemplate(
 identity2,context3);if(!live.exists)return[];const remark2=live.fields.id===null?{remark:"the built-in text"}:{};return[
 {identity:identity2,called:null,...remark2,live}]}));const unnamed="no backend is known, so no email template can be fou\
 nd: name the backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[
-unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named4){
-const known3=named4.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
+unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named6){
+const known3=named6.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
 const own4=await rows("backends",backends.own,pages.backend);const shown2=own4??await rows("users",backends.ofUsers,pages.
 user)??[];const ids=shown2.map(row=>{if(own4!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
 ...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
@@ -13367,33 +13391,32 @@ void 0?[]:[{name:name2}];const byId=id===void 0?[]:[{id}];const address2=(unique
 id===void 0){const found2=index.findNamed(identity2.name??"");if(typeof found2==="string")return{exists:false,identity:identity2,
 fields:{},trouble:found2};return{exists:true,identity:{...identity2,id:String(found2.id)},fields:found2}}const row=index.
 byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.anonymous>0)return{exists:true,
-identity:identity2,fields:{}};const trouble=`the server has no organization with the id ${identity2.id}, and no operatio\
-n creates one: create it there, or correct the id`;return{exists:false,identity:identity2,fields:{},trouble}}var traits4,
-organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();init_problems();init_discovery();
-init_fields();init_rules();init_schema();init_texts();traits4={documented:{},boruta:{whole:["name","label"],emptyIsNull:[
-"label"],limits:{characters:{name:255,label:255},filled:{name:null},notEmpty:["label"]}}};organization2={name:"Organizat\
-ion",noun:"organization",schema:document("Organization","An organization that users can be in. Organizations are made by\
- the server, never by idops.",{id:organizationId,name:external_exports.union([identifier2(),text3()],{error:"expected a \
-string"}).optional().meta({description:"The name of the organization. Without an id it finds the organization; beside on\
-e it is a value to be set.",examples:["acme"]}),label:text3().nullable().optional().meta({description:"What people read \
-in the place of the name.",examples:["ACME Corporation"]})},idOrName),identity:["id","name"],fields:{name:value,label:value},
-scopes:{read:"users:manage:all",write:"users:manage:all"},traits:traits4,identities:({identity:identity2})=>identity2.id===
-void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.
-id===void 0&&identity2.name===void 0).map(({place})=>error("missing-field",'an Organization needs an "id" or a "name"',[
-place],"add the name that it has on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has("id")?
-["id"]:["id","name"],called:({name:name2})=>firstText2(name2),addressPart:({id,name:name2})=>name2??id??"",naming,readable:()=>true,
-listed:"organizations",async observe(objects2,context3){const index=await context3.list("organizations");if(index===null)
-return new Map;return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,
-desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown4}=wholeFields(desired2,present3.fields,
-traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};return{requests:[{operation:"\
-updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole(
-"organization",unknown4)}}},discovery:{options:{},find:find5},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
+identity:identity2,fields:{}};const trouble=index.lacksId(identity2.id);return{exists:false,identity:identity2,fields:{},
+trouble}}var traits4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();init_problems();
+init_discovery();init_fields();init_rules();init_schema();init_texts();traits4={documented:{},boruta:{whole:["name","lab\
+el"],emptyIsNull:["label"],limits:{characters:{name:255,label:255},filled:{name:null},notEmpty:["label"]}}};organization2=
+{name:"Organization",noun:"organization",schema:document("Organization","An organization that users can be in. Organizat\
+ions are made by the server, never by idops.",{id:organizationId,name:external_exports.union([identifier2(),text3()],{error:"\
+expected a string"}).optional().meta({description:"The name of the organization. Without an id it finds the organization\
+; beside one it is a value to be set.",examples:["acme"]}),label:text3().nullable().optional().meta({description:"What p\
+eople read in the place of the name.",examples:["ACME Corporation"]})},idOrName),identity:["id","name"],fields:{name:value,
+label:value},scopes:{read:"users:manage:all",write:"users:manage:all"},traits:traits4,identities:({identity:identity2})=>identity2.
+id===void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.
+id===void 0&&identity2.name===void 0).map(({place:place2})=>error("missing-field",'an Organization needs an "id" or a "n\
+ame"',[place2],"add the name that it has on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has(
+"id")?["id"]:["id","name"],called:({name:name2})=>firstText2(name2),addressPart:({id,name:name2})=>name2??id??"",naming,
+readable:()=>true,listed:"organizations",async observe(objects2,context3){const index=await context3.list("organizations");
+if(index===null)return new Map;return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({
+present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown4}=wholeFields(desired2,
+present3.fields,traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};return{
+requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown4.length===0?
+{}:{trouble:unknownWhole("organization",unknown4)}}},discovery:{options:{},find:find5},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
 asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
 0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
 null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
-return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names2=Array.isArray(part)?asElements(
-part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names2.length===0?field2:`${field2} (${names2.join(", ")}\
+return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names3=Array.isArray(part)?asElements(
+part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.join(", ")}\
 )`}).join(", ")}function seenLoss(run5,lost2,now){return{run:run5,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
 map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
 now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.seen[field2]??
@@ -13421,15 +13444,15 @@ let unsure3=false;for(const row of rows){if(typeof row.id!=="string"){unsure3=tr
 name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.set(row.name,[row]);else
 others.push(row)}this.unsure=unsure3}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});async function readOrganizations(reader){const readPage=async number5=>{const{organizations,...counts2}=await reader.listOrganizations(
 number5);return{rows:organizations,...counts2}};return new OrganizationIndex(await readListing("organizations",readPage))}
-function renamedBy(organizations,declared){const names2=declared.flatMap(({kind,identity:identity2,fields:fields2})=>kind===
+function renamedBy(organizations,declared){const names3=declared.flatMap(({kind,identity:identity2,fields:fields2})=>kind===
 "Organization"&&identity2.id!==void 0&&typeof fields2.name==="string"&&organizations.byId(identity2.id)!==void 0?[[identity2.
-id,fields2.name]]:[]);return organizations.renamed(new Map(names2))}var OrganizationIndex;var init_organizations=__esm({
-"src/kinds/organizations.ts"(){"use strict";init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;anonymous;constructor(rows,formerNames=new Map){
+id,fields2.name]]:[]);return organizations.renamed(new Map(names3))}var OrganizationIndex;var init_organizations=__esm({
+"src/kinds/organizations.ts"(){"use strict";init_nearest();init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;#meant=new Map;anonymous;constructor(rows,formerNames=new Map){
 let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(identifierKey(row.
 id),row);if(typeof row.name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.
 set(row.name,[row]);else others.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}rows(){return[...this.#byId].
 sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#byId.get(identifierKey(id))}byName(name2){return this.#byName.
-get(name2)??[]}renamed(names2){const former2=new Map;const given=new Map([...names2].map(([id,name2])=>[identifierKey(id),
+get(name2)??[]}renamed(names3){const former2=new Map;const given=new Map([...names3].map(([id,name2])=>[identifierKey(id),
 name2]));const rows=[...this.#byId].map(([id,row])=>{const name2=given.get(id);if(name2===void 0||name2===row.name)return row;
 if(typeof row.name==="string")former2.set(row.name,name2);return{...row,name:name2}});return new _OrganizationIndex(rows,
 former2)}find(reference){const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){
@@ -13437,8 +13460,13 @@ return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([.
 const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids=[...found2].map(({id})=>id).
 join(", ");return`${found2.size} organizations are called "${reference}" (${ids}): refer to one by its id`}const renamed=this.#formerNames.
 get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
-s new name`}const unsure3=this.anonymous>0?" (its list has rows without an id)":"";return`the server has no organization\
- "${reference}"${unsure3}, and no operation creates one: create it there, or correct the ${isUuid(reference)?"id":"name"}`}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+s new name`}const unsure3=this.anonymous>0?" (its list has rows without an id)":"";return this.#lacks(`"${reference}"${unsure3}`,
+reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(`with the id ${id}`,id,"id")}#lacks(which,reference,what){
+const similar=this.#similar(reference,what);const meant2=similar===void 0?"":`; did you mean "${similar}"?`;return`the s\
+erver has no organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant2}`}#similar(reference,what){
+if(this.#meant.has(reference))return this.#meant.get(reference);const labelled3=[...this.#byId.values()].find(({label:label2})=>label2===
+reference)?.name;const meant2=typeof labelled3==="string"?labelled3:nearest(reference,(what==="id"?this.#byId:this.#byName).
+keys());this.#meant.set(reference,meant2);return meant2}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
 const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list2=type.read(reader,profile);
 held[name2]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held){const references={};const take2=async name2=>{
 const list2=held[name2];if(list2!==void 0)references[name2]=await list2};for(const name2 of listNames)await take2(name2);
@@ -13470,12 +13498,12 @@ isArray(fields2.authorized_scopes)){const own4=asElements(present3.authorized_sc
 take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own4,"authorized_scopes"))}const ownRoles=rolesOf(present3);
 if(Array.isArray(fields2.roles)){take2("roles",lookUp2(fields2.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
 isArray(fields2.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
-fields2.organizations,organizations,wished("organizations"));const own4=asElements(present3.organizations??null);const told2=own4.
+fields2.organizations,organizations,wished("organizations"));const own4=asElements(present3.organizations??null);const told3=own4.
 every(({name:name2})=>typeof name2!=="string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(
 element=>{if(element.roles===void 0)return{elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,
 references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{...element,roles:found2.elements}]}});take2(
 "organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
-({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told2&&inner.every(({sure})=>sure)})}
+({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told3&&inner.every(({sure})=>sure)})}
 return{fields:resolved,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
 const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({
 id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept=Object.
@@ -13511,9 +13539,9 @@ push(`the organization ${id} is twice in organizations: remove one of the two`);
 if(misnamed!==void 0)troubles.push(misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:
 {}}]});return{elements:elements2,troubles,sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.
 find(String(reference));if(typeof reference.id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.
-byId(reference.id);if(row!==void 0)return row;if(organizations.anonymous>0)return{id:reference.id};return`the server has\
- no organization with the id ${reference.id}, and no operation creates one: create it there, or correct the id`}var init_user_references=__esm(
-{"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
+byId(reference.id);if(row!==void 0)return row;if(organizations.anonymous>0)return{id:reference.id};return organizations.
+lacksId(reference.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
+init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
 init_schema();scope=external_exports.strictObject({id:text3().optional().meta({description:"The id of the scope. Servers\
  go by it alone; the boruta profile looks it up by the name where it is left out.",examples:[UUID]}),name:text3().meta({
 description:"The name of the scope.",examples:["billing:read"]}),label:text3().optional().meta({description:"What people\
@@ -13603,9 +13631,9 @@ flatMap(({id})=>typeof id==="string"?[id]:[]);return ids.filter((id,index)=>ids.
 if(scope2.label!==void 0||scope2.name===void 0)return scope2;const listed2=typeof scope2.id==="string"?catalog?.byId(scope2.
 id)?.label:void 0;return{...scope2,label:typeof listed2==="string"&&listed2!==""?listed2:scope2.name}}function unlisted(body2,{
 scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.flatMap(({id,name:name2})=>{if(catalog==null||catalog.
-unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called=typeof name2==="string"?`"${name2}" (id ${id}\
-)`:id;return[{code:"not-in-list",message:`the user has the ${noun} ${called}, which the server's list of ${noun}s doesn'\
-t show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}\
+unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called2=typeof name2==="string"?`"${name2}" (id ${id}\
+)`:id;return[{code:"not-in-list",message:`the user has the ${noun} ${called2}, which the server's list of ${noun}s doesn\
+'t show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}\
 s`}]});const found2=[...strange(asElements(body2.authorized_scopes??null),scopes,"scope"),...strange(rolesOf(body2),roles3,
 "role")];return[...new Map(found2.map(warning4=>[warning4.message,warning4])).values()]}function strangers({organizations=null},index){
 const memberships2=asElements(organizations);if(memberships2.length===0)return[];if(index==null)return["the list of orga\
@@ -13617,15 +13645,15 @@ server would empty all memberships over it: declare organizations without it, or
 value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field2=>asked[field2]!==
 void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
 anizations","roles"],traces)}function toldNames({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name2}=backend3;
-return typeof id==="string"&&typeof name2==="string"?{names:{[id]:name2}}:{}}function shownUser(shown2){return mapValues(
-{...shown2},(field2,name2)=>normalForm(fields[name2]??value,field2))}async function find6(context3){const{profile,asked,
-rows}=context3;const{whole:whole3=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.
-length>0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the serve\
-r offers no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??
-[...new Set(wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="st\
-ring")return[];const isWhole=whole3.every(field2=>row[field2]!==void 0);const shown2=isWhole||one===void 0?row:await readOne(
-context3,one,{user_id:id},answers.user.one);if(shown2===null)return[];const called=[shown2.username,shown2.uid].find(name2=>typeof name2===
-"string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
+return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown2){return mapValues({...shown2},
+(field2,name2)=>normalForm(fields[name2]??value,field2))}async function find6(context3){const{profile,asked,rows}=context3;
+const{whole:whole3=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>
+0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
+s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
+wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
+const isWhole=whole3.every(field2=>row[field2]!==void 0);const shown2=isWhole||one===void 0?row:await readOne(context3,one,
+{user_id:id},answers.user.one);if(shown2===null)return[];const called2=[shown2.username,shown2.uid].find(name2=>typeof name2===
+"string");const identity2={id};return[{identity:identity2,called:typeof called2==="string"?called2:null,live:{exists:true,
 identity:identity2,fields:shownUser(shown2)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
@@ -13653,177 +13681,184 @@ backend:members2(backendFields)};WRITTEN_FIRST=["metadata","group"];user2={name:
 `id ${identity2.id}`],check:(declared,profile)=>[...declared.flatMap(user3=>[...userTraits[profile.name].scopeNeedsLabel?
 unlabelledScopes(user3):[],...userTraits[profile.name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(
 ([field2,value3])=>repeatedElements(user3,field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({
-id})=>id??"",called:({username,uid})=>firstText2(username,uid),readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,
-async observe(objects2,context3){const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;
-return new Map(await settle2(objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=await readOne(context3,
-read,{user_id:identity2.id??""},answers.user.one);if(shown2===null)return[object3,missing2(identity2,"user")];return[object3,
-{exists:true,identity:identity2,fields:shownUser(shown2),...toldNames(shown2)}]})))},refersTo:listsOfUser,resolve:resolveUser,
+id})=>id??"",called:({username,uid})=>firstText2(username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].
+reads?.one!==void 0,async observe(objects2,context3){const{one:read}=userTraits[context3.profile.name].reads??{};if(read===
+void 0)return new Map;return new Map(await settle2(objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=await readOne(
+context3,read,{user_id:identity2.id??""},answers.user.one);if(shown2===null)return[object3,missing2(identity2,"user")];return[
+object3,{exists:true,identity:identity2,fields:shownUser(shown2),names:toldNames(shown2)}]})))},refersTo:listsOfUser,resolve:resolveUser,
 update(input2){if(userTraits[input2.profile.name].whole!==void 0)return replaceUser(input2);const{present:present3,desired:desired2}=input2;
 return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,
 restorable:existing,discovery:{options:{user:"id"},find:find6},destructions:fields2=>fields2.flatMap(({path,before,after,
 confirmed=false})=>{if(path==="blocked")return after===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===
-void 0||before===void 0)return[];const{removed,pairs}=matchSets(asElements(after),asElements(before));const called=element=>nameOf3(
-element,confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
-wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
+void 0||before===void 0)return[];const{removed,pairs}=matchSets(asElements(after),asElements(before));const called2=element=>nameOf3(
+element,confirmed);return[...removed.map(element=>`removes the ${loses}${called2(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+wanted,got).map(role2=>`removes the role${called2(role2)} within the ${loses}${called2(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
 0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.hasOwn(
 byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();init_client();
 init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
 EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.map(name2=>byName[name2]);regenerated=only(kinds.flatMap(kind=>kind.
-regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
-only2)].filter(note=>note!==null)}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);
-const destructive2=changes.filter(isDestructive);const rest=changes.filter(change2=>!isDestructive(change2));const of=action2=>rest.
-filter(change2=>change2.action===action2);const done2=rest.filter(({action:action2})=>["update","delete","regenerate"].includes(
-action2));const byKind=new Map;for(const change2 of done2)byKind.set(change2.kind,[...byKind.get(change2.kind)??[],change2]);
-return[{title:"Destructive",rank:0,changes:destructive2},{title:"Blocked",rank:0,changes:of("blocked")},...[...byKind.values()].
-map(changes2=>({title:kindTitle(changes2),rank:1,changes:changes2})),{title:"Recorded only, nothing is sent",rank:2,changes:of(
-"adopt")},{title:"Unchanged",rank:3,changes:debug?of("unchanged"):[]}].filter(({changes:changes2})=>changes2.length>0)}function kindTitle(changes){
+regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function placesOf2({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text5)=>text5){
+const shown2=places.slice(0,namedAtMost2).map((place2,index)=>{const{file:file2,line,column}=place2;const spot=`${line}${column===
+void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file2?spot:`${bare(file2)}:${spot}`)});const left=places.
+length-shown2.length+more;return`${shown2.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost2;var init_places=__esm(
+{"src/report/places.ts"(){"use strict";init_escape();namedAtMost2=10}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
+only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===void 0?plan:{...plan,changes:shareOf(plan.
+changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const destructive2=changes.
+filter(isDestructive);const rest=changes.filter(change2=>!isDestructive(change2));const of=action2=>rest.filter(change2=>change2.
+action===action2);const done2=rest.filter(({action:action2})=>["update","delete","regenerate"].includes(action2));const byKind=new Map;
+for(const change2 of done2)byKind.set(change2.kind,[...byKind.get(change2.kind)??[],change2]);return[{title:"Destructive",
+rank:0,changes:destructive2},{title:"Blocked",rank:0,changes:of("blocked")},...[...byKind.values()].map(changes2=>({title:kindTitle(
+changes2),rank:1,changes:changes2})),{title:"Recorded only, nothing is sent",rank:2,changes:of("adopt")},{title:"Unchang\
+ed",rank:3,changes:debug?of("unchanged"):[]}].filter(({changes:changes2})=>changes2.length>0)}function kindTitle(changes){
 const[first]=changes;if(first===void 0)return"";const noun=kindOf(first.kind).noun;return noun.charAt(0).toUpperCase()+noun.
 slice(1)+(changes.length===1?"":"s")}function isDestructive({destructions}){return destructions.length>0}function allWarnings(plan){
 return[...plan.warnings.map(warning4=>({...warning4,change:null})),...plan.changes.flatMap(change2=>change2.warnings.map(
 warning4=>({...warning4,change:change2})))]}function headline(plan){const count3=summarize(plan);const parts=[[count3.update,
 "to update"],[count3.delete,"to delete"],[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"\
-blocked"]];const told2=parts.filter(([number5])=>number5>0).map(([number5,words6])=>`${number5} ${words6}`);const unchanged=count3.
-unchanged===0?"":`, ${count3.unchanged} unchanged`;if(told2.length>0)return[...told2,`${count3.unchanged} unchanged`].join(
+blocked"]];const told3=parts.filter(([number5])=>number5>0).map(([number5,words7])=>`${number5} ${words7}`);const unchanged=count3.
+unchanged===0?"":`, ${count3.unchanged} unchanged`;if(told3.length>0)return[...told3,`${count3.unchanged} unchanged`].join(
 ", ");switch(idleBecause(plan)){case"undone":return"nothing to put back";case"owed":return`nothing to change of what is \
 selected${unchanged}; of what is left out, something is still owed`;case"unselected":return"nothing of what is selected \
 is declared";case"undeclared":return"nothing is declared";case"unchanged":return`nothing to change${unchanged}`}}function idleBecause(plan){
 if(plan.undoes!==void 0)return"undone";if(leavesDebts(plan))return"owed";if(plan.changes.length>0)return"unchanged";return plan.
 leavesOut===true?"unselected":"undeclared"}function observedNote(change2,became){const origin2=originOf(change2);switch(origin2?.
-origin){case"adoption":{const{generation:generation2,told:told2}=origin2;const what=generation2===void 0||told2?"":`did_\
+origin){case"adoption":{const{generation:generation2,told:told3}=origin2;const what=generation2===void 0||told3?"":`did_\
 generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}recorded, nothing was\
  sent`}return`${what}will be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;return`${what===""?
 "":`${what} `}compared with what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return became===void 0?"t\
 he present value is unknown, so this will be asserted":`what was there before is unknown${became==="applied"?", so this \
-was asserted":""}`;default:return null}}function shortValue(change2){const[field2,...others]=change2.fields;if(field2===
-void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:false,room:"comme\
-nt"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.path,before:view.
-before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks},became){const all=hunks.flatMap(hunk=>hunk.lines);
-const count3=wanted=>all.filter(({mark})=>mark===wanted).length;const isUnknown=became===void 0?"the present value is un\
-known":"what was there before is unknown";const length=`${became===void 0?"it will be":"the new one has"} ${plural2(lines,
-"line")}`;const unknown4=fate===null?`${isUnknown}; ${length}`:isUnknown;return[...hunks.length===0||before==="unknown"?
-[]:[`${plural2(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[unknown4]:[],...before==="nul\
-l"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({file:file2,line}){return`${bare(file2)}\
-:${line}`}function located({message,place}){const{column}=place??{};return place===void 0||column===void 0?message:`${message}\
- (${placeText(place)}:${column})`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();
-init_kinds();init_drift();init_plan();init_drift2();init_view();init_words();shortLength=100}});function namesIn2(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text5,names2){
-return names2.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text5)}
+was asserted":""}`;default:return null}}function shortValue(change2,whole3=false){const[field2,...others]=change2.fields;
+if(field2===void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:whole3,
+room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.
+path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks},became){const all=hunks.flatMap(
+hunk=>hunk.lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;const isUnknown=became===void 0?"the p\
+resent value is unknown":"what was there before is unknown";const length2=`${became===void 0?"it will be":"the new one h\
+as"} ${plural2(lines,"line")}`;const unknown4=fate===null?`${isUnknown}; ${length2}`:isUnknown;return[...hunks.length===
+0||before==="unknown"?[]:[`${plural2(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[unknown4]:
+[],...before==="null"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({file:file2,line}){
+return`${bare(file2)}:${line}`}function located(warning4){const{message,place:place2,morePlaces:morePlaces2}=warning4;return place2?.
+column===void 0?message:`${message} (${placeList(placesOf2(warning4),morePlaces2)})`}var shortLength;var init_review=__esm(
+{"src/report/review.ts"(){"use strict";init_escape();init_kinds();init_drift();init_plan();init_drift2();init_places();init_view();
+init_words();shortLength=100}});function namesIn2(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text5,names3){
+return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text5)}
 function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
-"\\$&")}(?!${letters2})`,"gu")}function leftText(count3,reason){return`${count3} ${reason.replace(/^interrupted before it was sent$/,
-"not sent: interrupted")}`}function alike(results){const groups3=new Map;const keys=results.map((result,index)=>{const{status,
-error:error63,address:address2,action:action2,httpStatus}=result;if(status==="applied"||error63===null)return String(index);
-return JSON.stringify([status,action2,httpStatus,withoutNames(error63,namesIn2(address2))])});for(const[index,result]of results.
-entries()){const key=keys[index]??"";groups3.set(key,[...groups3.get(key)??[],result])}return[...groups3.values()].flatMap(
-group=>group.length>FEW?[group]:group.map(result=>[result]))}function someOf(results){return firstFew(results,({address:address2})=>address2)}
-function firstFew(all,show){const named4=all.slice(0,FEW).map(show);const more=all.length-named4.length;return more>0?`${named4.
-join(", ")} and ${more} more`:named4.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
-change2]));const all=warnings.map(warning4=>attributed(warning4,byAddress));const said2=({code:code2,change:change2},text5)=>JSON.
-stringify([code2,change2!==null,text5]);const about2=new Map;for(const warning4 of all)added(about2,said2(warning4,warning4.
-message),()=>new Set).add(warning4.change);const groups3=new Map;for(const warning4 of all){const{message,change:change2}=warning4;
-const whole3=said2(warning4,message);const isOwn=change2!==null&&about2.get(whole3)?.size===1;added(groups3,isOwn?said2(
-warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}return[...groups3.values()].flatMap(group=>group[0]===
-void 0?[]:[groupOf(group[0],group)])}function added(map3,key,make){const value3=map3.get(key)??make();map3.set(key,value3);
-return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.every(other=>other.message===
-message);const places2=group.flatMap(({place})=>place===void 0?[]:[place]);return{code:code2,message:same3||change2===null?
-message:nameless(message,change2),objects:[...new Set(group.flatMap(warning4=>warning4.change===null?[]:[warning4.change]))],
-places:[...new Map(places2.map(place=>[JSON.stringify(place),place])).values()]}}function attributed(warning4,byAddress){
-const{message,place}=warning4;if(warning4.change!==null||place===void 0)return warning4;for(let at3=message.indexOf(": ");at3!==
--1;at3=message.indexOf(": ",at3+1)){const change2=byAddress.get(message.slice(0,at3));if(change2===void 0)continue;return{
-...warning4,change:change2,message:message.slice(at3+2).replace(` (${place.file}:${place.line})`,"")}}return warning4}function nameless(message,{
+"\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address2,gist},said2){return withoutNames(gist??said2,namesIn2(address2))}
+function leftText(count3,reason){return`${count3} ${reason.replace(/^interrupted before it was sent$/,"not sent: interru\
+pted")}`}function alike(results){const groups3=new Map;const keys=results.map((result,index)=>{const{status,error:error63,
+action:action2,httpStatus}=result;if(status==="applied"||error63===null)return String(index);return JSON.stringify([status,
+action2,httpStatus,gistOf(result,error63)])});for(const[index,result]of results.entries()){const key=keys[index]??"";groups3.
+set(key,[...groups3.get(key)??[],result])}return[...groups3.values()].flatMap(group=>group.length>FEW?[group]:group.map(
+result=>[result]))}function someOf(results){return firstFew(results,({address:address2})=>address2)}function firstFew(all,show){
+const named6=all.slice(0,FEW).map(show);const more=all.length-named6.length;return more>0?`${named6.join(", ")} and ${more}\
+ more`:named6.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
+change2]));const given=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given.keys()];
+const said2=({code:code2,change:change2},text5)=>JSON.stringify([code2,change2!==null,text5]);const about2=new Map;for(const warning4 of all)
+added(about2,said2(warning4,warning4.message),()=>new Set).add(warning4.change);const groups3=new Map;for(const warning4 of all){
+const{message,change:change2}=warning4;const whole3=said2(warning4,message);const isOwn=change2!==null&&about2.get(whole3)?.
+size===1;added(groups3,isOwn?said2(warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}return[...groups3.values()].
+flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given.get(warning4)??[]);return first===void 0?
+[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map3,key,make){const value3=map3.get(key)??make();map3.
+set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.every(other=>other.
+message===message);const places=group.flatMap(placesOf2);const morePlaces2=group.reduce((sum,{morePlaces:more=0})=>sum+more,
+0);return{code:code2,message:same3||change2===null?message:nameless(message,change2),objects:[...new Set(group.flatMap(warning4=>warning4.
+change===null?[]:[warning4.change]))],places:[...new Map(places.map(place2=>[JSON.stringify(place2),place2])).values()],
+...morePlaces2>0?{morePlaces:morePlaces2}:{}}}function attributed(warning4,byAddress){const{message,place:place2}=warning4;
+if(warning4.change!==null||place2===void 0)return warning4;for(let at3=message.indexOf(": ");at3!==-1;at3=message.indexOf(
+": ",at3+1)){const change2=byAddress.get(message.slice(0,at3));if(change2===void 0)continue;return{...warning4,change:change2,
+message:message.slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}function nameless(message,{
 address:address2}){return withoutNames(message,namesIn2(address2).filter(name2=>name2.length>=8&&/\d/.test(name2)&&/\D/.
-test(name2)))}function objectsText({objects:objects2},show){return firstFew(objects2,show)}function placesText({places:places2},show=(_,text5)=>text5){
-return firstFew(places2,place=>show(place,`${placeText(place)}${place.column===void 0?"":`:${place.column}`}`))}var init_warnings=__esm(
-{"src/report/warnings.ts"(){"use strict";init_alike();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=[...plan.warnings.
-map(warning4=>({...warning4,change:null})),...changes.flatMap(change2=>change2.warnings.map(warning4=>({...warning4,change:change2})))];
-const together=groupWarnings(plan,about2).filter(({objects:objects2})=>objects2.length>FEW2);const members3=new Map(together.
-map(group=>[group,new Set(group.objects)]));const isTogether=(warning4,change2)=>together.some(group=>group.code===warning4.
-code&&(change2===void 0?group.objects.some(object3=>isOf(object3,warning4,group.message)):members3.get(group)?.has(change2)===
-true&&says(group.message,warning4.message)));return{together,alone:(warnings,change2)=>together.length===0?warnings:warnings.
-filter(warning4=>!isTogether(warning4,change2))}}function isOf({address:address2},{message,place},said2){const lead=`${address2}\
-: `;if(!message.startsWith(lead))return false;const at3=place===void 0?"":` (${place.file}:${place.line})`;return says(said2,
-message.slice(lead.length).replace(at3,""))}function says(group,message){if(group===message)return true;const parts=group.
-split("\u2026");const[first=""]=parts;const last=parts.at(-1)??"";if(parts.length===1||!message.startsWith(first)||!message.
-endsWith(last))return false;let at3=0;return parts.every(part=>{const found2=message.indexOf(part,at3);at3=found2+part.length;
-return found2!==-1})}function warningLines(indent2,warnings,{paint,columns}){return warnings.flatMap(warning4=>wrap(`${indent2}\
-warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(paint.yellow))}function togetherLines(groups3,{paint,
-columns}){return groups3.flatMap(group=>{const said2=`${plural2(group.objects.length,"object")}: ${group.message}`;return[
-...wrap(`warning[${escapeText(group.code)}]: `,said2,columns).map(paint.yellow),...wrap("    ",objectsText(group,nameOf2),
-columns).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm({"src/report/warning-text.ts"(){"use strict";init_escape();
-init_names();init_review();init_warnings();init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
+test(name2)))}function objectsText({objects:objects2},show){return firstFew(objects2,show)}function placesText({places,morePlaces:morePlaces2},show){
+return placeList(places,morePlaces2,show)}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();
+init_places();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=new Map([...plan.
+warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(change2=>change2.warnings.map(warning4=>[
+{...warning4,change:change2},warning4]))]);const together2=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
+length>FEW2);const told3=new Set(together2.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together2,
+alone:warnings=>warnings.filter(warning4=>!told3.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
+return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
+paint.yellow))}function togetherLines(groups3,{paint,columns}){return groups3.flatMap(group=>{const said2=`${plural2(group.
+objects.length,"object")}: ${group.message}`;const places=placesText(group);return[...wrap(`warning[${escapeText(group.code)}\
+]: `,said2,columns).map(paint.yellow),...wrap("    ",objectsText(group,nameOf2),columns).map(paint.yellow),...places===""?
+[]:wrap("    at ",places,columns).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm({"src/report/warning-text.ts"(){
+"use strict";init_escape();init_names();init_review();init_warnings();init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug,columns}){return{paint:colors(color),debug,columns}}function planText(plan,options){const pen=penOf(
 options);const{paint,columns}=pen;const shared=shareOf(plan.changes,options.only);const listed2=shared.changes.filter(({
-action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared,options.only);const told2=toldWarnings(
-plan,listed2,options.debug);const warnings=[...togetherLines(told2.together,pen),...warningLines("",told2.alone(plan.warnings),
+action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared,options.only);const told3=toldWarnings(
+plan,listed2,options.debug);const warnings=[...togetherLines(told3.together,pen),...warningLines("",told3.alone(plan.warnings),
 pen)];const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(
 plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(
-plan.environment))}`,...options.stored===true?[`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]:
-[],"",...listed2.flatMap(change2=>[...changeLines({...change2,warnings:told2.alone(change2.warnings,change2)},pen),""]),
-...leftOut4===null?[]:[...wrap("",leftOut4,columns),""],...idle?[fold2([{text:nothingToDo[idleBecause(plan)]}],2,columns),
-""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.requiredScopes.
-join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==null)lines.
-push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(plan);if(byRecord!==null)lines.
-push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing3=[
-{text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,tint:text5=>paint.bold(
-paint.red(text5))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
+plan.environment))}`,...plan.undoes===void 0?[]:[`Undoes:      run ${escapeText(plan.undoes)}`],...options.stored===true?
+[`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[
+...changeLines({...change2,warnings:told3.alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,
+columns),""],...idle?[fold2([{text:idleText(plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){
+lines.push(...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}
+const drift=driftSentence(plan);if(drift!==null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(
+plan);if(byRecord!==null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(
+plan);const closing3=[{text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,
+tint:text5=>paint.bold(paint.red(text5))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
 `}function summaryLine(plan){const count3=summarize(plan);const recorded2=countByRecord(plan);const parts=[`${count3.update}\
  to update`,`${count3.delete} to delete`,`${count3.regenerate} to regenerate`,...count3.adopt>0?[`${count3.adopt} to ado\
 pt`]:[],...count3.blocked>0?[`${count3.blocked} blocked`]:[],`${count3.unchanged} unchanged`,...recorded2>0?[`${recorded2}\
  of them by record`]:[]];return`Plan: ${parts.join(", ")}.`}function countByRecord({changes}){return changes.filter(({action:action2,
 observed})=>action2==="unchanged"&&observed==="recorded").length}function byRecordSentence(plan){const recorded2=countByRecord(
 plan);if(recorded2===0)return null;const are=recorded2===1?"object is":"objects are";return`By record: ${recorded2} ${are}\
- unchanged as far as recorded, not read from the server.`}function destructiveSentence(plan){const destructive2=plan.changes.
-filter(isDestructive);if(destructive2.length===0)return null;const named4=destructive2.slice(0,NAMED2).map(nameOf2).join(
-", ");const more=destructive2.length-NAMED2;const count3=countDestructions(plan);return`${count3} ${count3===1?"is":"are"}\
- destructive: ${named4}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){const{paint,debug,columns}=pen;
-return[...headLines(change2,pen),...observedLines(change2).map(line=>fold2([{text:line,tint:paint.dim}],6,columns)),...change2.
-reason===null?[]:wrap("    reason: ",change2.reason,columns).map(paint.red),...change2.destructions.flatMap(loss=>wrap("\
-    destructive: ",loss,columns).map(paint.red)),...change2.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines(
-"    ",change2.warnings,pen),...debug||change2.requests.length>1?requestTexts(change2).map(request5=>paint.dim(`    send\
-s ${request5}`)):[]]}function headLines(change2,{paint,columns}){const{action:action2,address:address2,declaredAt,label:label2}=change2;
-const{mark,color}=marks[action2];const what=`${mark} ${action2}`;const name2=`${bare(address2)}${labelBeside(change2)}`;
-const head=fold2([{text:what,tint:paint[color],whole:true},{text:" ",whole:true},{text:bare(address2),tint:paint.bold,whole:true},
-{text:labelBeside(change2)}],4,columns);if(declaredAt===null)return[head];const place=`at ${escapeText(declaredAt.file)}\
-:${declaredAt.line}`;const width=displayWidth(`${what} ${name2}  ${place}`);const isBeside=columns===void 0?label2===void 0:
-width<=columns;return isBeside?[`${head}${paint.dim(`  ${place}`)}`]:[head,paint.dim(`    ${place}`)]}function observedLines(change2){
-const origin2=originOf(change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told2}=origin2;
-if(generation2===void 0)return[];return[`    ${told2?"":`did_generation ${generation2} `}will be recorded, nothing is se\
-nt`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[`    ${what===""?
-"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["    present value unknown: will be asserted"];default:
-return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();init_drift();
-init_plan();init_safety();init_drift2();init_field_text();init_fold();init_names();init_review();init_view();init_warning_text();
-init_words();nothingToDo={undone:"Nothing to put back: all that can be put back is as it was before the run.",owed:"Noth\
-ing to change of what is selected; of what is left out, something is still owed.",unselected:"Nothing of what is selecte\
-d is declared, so there is nothing to do.",undeclared:"Nothing is declared, so there is nothing to do.",unchanged:"Nothi\
-ng to change: everything is as the manifests say."};NAMED2=5;marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"\
-red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{
-mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
+ unchanged as far as recorded, not read from the server.`}function idleText(plan){const why=idleBecause(plan);if(why!=="\
+undone")return nothingToDo[why];const run5=`run ${escapeText(plan.undoes??"")}`;return plan.leaves===true?`Nothing to pu\
+t back: what is not as it was before ${run5} is left, as is said of each.`:`Nothing to put back: all that it changed is \
+as it was before ${run5}.`}function destructiveSentence(plan){const destructive2=plan.changes.filter(isDestructive);if(destructive2.
+length===0)return null;const named6=destructive2.slice(0,NAMED2).map(nameOf2).join(", ");const more=destructive2.length-
+NAMED2;const[count3,losses]=[destructive2.length,countDestructions(plan)];const inAll=losses===count3?"":` (${losses} th\
+ings in all)`;return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named6}${more>0?` and ${more} more`:""}.`}
+function changeLines(change2,pen){const{paint,debug,columns}=pen;return[...headLines(change2,pen),...observedLines(change2).
+map(line=>fold2([{text:line,tint:paint.dim}],6,columns)),...change2.reason===null?[]:wrap("    reason: ",change2.reason,
+columns).map(paint.red),...change2.destructions.flatMap(loss=>wrap("    destructive: ",loss,columns).map(paint.red)),...change2.
+fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",change2.warnings,pen),...debug||change2.requests.length>
+1?requestTexts(change2).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change2,{paint,columns}){
+const{action:action2,address:address2,declaredAt,label:label2}=change2;const{mark,color}=marks[action2];const what=`${mark}\
+ ${action2}`;const name2=`${bare(address2)}${labelBeside(change2)}`;const head=fold2([{text:what,tint:paint[color],whole:true},
+{text:" ",whole:true},{text:bare(address2),tint:paint.bold,whole:true},{text:labelBeside(change2)}],4,columns);if(declaredAt===
+null)return[head];const place2=`at ${escapeText(declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(`${what} ${name2}\
+  ${place2}`);const isBeside=columns===void 0?label2===void 0:width<=columns;return isBeside?[`${head}${paint.dim(`  ${place2}`)}`]:
+[head,paint.dim(`    ${place2}`)]}function observedLines(change2){const origin2=originOf(change2);switch(origin2?.origin){case"\
+adoption":{const{generation:generation2,told:told3}=origin2;if(generation2===void 0)return[];return[`    ${told3?"":`did\
+_generation ${generation2} `}will be recorded, nothing is sent`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===
+null?"":` ${escapeText(at3)}`;return[`    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["\
+    present value unknown: will be asserted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/r\
+eport/text.ts"(){"use strict";init_escape();init_drift();init_plan();init_safety();init_drift2();init_field_text();init_fold();
+init_names();init_review();init_view();init_warning_text();init_words();nothingToDo={owed:"Nothing to change of what is \
+selected; of what is left out, something is still owed.",unselected:"Nothing of what is selected is declared, so there i\
+s nothing to do.",undeclared:"Nothing is declared, so there is nothing to do.",unchanged:"Nothing to change: everything \
+is as the manifests say."};NAMED2=5;marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\
+\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
 problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug,only:only2}){const{changes,leftOut:leftOut4}=shareOf(
 plan.changes,only2);const{objects:drift}=countDrift(plan);const{update,delete:deleted,regenerate,adopt,blocked:blocked4,
 unchanged}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.createdAt,server:plan.server,
 profile:plan.profile,environment:plan.environment,summary:{update,delete:deleted,regenerate,adopt,blocked:blocked4,unchanged,
 ...drift>0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(
 leftOut4)},changes:changes.filter(({action:action2})=>debug||action2!=="unchanged").map(changeJson),warnings:plan.warnings.
-map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place}){if(place===void 0)return{code:code2,
-message};const{file:file2,inProject=file2,line,column}=place;return{code:code2,message,place:{file:inProject,line,...column===
-void 0?{}:{column}}}}function changeJson(change2){return{address:change2.address,...change2.label===void 0?{}:{label:change2.
-label},kind:change2.kind,action:change2.action,observed:change2.observed,...change2.observed==="recorded"&&change2.recordedAt!==
-void 0?{recorded_at:change2.recordedAt}:{},destructive:change2.destructions.length>0,destructions:[...change2.destructions],
-requests:change2.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(operation,params)})),
-fields:change2.fields.map(fieldJson),warnings:change2.warnings.map(warningJson),reason:change2.reason,declared_at:change2.
-declaredAt===null?null:{file:change2.declaredAt.inProject??change2.declaredAt.file,line:change2.declaredAt.line}}}function fieldJson({
-path,before,after,sensitive,becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(
-drift.recorded,sensitive)}};if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};
-return{path,before:before===void 0?{unknown:true}:withoutSecrets(before),after:becomes==="built-in"?{unknown:true}:withoutSecrets(
-after),sensitive,...becomes===void 0?{}:{becomes},...was===void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){
-return sensitive||holdsSensitive(recorded2)?{sensitive:true}:withoutSecrets(recorded2)}function withoutSecrets(value3){if(value3 instanceof
-Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.map(withoutSecrets);return isMap(value3)?mapValues(
-value3,withoutSecrets):value3}function resultJson(result){const{applied,failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
-result);return{format_version:1,run:result.run,summary:{applied,failed,not_converged,unknown:unknown4,skipped:skipped2},
-results:result.results.map(one=>({address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.
-status,http_status:one.httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?
-{}:{notes:[...one.notes]}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,
-severity,message,hint,places:places2})=>({code:code2,severity,message,hint:hint??null,places:places2.map(({file:file2,inProject,
-line,column})=>({file:inProject??file2,line,column}))}))}}var init_json2=__esm({"src/report/json.ts"(){"use strict";init_result();
-init_values();init_drift();init_plan();init_operations();init_escape()}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
+map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place:place2,places,morePlaces:morePlaces2}){
+return{code:code2,message,...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:{places:places.map(placeJson)},
+...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({file:file2,inProject=file2,line,column}){return{
+file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change2){return{address:change2.address,...change2.
+label===void 0?{}:{label:change2.label},kind:change2.kind,action:change2.action,observed:change2.observed,...change2.observed===
+"recorded"&&change2.recordedAt!==void 0?{recorded_at:change2.recordedAt}:{},destructive:change2.destructions.length>0,destructions:[
+...change2.destructions],requests:change2.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(
+operation,params)})),fields:change2.fields.map(fieldJson),warnings:change2.warnings.map(warningJson),reason:change2.reason,
+declared_at:change2.declaredAt===null?null:{file:change2.declaredAt.inProject??change2.declaredAt.file,line:change2.declaredAt.
+line}}}function fieldJson({path,before,after,sensitive,becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,
+recorded:recordedJson(drift.recorded,sensitive)}};if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},
+sensitive,...drifted2};return{path,before:before===void 0?{unknown:true}:withoutSecrets(before),after:becomes==="built-i\
+n"?{unknown:true}:withoutSecrets(after),sensitive,...becomes===void 0?{}:{becomes},...was===void 0?{}:{was},...drifted2}}
+function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(recorded2)?{sensitive:true}:withoutSecrets(recorded2)}
+function withoutSecrets(value3){if(value3 instanceof Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.
+map(withoutSecrets);return isMap(value3)?mapValues(value3,withoutSecrets):value3}function resultJson(result){const{applied,
+failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(result);return{format_version:1,run:result.run,...result.
+undoes===void 0?{}:{undoes:result.undoes},summary:{applied,failed,not_converged,unknown:unknown4,skipped:skipped2},results:result.
+results.map(one=>({address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.
+httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.
+notes]}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,severity,message,
+hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(({file:file2,inProject,
+line,column})=>({file:inProject??file2,line,column})),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm(
+{"src/report/json.ts"(){"use strict";init_result();init_values();init_drift();init_plan();init_operations();init_escape()}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
 null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
 text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text5){
 return escapeText(text5).replace(/[&<>"']|:(?=:)/g,character=>entities[character]??"")}function markupLines(text5){return new Markup(
@@ -13831,27 +13866,28 @@ text5.split(/\r?\n/).map(escapeMarkup).join("\n"))}function dataBlock(id,text5){
 replace(/[<\u007f-\uffff]|:(?=:)|#(?=#)/g,character=>`\\u${character.charCodeAt(0).toString(16).padStart(4,"0")}`);return markup`<script type="application/json" id="${id}">${new Markup(
 json2)}</script>\n`}var Markup,entities;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
 class{text;constructor(text5){this.text=text5}toString(){return this.text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",
-'"':"&quot;","'":"&#39;",":":"&#58;"}}});function fence(lines){const longest2=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length})=>length));const marks2="\
-`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text5){const shown2=disarm(
-escapeText(text5));if(shown2.trim()==="")return"` `";const longest2=Math.max(0,...(shown2.match(/`+/g)??[]).map(({length})=>length));
-const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown2)?" ":"";return`${marks2}${pad}${shown2}${pad}${marks2}`}
-function htmlCode(text5){return`<code>${escapeMarkup(text5).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named4){
-return`${code(named4.address)}${labelIn(markdown,named4)}`}function labelIn({code:show},{label:label2}){return label2===
+'"':"&quot;","'":"&#39;",":":"&#58;"}}});function fence(lines){const longest2=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
+const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text5){
+const shown2=disarm(escapeText(text5));if(shown2.trim()==="")return"` `";const longest2=Math.max(0,...(shown2.match(/`+/g)??
+[]).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown2)?" ":"";return`${marks2}${pad}${shown2}${pad}${marks2}`}
+function htmlCode(text5){return`<code>${escapeMarkup(text5).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named6){
+return`${code(named6.address)}${labelIn(markdown,named6)}`}function labelIn({code:show},{label:label2}){return label2===
 void 0?"":` (${show(shortLabel(label2))})`}function prose(text5){return wordsAs(text5,code)}function htmlProse(text5){return wordsAs(
-text5,htmlCode)}function piecesOf(text5){return(text5.match(quotedPieces)??[]).flatMap(piece=>{const words6=piece.match(
-pieces)??[];return words6.every(word2=>word2.trim()===""||isPlain(word2))?words6:[piece]})}function isPlain(piece){const word2=piece.
-replace(/[,.;:!?]$/,"");return plainWord.test(word2)&&!referringWord.test(word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===
-word2}function wordsAs(text5,show){let shown2="";let run5="";const flush=()=>{const space=run5.trimEnd()===run5?"":" ";if(run5!==
-"")shown2+=`${show(run5.trimEnd())}${space}`;run5=""};for(const piece of piecesOf(text5.trim())){if(piece.trim()===""){if(run5===
-"")shown2+=" ";else run5+=" ";continue}const[,word2="",end=""]=(piece.includes("(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).
-exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run5===""||run5.endsWith(" "))){flush();shown2+=word2+end}else if(piece.
-startsWith("{{")){if(run5.endsWith(" "))flush();run5+=piece}else{run5+=word2;if(end!==""&&word2===""&&run5==="")run5=end;else if(end!==
-""&&/[\p{L}\p{N})\]}"'`]$/u.test(run5)){flush();shown2+=end}else run5+=end}}flush();return shown2}var markdown,html,plainWord,
-referringWord,pieces,quotedPieces;var init_marked=__esm({"src/report/marked.ts"(){"use strict";init_escape();init_markup();
-init_names();markdown={code,bold:words6=>`**${words6}**`,prose,link:(text5,url2)=>url2===void 0?code(text5):`[${code(text5)}\
-](${url2})`};html={code:htmlCode,bold:words6=>`<b>${words6}</b>`,prose:htmlProse,link:(text5,url2)=>url2===void 0?htmlCode(
-text5):`<a href="${url2}">${htmlCode(text5)}</a>`};plainWord=/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…]$/u;
-referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"[^"\s{][^"\n{]{0,200}"(?=[,.;:!?)]?(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function hasDetails(change2,debug){if(!debug&&shortValue(change2)!==void 0)return false;return change2.fields.length>0||
+text5,htmlCode)}function piecesOf(text5){return(text5.match(quotedPieces)??[]).flatMap(piece=>{const words7=piece.match(
+pieces)??[];return words7.every(word2=>word2.trim()===""||isPlain(word2))?words7:[piece]})}function isPlain(piece){if(piece===
+","||piece===";")return true;const word2=piece.replace(/[,.;:!?]$/,"");return plainWord.test(word2)&&!referringWord.test(
+word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text5,show){let shown2="";let run5="";const flush=()=>{
+const space=run5.trimEnd()===run5?"":" ";if(run5!=="")shown2+=`${show(run5.trimEnd())}${space}`;run5=""};for(const piece of piecesOf(
+text5.trim())){if(piece.trim()===""){if(run5==="")shown2+=" ";else run5+=" ";continue}const[,word2="",end=""]=(piece.includes(
+"(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run5===""||
+run5.endsWith(" "))){flush();shown2+=word2+end}else if(piece.startsWith("{{")){if(run5.endsWith(" "))flush();run5+=piece}else{
+run5+=word2;if(end!==""&&word2===""&&run5==="")run5=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run5)){flush();shown2+=
+end}else run5+=end}}flush();return shown2}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
+{"src/report/marked.ts"(){"use strict";init_escape();init_markup();init_names();markdown={code,bold:words7=>`**${words7}\
+**`,prose,link:(text5,url2)=>url2===void 0?code(text5):`[${code(text5)}](${url2})`};html={code:htmlCode,bold:words7=>`<b\
+>${words7}</b>`,prose:htmlProse,link:(text5,url2)=>url2===void 0?htmlCode(text5):`<a href="${url2}">${htmlCode(text5)}</\
+a>`};plainWord=/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…)]$/u;referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;
+pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"[^"\s{][^"\n{]{0,200}"(?=[,.;:!?)]?(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function hasDetails(change2,debug){if(!debug&&shortValue(change2)!==void 0)return false;return change2.fields.length>0||
 observedNote(change2)!==null||debug&&change2.requests.length>0}function detailsOf(change2,debug){if(!hasDetails(change2,
 debug))return[];const note=observedNote(change2);const views=change2.fields.map(field2=>viewField(field2,{whole:debug,room:"\
 comment"}));const blocks=bodies2=>[...note===null?[]:[prose(note)],...valueFence(views.filter(({view})=>view!=="body")),
@@ -13888,28 +13924,28 @@ if(action2==="delete"||fields2.length===0)return"";const paths=fields2.slice(0,3
 length-paths.length;return`: ${paths.join(", ")}${more>0?` and ${more} more`:""}`}function inlineValue(change2,{code:code2}){
 const value3=shortValue(change2);return value3===void 0?void 0:`: ${code2(value3.path)} ${code2(value3.before)} \u2192 ${code2(
 value3.after)}`}function warningLine(group,form,forge){const{code:show,bold:bold2,prose:prose2,link:link2}=markdown;const{
-code:code2,message,objects:objects2,places:places2}=group;const[only2,...others]=objects2;const subject=only2===void 0?"":
-others.length>0?`${bold2(plural2(objects2.length,"object"))}: `:`${tells(form,"labelled")?codeName(only2):show(only2.address)}\
-: `;const shown2=places2.filter(place=>!message.includes(`${place.file}:${place.line}`));const url2=place=>tells(form,"l\
-inked")&&forge!==void 0?fileUrl(forge,place):void 0;const notes=[...others.length>0&&tells(form,"told")?[objectsText(group,
-codeName)]:[],...shown2.length>0&&tells(form,"placed")?[`at ${placesText({places:shown2},(place,text5)=>link2(text5,url2(
-place)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.map(note=>` \u2014 ${note}`).join("")}`}var forms;
-var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_drift2();init_forge();init_marked();init_review();init_warnings();
-init_words();forms=["named","labelled","told","placed","linked"]}});function allot(sections2,room){const named4=new Allotment(sections2,room);named4.raise(["named"],0,1,2);if(named4.has(0,
-1,2))return withMore(named4).shown;const short3=new Allotment(sections2,room);short3.raise(["named"],0);short3.within(1/
+code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;const[only2,...others]=objects2;const subject=only2===
+void 0?"":others.length>0?`${bold2(plural2(objects2.length,"object"))}: `:`${tells(form,"labelled")?codeName(only2):show(
+only2.address)}: `;const shown2=places.filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const url2=place2=>tells(
+form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[...others.length>0&&tells(form,"told")?[objectsText(
+group,codeName)]:[],...shown2.length>0&&tells(form,"placed")?[`at ${placesText({places:shown2,morePlaces:morePlaces2},(place2,text5)=>link2(
+text5,url2(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.map(note=>` \u2014 ${note}`).join(
+"")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_drift2();init_forge();init_marked();init_review();
+init_warnings();init_words();forms=["named","labelled","told","placed","linked"]}});function allot(sections2,room){const named6=new Allotment(sections2,room);named6.raise(["named"],0,1,2);if(named6.has(0,
+1,2))return withMore(named6).shown;const short3=new Allotment(sections2,room);short3.raise(["named"],0);short3.within(1/
 3,()=>short3.raise(["told"],0));short3.raise(["named"],1,2);return withMore(short3).shown}function withMore(allotment){const{
 raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","linked"],0));allotment.within(1/3,()=>raise(
 ["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
 0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
 3);return allotment}function sectionTexts(sections2,shown2){return sections2.flatMap(section2=>{const texts2=section2.entries.
-flatMap(entry=>{const how=shown2.get(entry);return how===void 0?[]:[entryText(entry,how)]});if(texts2.length===0)return[];
+flatMap(entry2=>{const how=shown2.get(entry2);return how===void 0?[]:[entryText(entry2,how)]});if(texts2.length===0)return[];
 const missing3=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing3>0?`
 \u2026 and ${missing3} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
 
-`}function entryText(entry,{form,detail}){if(detail===null)return`- ${entry.line(form)}
+`}function entryText(entry2,{form,detail}){if(detail===null)return`- ${entry2.line(form)}
 `;return`
-<details><summary>${entry.summary(form)}</summary>
+<details><summary>${entry2.summary(form)}</summary>
 
 ${detail}
 </details>
@@ -13917,19 +13953,19 @@ ${detail}
 `}var moreRoom,leastDetail,Allotment;var init_room=__esm({"src/report/room.ts"(){"use strict";init_lines();moreRoom=60;leastDetail=
 20;Allotment=class{shown=new Map;#sections;#begun=new Set;#left;constructor(sections2,room){this.#sections=sections2;this.#left=
 room}raise=(forms2,...ranks)=>{for(const form of forms2)for(const rank2 of ranks)this.#raise(form,rank2)};#raise(form,rank2){
-for(const[section2,entry]of this.#of(rank2)){const now=this.shown.get(entry);if(form!=="named"&&now===void 0)continue;if(now!==
-void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry.folds};this.#show(section2,
-entry,next,now)}}has(...ranks){return ranks.every(rank2=>[...this.#of(rank2)].every(([,entry])=>this.shown.has(entry)))}unfold(rank2){
-for(const[section2,entry]of this.#of(rank2)){const now=this.shown.get(entry);if(now===void 0||!entry.folds||!this.#holds(
-entry,now))continue;entry.details().some((detail,index)=>this.#show(section2,entry,{...now,detail,whole:index===0&&tells(
-now.form,"told")},now))}}within(share,work){const kept=Math.ceil(this.#left*(1-share));this.#left-=kept;work();this.#left+=
-kept}#holds(entry,now){const folded=entryText(entry,{...now,detail:""}).length-entryText(entry,now).length;return folded+
-leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry of section2.entries)if(entry.rank===
-rank2)yield[section2,entry]}}#show(section2,entry,next,now){const begins=this.#begun.has(section2)?0:headingOf(section2).
-length+moreRoom;const cost=begins+entryText(entry,next).length-(now===void 0?0:entryText(entry,now).length);if(cost>this.#left)
-return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
-budget:budget2=defaultBudget,only:only2}=options;const warnings=groupWarnings(plan);const sections2=sectionsOf(plan,warnings,
-options);const title=`## idops plan: ${headline(plan)}
+for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(form!=="named"&&now===void 0)continue;
+if(now!==void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry2.folds};this.#show(
+section2,entry2,next,now)}}has(...ranks){return ranks.every(rank2=>[...this.#of(rank2)].every(([,entry2])=>this.shown.has(
+entry2)))}unfold(rank2){for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(now===void 0||
+!entry2.folds||!this.#holds(entry2,now))continue;entry2.details().some((detail,index)=>this.#show(section2,entry2,{...now,
+detail,whole:index===0&&tells(now.form,"told")},now))}}within(share2,work){const kept=Math.ceil(this.#left*(1-share2));this.#left-=
+kept;work();this.#left+=kept}#holds(entry2,now){const folded=entryText(entry2,{...now,detail:""}).length-entryText(entry2,
+now).length;return folded+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry2 of section2.
+entries)if(entry2.rank===rank2)yield[section2,entry2]}}#show(section2,entry2,next,now){const begins=this.#begun.has(section2)?
+0:headingOf(section2).length+moreRoom;const cost=begins+entryText(entry2,next).length-(now===void 0?0:entryText(entry2,now).
+length);if(cost>this.#left)return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry2,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
+budget:budget2=defaultBudget,only:only2}=options;const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(
+plan,warnings,options);const title=`## idops plan: ${headline(plan)}
 `;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget2-fixed2.join("\n").length-1;
 const all=allot(sections2,room);const most=notice(mostLeftOut(sections2),budget2).length+1;const shown2=leftOut(sections2,
 all).length===0?all:allot(sections2,room-most);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown2),
@@ -13939,9 +13975,9 @@ This is longer than ${budget2} characters even without details.
 `;return text5.length<=budget2?text5:bare2.slice(0,Math.max(0,budget2))}function headText(plan,warnings,only2){const environment=plan.
 environment===null?"":`, environment ${code(shorten(escapeText(plan.environment),"",100))}`;const lines=[`Server ${code(
 shorten(escapeText(plan.server),"",200))}, profile ${code(plan.profile)}${environment}.`];const destructive2=countDestructions(
-plan);const notes=[...destructive2>0?[`**${plural2(destructive2,"destructive change")}**, first below`]:[],...warnings>0?
-[`${plural2(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}.`);lines.push(...shareNotes(
-plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}
+shownPart(plan,only2));const notes=[...destructive2>0?[`**${plural2(destructive2,"destructive change")}**, first below`]:
+[],...warnings>0?[`${plural2(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}\
+.`);lines.push(...shareNotes(plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
 ""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown2=reviewGroups(plan,{debug,...only2===
@@ -13953,14 +13989,14 @@ objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.l
 let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once(form=>changeLine(
 change2,form,markdown,forge)),summary:once(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(change2,
 debug);return details}}}function once(make){const made2=new Map;return form=>{const line=made2.get(form)??make(form);made2.
-set(form,line);return line}}function leftOut(sections2,shown2){const{changes,warnings}=divided(sections2);const isMissing=entry=>!shown2.
-has(entry);const kept=changes.filter(entry=>!isMissing(entry));return leftOutParts({changes:changes.filter(isMissing),details:kept.
-filter(entry=>shown2.get(entry)?.whole!==true),places:kept.filter(entry=>!tells(shown2.get(entry)?.form??"named","placed")),
-warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(sections2);return leftOutParts(
-{changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.flatMap(section2=>section2.
-entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(({rank:rank2})=>rank2===
-"warnings")}}function leftOutParts(entries){return[...counted("the changes of ",entries.changes),...counted("details of ",
-entries.details),...counted("places of ",entries.places),...counted("",entries.warnings)]}function counted(what,entries){
+set(form,line);return line}}function leftOut(sections2,shown2){const{changes,warnings}=divided(sections2);const isMissing=entry2=>!shown2.
+has(entry2);const kept=changes.filter(entry2=>!isMissing(entry2));return leftOutParts({changes:changes.filter(isMissing),
+details:kept.filter(entry2=>shown2.get(entry2)?.whole!==true),places:kept.filter(entry2=>!tells(shown2.get(entry2)?.form??
+"named","placed")),warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
+sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
+flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
+({rank:rank2})=>rank2==="warnings")}}function leftOutParts(entries){return[...counted("the changes of ",entries.changes),
+...counted("details of ",entries.details),...counted("places of ",entries.places),...counted("",entries.warnings)]}function counted(what,entries){
 const nouns=new Map;for(const{noun}of entries)nouns.set(noun,(nouns.get(noun)??0)+1);const counts2=[...nouns].map(([noun,
 number5])=>plural2(number5,noun));return counts2.length===0?[]:[`${what}${counts2.join(", ")}`]}function notice(parts,budget2){
 if(parts.length===0)return"";return[`> **Shortened** to stay within ${budget2.toLocaleString("en")} characters. Left out\
@@ -14284,9 +14320,9 @@ const start3=this.currentLocation.startOffset-this.preprocessor.droppedBufferSiz
 this.preprocessor.html[start3-1]==="\r"){this.currentLocation.startOffset++}}this.currentCharacterToken={type,chars:"",location:this.
 currentLocation}}_createAttr(attrNameFirstCh){this._flushRun("");this.currentAttr={name:attrNameFirstCh,value:""};this.currentAttrLocation=
 this.getCurrentLocation(0)}_leaveAttrName(){var _a3;var _b;const token=this.currentToken;const{name:name2}=this.currentAttr;
-const names2=this.currentAttrNames;let duplicate;if(names2===null){duplicate=getTokenAttr(token,name2)!==null;if(!duplicate&&
+const names3=this.currentAttrNames;let duplicate;if(names3===null){duplicate=getTokenAttr(token,name2)!==null;if(!duplicate&&
 token.attrs.length===ATTR_NAME_SET_THRESHOLD){this.currentAttrNames=new Set(token.attrs.map(attr=>attr.name)).add(name2)}}else{
-duplicate=names2.has(name2);if(!duplicate)names2.add(name2)}if(duplicate){this._err(ERR.duplicateAttribute)}else{token.attrs.
+duplicate=names3.has(name2);if(!duplicate)names3.add(name2)}if(duplicate){this._err(ERR.duplicateAttribute)}else{token.attrs.
 push(this.currentAttr);if(token.location&&this.currentAttrLocation){const attrLocations=(_a3=(_b=token.location).attrs)!==
 null&&_a3!==void 0?_a3:_b.attrs=Object.create(null);attrLocations[this.currentAttr.name]=this.currentAttrLocation;this._leaveAttrValue()}}}_leaveAttrValue(){
 if(this.currentAttrLocation){this.currentAttrLocation.endLine=this.preprocessor.line;this.currentAttrLocation.endCol=this.
@@ -14634,9 +14670,9 @@ _emitEOFToken();break}default:{this._emitCodePoint(cp)}}}_stateCdataSectionBrack
 this.state=State.CDATA_SECTION_END}else{this._emitChars("]",-1);this.state=State.CDATA_SECTION;this._stateCdataSection(cp)}}_stateCdataSectionEnd(cp){
 switch(cp){case CODE_POINTS.GREATER_THAN_SIGN:{this.state=State.DATA;break}case CODE_POINTS.RIGHT_SQUARE_BRACKET:{this._emitChars(
 "]",-2);break}default:{this._emitChars("]]",-1);this.state=State.CDATA_SECTION;this._stateCdataSection(cp)}}}_stateCharacterReference(){
-let length=this.entityDecoder.write(this.preprocessor.html,this.preprocessor.pos);if(length<0){if(this.preprocessor.lastChunkWritten){
-length=this.entityDecoder.end()}else{this.active=false;this.preprocessor.pos=this.preprocessor.html.length-1;this.consumedAfterSnapshot=
-0;this.preprocessor.endOfChunkHit=true;return}}if(length===0){this.preprocessor.pos=this.entityStartPos;this._flushCodePointConsumedAsCharacterReference(
+let length2=this.entityDecoder.write(this.preprocessor.html,this.preprocessor.pos);if(length2<0){if(this.preprocessor.lastChunkWritten){
+length2=this.entityDecoder.end()}else{this.active=false;this.preprocessor.pos=this.preprocessor.html.length-1;this.consumedAfterSnapshot=
+0;this.preprocessor.endOfChunkHit=true;return}}if(length2===0){this.preprocessor.pos=this.entityStartPos;this._flushCodePointConsumedAsCharacterReference(
 CODE_POINTS.AMPERSAND);this.state=!this._isCharacterReferenceInAttribute()&&isAsciiAlphaNumeric(this.preprocessor.peek(1))?
 State.AMBIGUOUS_AMPERSAND:this.returnState}else{this.state=this.returnState}}_stateAmbiguousAmpersand(cp){if(isAsciiAlphaNumeric(
 cp)){this._flushCodePointConsumedAsCharacterReference(cp)}else{if(cp===CODE_POINTS.SEMICOLON){this._err(ERR.unknownNamedCharacterReference)}
@@ -14767,35 +14803,35 @@ this.current)===NS.HTML){this.pop()}}}}});var NOAH_ARK_CAPACITY,EntryType,Format
 parser/formatting-element-list.js"(){NOAH_ARK_CAPACITY=3;(function(EntryType2){EntryType2[EntryType2["Marker"]=0]="Marke\
 r";EntryType2[EntryType2["Element"]=1]="Element"})(EntryType||(EntryType={}));FormattingElementList=class{constructor(){
 this.newest=null;this.bookmark=null;this.index=null;this.elementEntries=new Map}_insertElementEntry(element,token,older){
-const newer=older===null?null:older.newer;const entry={type:EntryType.Element,element,token,older,newer,ark:null,olderSameTag:null,
-newerSameTag:null};if(newer===null){this.newest=entry}else{newer.older=entry}if(older!==null){older.newer=entry}return this.
-index===null?null:this._addToIndex(this.index,entry)}_addToIndex(index,entry){const{tagName,attrs}=entry.token;const key=tagName+
+const newer=older===null?null:older.newer;const entry2={type:EntryType.Element,element,token,older,newer,ark:null,olderSameTag:null,
+newerSameTag:null};if(newer===null){this.newest=entry2}else{newer.older=entry2}if(older!==null){older.newer=entry2}return this.
+index===null?null:this._addToIndex(this.index,entry2)}_addToIndex(index,entry2){const{tagName,attrs}=entry2.token;const key=tagName+
 attrs.map(({name:name2,value:value3})=>`\0${name2}\0${value3}`).sort().join("");let ark=index.arks.get(key);if(ark===void 0){
-ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry);entry.ark=ark;this.elementEntries.set(entry.element,
-entry);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.set(tagName,head)}
-entry.olderSameTag=head.olderSameTag;entry.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.newerSameTag=
-entry}head.olderSameTag=entry;return ark}insertMarker(){if(this.index===null){for(let entry=this.newest;entry!==null&&entry.
-type===EntryType.Element;entry=entry.older){this.elementEntries.set(entry.element,entry)}}const marker={type:EntryType.Marker,
-older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}this.newest=marker;this.
-index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry=this.newest;entry!==
-null&&entry.type===EntryType.Element;entry=entry.older){oldest=entry;count3++}if(count3>=NOAH_ARK_CAPACITY){this.index={
-arks:new Map,tagNames:new Map};for(let entry=oldest;entry!==null&&entry.type===EntryType.Element;entry=entry.newer){this.
-_addToIndex(this.index,entry)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&ark.entries.
+ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry2);entry2.ark=ark;this.elementEntries.set(entry2.element,
+entry2);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.set(tagName,head)}
+entry2.olderSameTag=head.olderSameTag;entry2.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.newerSameTag=
+entry2}head.olderSameTag=entry2;return ark}insertMarker(){if(this.index===null){for(let entry2=this.newest;entry2!==null&&
+entry2.type===EntryType.Element;entry2=entry2.older){this.elementEntries.set(entry2.element,entry2)}}const marker={type:EntryType.
+Marker,older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}this.newest=marker;
+this.index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry2=this.newest;entry2!==
+null&&entry2.type===EntryType.Element;entry2=entry2.older){oldest=entry2;count3++}if(count3>=NOAH_ARK_CAPACITY){this.index=
+{arks:new Map,tagNames:new Map};for(let entry2=oldest;entry2!==null&&entry2.type===EntryType.Element;entry2=entry2.newer){
+this._addToIndex(this.index,entry2)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&ark.entries.
 length>NOAH_ARK_CAPACITY){this.removeEntry(ark.entries[0])}}insertElementAfterBookmark(element,token){const{bookmark}=this;
-this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry){var _a3;if(entry.newer===null?this.
-newest!==entry:entry.newer.older!==entry){return}this.elementEntries.delete(entry.element);if(entry.newer===null){this.newest=
-entry.older}else{entry.newer.older=entry.older}if(entry.older!==null){entry.older.newer=entry.newer}if(entry.ark!==null){
-const{entries,key}=entry.ark;entries.splice(entries.indexOf(entry),1);if(entries.length===0)(_a3=this.index)===null||_a3===
-void 0?void 0:_a3.arks.delete(key)}if(entry.newerSameTag!==null){entry.newerSameTag.olderSameTag=entry.olderSameTag;if(entry.
-olderSameTag!==null){entry.olderSameTag.newerSameTag=entry.newerSameTag}}}replaceElement(entry,element){if(this.elementEntries.
-delete(entry.element)){this.elementEntries.set(element,entry)}entry.element=element}clearToLastMarker(){let marker=this.
-newest;for(;marker!==null&&marker.type===EntryType.Element;marker=marker.older){this.elementEntries.delete(marker.element)}
-this.newest=marker===null?null:marker.older;this.index=marker===null?null:marker.outerIndex;if(this.newest!==null){this.
-newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a3,_b;if(this.index!==null){return(_b=(_a3=this.index.
-tagNames.get(tagName))===null||_a3===void 0?void 0:_a3.olderSameTag)!==null&&_b!==void 0?_b:null}for(let entry=this.newest;entry!==
-null&&entry.type===EntryType.Element;entry=entry.older){if(entry.token.tagName===tagName){return entry}}return null}getElementEntry(element){
-if(this.index===null){for(let entry=this.newest;entry!==null&&entry.type===EntryType.Element;entry=entry.older){if(entry.
-element===element){return entry}}}return this.elementEntries.get(element)}}}});var attrListIndexes,defaultTreeAdapter;var init_default=__esm({"node_modules/parse5/dist/tree-adapters/default.js"(){init_html();
+this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry2){var _a3;if(entry2.newer===null?this.
+newest!==entry2:entry2.newer.older!==entry2){return}this.elementEntries.delete(entry2.element);if(entry2.newer===null){this.
+newest=entry2.older}else{entry2.newer.older=entry2.older}if(entry2.older!==null){entry2.older.newer=entry2.newer}if(entry2.
+ark!==null){const{entries,key}=entry2.ark;entries.splice(entries.indexOf(entry2),1);if(entries.length===0)(_a3=this.index)===
+null||_a3===void 0?void 0:_a3.arks.delete(key)}if(entry2.newerSameTag!==null){entry2.newerSameTag.olderSameTag=entry2.olderSameTag;
+if(entry2.olderSameTag!==null){entry2.olderSameTag.newerSameTag=entry2.newerSameTag}}}replaceElement(entry2,element){if(this.
+elementEntries.delete(entry2.element)){this.elementEntries.set(element,entry2)}entry2.element=element}clearToLastMarker(){
+let marker=this.newest;for(;marker!==null&&marker.type===EntryType.Element;marker=marker.older){this.elementEntries.delete(
+marker.element)}this.newest=marker===null?null:marker.older;this.index=marker===null?null:marker.outerIndex;if(this.newest!==
+null){this.newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a3,_b;if(this.index!==null){return(_b=(_a3=
+this.index.tagNames.get(tagName))===null||_a3===void 0?void 0:_a3.olderSameTag)!==null&&_b!==void 0?_b:null}for(let entry2=this.
+newest;entry2!==null&&entry2.type===EntryType.Element;entry2=entry2.older){if(entry2.token.tagName===tagName){return entry2}}
+return null}getElementEntry(element){if(this.index===null){for(let entry2=this.newest;entry2!==null&&entry2.type===EntryType.
+Element;entry2=entry2.older){if(entry2.element===element){return entry2}}}return this.elementEntries.get(element)}}}});var attrListIndexes,defaultTreeAdapter;var init_default=__esm({"node_modules/parse5/dist/tree-adapters/default.js"(){init_html();
 attrListIndexes=new WeakMap;defaultTreeAdapter={createDocument(){return{nodeName:"#document",mode:DOCUMENT_MODE.NO_QUIRKS,
 childNodes:[]}},createDocumentFragment(){return{nodeName:"#document-fragment",childNodes:[]}},createElement(tagName,namespaceURI,attrs){
 return{nodeName:tagName,tagName,attrs,namespaceURI,childNodes:[],parentNode:null}},createCommentNode(data3){return{nodeName:"\
@@ -15352,55 +15388,55 @@ TAG_ID.ANNOTATION_XML&&ns===NS.MATHML&&foreignNS!==NS.MATHML){const verdicts=(_a
 null&&_a3!==void 0?_a3:this.annotationXmlIntegrationPoints=new Map;let isIntegrationPoint2=verdicts.get(element);if(isIntegrationPoint2===
 void 0){isIntegrationPoint2=isIntegrationPoint(tid,ns,this.treeAdapter.getAttrList(element));verdicts.set(element,isIntegrationPoint2)}
 return isIntegrationPoint2}return isIntegrationPoint(tid,ns,EMPTY_ATTRS,foreignNS)}_reconstructActiveFormattingElements(){
-let oldest=null;for(let entry=this.activeFormattingElements.newest;entry!==null&&entry.type===EntryType.Element&&!this.openElements.
-contains(entry.element);entry=entry.older){oldest=entry}for(let entry=oldest;entry!==null&&entry.type===EntryType.Element;entry=
-entry.newer){this._insertElement(entry.token,this.treeAdapter.getNamespaceURI(entry.element));this.activeFormattingElements.
-replaceElement(entry,this.openElements.current)}}_closeTableCell(){this.openElements.generateImpliedEndTags();this.openElements.
-popUntilTableCellPopped();this.activeFormattingElements.clearToLastMarker();this.insertionMode=InsertionMode.IN_ROW}_closePElement(){
-this.openElements.generateImpliedEndTagsWithExclusion(TAG_ID.P);this.openElements.popUntilTagNamePopped(TAG_ID.P)}_resetInsertionMode(){
-const i2=this.openElements.indexOfTopmostOf(INSERTION_MODE_TAGS);const tn=i2===0&&this.fragmentContext?this.fragmentContextID:
-this.openElements.tagIDs[i2];const node2=i2===0&&this.fragmentContext?this.fragmentContext:this.openElements.items[i2];if(node2!==
-void 0&&this.treeAdapter.getNamespaceURI(node2)===NS.HTML){switch(tn){case TAG_ID.TR:{this.insertionMode=InsertionMode.IN_ROW;
-return}case TAG_ID.TBODY:case TAG_ID.THEAD:case TAG_ID.TFOOT:{this.insertionMode=InsertionMode.IN_TABLE_BODY;return}case TAG_ID.
-CAPTION:{this.insertionMode=InsertionMode.IN_CAPTION;return}case TAG_ID.COLGROUP:{this.insertionMode=InsertionMode.IN_COLUMN_GROUP;
-return}case TAG_ID.TABLE:{this.insertionMode=InsertionMode.IN_TABLE;return}case TAG_ID.BODY:{this.insertionMode=InsertionMode.
-IN_BODY;return}case TAG_ID.FRAMESET:{this.insertionMode=InsertionMode.IN_FRAMESET;return}case TAG_ID.SELECT:{this._resetInsertionModeForSelect(
-i2);return}case TAG_ID.TEMPLATE:{this.insertionMode=this.tmplInsertionModeStack[this.tmplInsertionModeStack.length-1];return}case TAG_ID.
-HTML:{this.insertionMode=this.headElement?InsertionMode.AFTER_HEAD:InsertionMode.BEFORE_HEAD;return}case TAG_ID.TD:case TAG_ID.
-TH:{if(i2>0){this.insertionMode=InsertionMode.IN_CELL;return}break}case TAG_ID.HEAD:{if(i2>0){this.insertionMode=InsertionMode.
-IN_HEAD;return}break}}}this.insertionMode=InsertionMode.IN_BODY}_resetInsertionModeForSelect(selectIdx){if(selectIdx>0){
-const tableIdx=this.openElements.indexOfTopmost(TAG_ID.TABLE);if(tableIdx>0&&tableIdx>this.openElements.indexOfTopmost(TAG_ID.
-TEMPLATE)){this.insertionMode=InsertionMode.IN_SELECT_IN_TABLE;return}}this.insertionMode=InsertionMode.IN_SELECT}_isElementCausesFosterParenting(tn){
-return TABLE_STRUCTURE_TAGS.has(tn)}_shouldFosterParentOnInsertion(){return this.fosterParentingEnabled&&this.openElements.
-currentTagId!==void 0&&this._isElementCausesFosterParenting(this.openElements.currentTagId)}_findFosterParentingLocation(){
-const{openElements}=this;const tableIdx=openElements.indexOfTopmost(TAG_ID.TABLE);const templateIdx=openElements.indexOfTopmost(
-TAG_ID.TEMPLATE);if(templateIdx>tableIdx){return{parent:this.treeAdapter.getTemplateContent(openElements.items[templateIdx]),
-beforeElement:null}}if(tableIdx!==-1){const table2=openElements.items[tableIdx];const parent=this.treeAdapter.getParentNode(
-table2);if(parent){return{parent,beforeElement:table2}}return{parent:openElements.items[openElements.slotBelow(tableIdx)],
-beforeElement:null}}return{parent:openElements.items[0],beforeElement:null}}_fosterParentElement(element){const location=this.
-_findFosterParentingLocation();if(location.beforeElement){this.treeAdapter.insertBefore(location.parent,element,location.
-beforeElement)}else{this.treeAdapter.appendChild(location.parent,element)}}_isSpecialElement(element,id){const ns=this.treeAdapter.
-getNamespaceURI(element);return SPECIAL_ELEMENTS[ns].has(id)}onCharacter(token){this.skipNextNewLine=false;if(this.tokenizer.
-inForeignNode){characterInForeignContent(this,token);return}switch(this.insertionMode){case InsertionMode.INITIAL:{tokenInInitialMode(
-this,token);break}case InsertionMode.BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.BEFORE_HEAD:{tokenBeforeHead(
-this,token);break}case InsertionMode.IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(
-this,token);break}case InsertionMode.AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.IN_BODY:case InsertionMode.
-IN_CAPTION:case InsertionMode.IN_CELL:case InsertionMode.IN_TEMPLATE:{characterInBody(this,token);break}case InsertionMode.
-TEXT:case InsertionMode.IN_SELECT:case InsertionMode.IN_SELECT_IN_TABLE:{this._insertCharacters(token);break}case InsertionMode.
-IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.IN_ROW:{characterInTable(this,token);break}case InsertionMode.
-IN_TABLE_TEXT:{characterInTableText(this,token);break}case InsertionMode.IN_COLUMN_GROUP:{tokenInColumnGroup(this,token);
-break}case InsertionMode.AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.AFTER_AFTER_BODY:{tokenAfterAfterBody(
-this,token);break}default:}}onNullCharacter(token){this.skipNextNewLine=false;if(this.tokenizer.inForeignNode){nullCharacterInForeignContent(
-this,token);return}switch(this.insertionMode){case InsertionMode.INITIAL:{tokenInInitialMode(this,token);break}case InsertionMode.
-BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.BEFORE_HEAD:{tokenBeforeHead(this,token);break}case InsertionMode.
-IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(this,token);break}case InsertionMode.
-AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.TEXT:{this._insertCharacters(token);break}case InsertionMode.
-IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.IN_ROW:{characterInTable(this,token);break}case InsertionMode.
-IN_COLUMN_GROUP:{tokenInColumnGroup(this,token);break}case InsertionMode.AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.
-AFTER_AFTER_BODY:{tokenAfterAfterBody(this,token);break}default:}}onComment(token){this.skipNextNewLine=false;if(this.currentNotInHTML){
-appendComment(this,token);return}switch(this.insertionMode){case InsertionMode.INITIAL:case InsertionMode.BEFORE_HTML:case InsertionMode.
-BEFORE_HEAD:case InsertionMode.IN_HEAD:case InsertionMode.IN_HEAD_NO_SCRIPT:case InsertionMode.AFTER_HEAD:case InsertionMode.
-IN_BODY:case InsertionMode.IN_TABLE:case InsertionMode.IN_CAPTION:case InsertionMode.IN_COLUMN_GROUP:case InsertionMode.
+let oldest=null;for(let entry2=this.activeFormattingElements.newest;entry2!==null&&entry2.type===EntryType.Element&&!this.
+openElements.contains(entry2.element);entry2=entry2.older){oldest=entry2}for(let entry2=oldest;entry2!==null&&entry2.type===
+EntryType.Element;entry2=entry2.newer){this._insertElement(entry2.token,this.treeAdapter.getNamespaceURI(entry2.element));
+this.activeFormattingElements.replaceElement(entry2,this.openElements.current)}}_closeTableCell(){this.openElements.generateImpliedEndTags();
+this.openElements.popUntilTableCellPopped();this.activeFormattingElements.clearToLastMarker();this.insertionMode=InsertionMode.
+IN_ROW}_closePElement(){this.openElements.generateImpliedEndTagsWithExclusion(TAG_ID.P);this.openElements.popUntilTagNamePopped(
+TAG_ID.P)}_resetInsertionMode(){const i2=this.openElements.indexOfTopmostOf(INSERTION_MODE_TAGS);const tn=i2===0&&this.fragmentContext?
+this.fragmentContextID:this.openElements.tagIDs[i2];const node2=i2===0&&this.fragmentContext?this.fragmentContext:this.openElements.
+items[i2];if(node2!==void 0&&this.treeAdapter.getNamespaceURI(node2)===NS.HTML){switch(tn){case TAG_ID.TR:{this.insertionMode=
+InsertionMode.IN_ROW;return}case TAG_ID.TBODY:case TAG_ID.THEAD:case TAG_ID.TFOOT:{this.insertionMode=InsertionMode.IN_TABLE_BODY;
+return}case TAG_ID.CAPTION:{this.insertionMode=InsertionMode.IN_CAPTION;return}case TAG_ID.COLGROUP:{this.insertionMode=
+InsertionMode.IN_COLUMN_GROUP;return}case TAG_ID.TABLE:{this.insertionMode=InsertionMode.IN_TABLE;return}case TAG_ID.BODY:{
+this.insertionMode=InsertionMode.IN_BODY;return}case TAG_ID.FRAMESET:{this.insertionMode=InsertionMode.IN_FRAMESET;return}case TAG_ID.
+SELECT:{this._resetInsertionModeForSelect(i2);return}case TAG_ID.TEMPLATE:{this.insertionMode=this.tmplInsertionModeStack[this.
+tmplInsertionModeStack.length-1];return}case TAG_ID.HTML:{this.insertionMode=this.headElement?InsertionMode.AFTER_HEAD:InsertionMode.
+BEFORE_HEAD;return}case TAG_ID.TD:case TAG_ID.TH:{if(i2>0){this.insertionMode=InsertionMode.IN_CELL;return}break}case TAG_ID.
+HEAD:{if(i2>0){this.insertionMode=InsertionMode.IN_HEAD;return}break}}}this.insertionMode=InsertionMode.IN_BODY}_resetInsertionModeForSelect(selectIdx){
+if(selectIdx>0){const tableIdx=this.openElements.indexOfTopmost(TAG_ID.TABLE);if(tableIdx>0&&tableIdx>this.openElements.
+indexOfTopmost(TAG_ID.TEMPLATE)){this.insertionMode=InsertionMode.IN_SELECT_IN_TABLE;return}}this.insertionMode=InsertionMode.
+IN_SELECT}_isElementCausesFosterParenting(tn){return TABLE_STRUCTURE_TAGS.has(tn)}_shouldFosterParentOnInsertion(){return this.
+fosterParentingEnabled&&this.openElements.currentTagId!==void 0&&this._isElementCausesFosterParenting(this.openElements.
+currentTagId)}_findFosterParentingLocation(){const{openElements}=this;const tableIdx=openElements.indexOfTopmost(TAG_ID.
+TABLE);const templateIdx=openElements.indexOfTopmost(TAG_ID.TEMPLATE);if(templateIdx>tableIdx){return{parent:this.treeAdapter.
+getTemplateContent(openElements.items[templateIdx]),beforeElement:null}}if(tableIdx!==-1){const table2=openElements.items[tableIdx];
+const parent=this.treeAdapter.getParentNode(table2);if(parent){return{parent,beforeElement:table2}}return{parent:openElements.
+items[openElements.slotBelow(tableIdx)],beforeElement:null}}return{parent:openElements.items[0],beforeElement:null}}_fosterParentElement(element){
+const location=this._findFosterParentingLocation();if(location.beforeElement){this.treeAdapter.insertBefore(location.parent,
+element,location.beforeElement)}else{this.treeAdapter.appendChild(location.parent,element)}}_isSpecialElement(element,id){
+const ns=this.treeAdapter.getNamespaceURI(element);return SPECIAL_ELEMENTS[ns].has(id)}onCharacter(token){this.skipNextNewLine=
+false;if(this.tokenizer.inForeignNode){characterInForeignContent(this,token);return}switch(this.insertionMode){case InsertionMode.
+INITIAL:{tokenInInitialMode(this,token);break}case InsertionMode.BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.
+BEFORE_HEAD:{tokenBeforeHead(this,token);break}case InsertionMode.IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.
+IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(this,token);break}case InsertionMode.AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.
+IN_BODY:case InsertionMode.IN_CAPTION:case InsertionMode.IN_CELL:case InsertionMode.IN_TEMPLATE:{characterInBody(this,token);
+break}case InsertionMode.TEXT:case InsertionMode.IN_SELECT:case InsertionMode.IN_SELECT_IN_TABLE:{this._insertCharacters(
+token);break}case InsertionMode.IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.IN_ROW:{characterInTable(this,
+token);break}case InsertionMode.IN_TABLE_TEXT:{characterInTableText(this,token);break}case InsertionMode.IN_COLUMN_GROUP:{
+tokenInColumnGroup(this,token);break}case InsertionMode.AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.
+AFTER_AFTER_BODY:{tokenAfterAfterBody(this,token);break}default:}}onNullCharacter(token){this.skipNextNewLine=false;if(this.
+tokenizer.inForeignNode){nullCharacterInForeignContent(this,token);return}switch(this.insertionMode){case InsertionMode.
+INITIAL:{tokenInInitialMode(this,token);break}case InsertionMode.BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.
+BEFORE_HEAD:{tokenBeforeHead(this,token);break}case InsertionMode.IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.
+IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(this,token);break}case InsertionMode.AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.
+TEXT:{this._insertCharacters(token);break}case InsertionMode.IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.
+IN_ROW:{characterInTable(this,token);break}case InsertionMode.IN_COLUMN_GROUP:{tokenInColumnGroup(this,token);break}case InsertionMode.
+AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.AFTER_AFTER_BODY:{tokenAfterAfterBody(this,token);break}default:}}onComment(token){
+this.skipNextNewLine=false;if(this.currentNotInHTML){appendComment(this,token);return}switch(this.insertionMode){case InsertionMode.
+INITIAL:case InsertionMode.BEFORE_HTML:case InsertionMode.BEFORE_HEAD:case InsertionMode.IN_HEAD:case InsertionMode.IN_HEAD_NO_SCRIPT:case InsertionMode.
+AFTER_HEAD:case InsertionMode.IN_BODY:case InsertionMode.IN_TABLE:case InsertionMode.IN_CAPTION:case InsertionMode.IN_COLUMN_GROUP:case InsertionMode.
 IN_TABLE_BODY:case InsertionMode.IN_ROW:case InsertionMode.IN_CELL:case InsertionMode.IN_SELECT:case InsertionMode.IN_SELECT_IN_TABLE:case InsertionMode.
 IN_TEMPLATE:case InsertionMode.IN_FRAMESET:case InsertionMode.AFTER_FRAMESET:{appendComment(this,token);break}case InsertionMode.
 IN_TABLE_TEXT:{tokenInTableText(this,token);break}case InsertionMode.AFTER_BODY:{appendCommentToRootHtmlElement(this,token);
@@ -15459,25 +15495,25 @@ VOID_ELEMENTS=new Set([TAG_NAMES.AREA,TAG_NAMES.BASE,TAG_NAMES.BASEFONT,TAG_NAME
 EMBED,TAG_NAMES.FRAME,TAG_NAMES.HR,TAG_NAMES.IMG,TAG_NAMES.INPUT,TAG_NAMES.KEYGEN,TAG_NAMES.LINK,TAG_NAMES.META,TAG_NAMES.
 PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR])}});function parse5(html2,options){return Parser2.parse(html2,options)}var init_dist=__esm({"node_modules/parse5/dist/index.\
 js"(){init_parser();init_default();init_parser();init_serializer();init_error_codes();init_foreign_content();init_html();
-init_token();init_tokenizer()}});var words4,elements,withContent,missed,attributes,properties,imageProperties,valueFunctions,imageFunctions,mediaAndStates,
-ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words4=text5=>new Set(text5.trim().split(/\s+/));
-elements=words4(`
+init_token();init_tokenizer()}});var words5,elements,withContent,missed,attributes,properties,imageProperties,valueFunctions,imageFunctions,mediaAndStates,
+ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words5=text5=>new Set(text5.trim().split(/\s+/));
+elements=words5(`
   a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite code col colgroup dd del
   details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd
   legend li main mark menu nav nobr ol p pre q rp rt ruby s samp section small span strike strong sub summary sup
   table tbody td tfoot th thead time tr tt u ul var wbr
-`);withContent=words4(`
+`);withContent=words5(`
   applet audio base basefont bgsound canvas datalist embed fencedframe frame frameset iframe input keygen link
   map meta model noembed noframes object optgroup option output param plaintext portal script select source
   template textarea title track video xmp
-`);missed=words4(`
+`);missed=words5(`
   applet audio canvas embed fencedframe frame frameset iframe input map model object portal select textarea video
-`);attributes=words4(`
+`);attributes=words5(`
   abbr align alt bgcolor border cellpadding cellspacing char charoff class clear color cols colspan compact datetime
   dir face frame headers height hidden hspace id lang noshade nowrap open reversed role rowspan rules scope size
   span start summary title translate type valign value vspace width
   alink link text vlink aria-hidden aria-label aria-level aria-describedby aria-labelledby aria-roledescription
-`);properties=words4(`
+`);properties=words5(`
   align-content align-items align-self appearance aspect-ratio
   background background-attachment background-blend-mode background-clip background-color background-image
   background-origin background-position background-position-x background-position-y background-repeat background-size
@@ -15507,16 +15543,16 @@ elements=words4(`
   text-overflow text-shadow text-size-adjust text-transform text-underline-offset text-wrap top transform
   transform-origin unicode-bidi user-select vertical-align visibility white-space widows width word-break
   word-spacing word-wrap writing-mode z-index zoom
-`);imageProperties=words4("background background-image list-style list-style-image");valueFunctions=words4(`
+`);imageProperties=words5("background background-image list-style list-style-image");valueFunctions=words5(`
   calc clamp color-mix counter counters fit-content hsl hsla hwb lab lch linear-gradient matrix max min minmax oklab
   oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gradient rgb rgba rotate scale scalex
   scaley skew skewx skewy translate translatex translatey
-`);imageFunctions=/image|cross-fade|src|element|paint/;mediaAndStates=words4(`
+`);imageFunctions=/image|cross-fade|src|element|paint/;mediaAndStates=words5(`
   and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
 `);ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i}});function shown(limit2){return limit2.toLocaleString("en")}var limits;var init_limits2=__esm({"src/mail/limits.ts"(){"use\
  strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,nameCharacters:1e3,
 elementDepth:512,elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,pageCharacters:3e7,
-leftOut:20,styleDepth:32}}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
+leftOut:20,windowHeight:200,styleDepth:32}}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
 return e2>=97&&e2<=122||e2>=65&&e2<=90||95===e2||isNonASCII_IdentCodePoint(e2)}function isNonASCII_IdentCodePoint(e2){return e2<
 183?0===e2:183===e2||8204===e2||8205===e2||8255===e2||8256===e2||8204===e2||(192<=e2&&e2<=214||216<=e2&&e2<=246||248<=e2&&
 e2<=893||895<=e2&&e2<=8191||8304<=e2&&e2<=8591||11264<=e2&&e2<=12271||12289<=e2&&e2<=55295||63744<=e2&&e2<=64975||65008<=
@@ -15649,9 +15685,11 @@ u.String)address2=inside2[4].value}written3+=picture(address2,pictures);break}if
 ()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open9+=1;break}case u.URL:written3+=picture(token[4].
 value,pictures);break;case u.OpenParen:written3+="(";open9+=1;break;case u.CloseParen:if(open9===0)return void 0;written3+=
 ")";open9-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
-value} `;break;default:{const text5=simple(token,/^[a-z]{1,8}$/i);if(text5===void 0)return void 0;written3+=text5}}}return open9===
-0?withImportant(written3.trimEnd()):void 0}function withImportant(written3){const[mark]=/! +important$/i.exec(written3)??
-[];return mark===void 0?written3:`${written3.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
+value} `;break;default:{const text5=token[0]===u.Dimension?length(token):simple(token,anyUnit);if(text5===void 0)return void 0;
+written3+=text5}}}return open9===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
+if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number4(value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))
+return`${number4(value3)}vw`;return simple(token,anyUnit)}function withImportant(written3){const[mark]=/! +important$/i.
+exec(written3)??[];return mark===void 0?written3:`${written3.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
 const kept=pictures(address2);return kept===void 0?"none":`url(${quoted(kept)})`}function prelude(tokens){let written3="";
 const open9=[];for(const token of tokens){const[type]=token;const end=closing[type];if(end!==void 0)open9.push(end);else if(closers.
 has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
@@ -15667,7 +15705,7 @@ return void 0}}function number4(value3){const finite=Math.min(Math.max(value3,-1
 1e-6?0:finite)}function escaped2(character){return`\\${character.codePointAt(0)?.toString(16)} `}function name(text5){return text5.
 replace(/[^\p{L}\p{N}_-]/gu,escaped2)}function identifier3(text5){return text5==="-"?"\\2d ":name(text5).replace(/^(-?)([0-9])/,
 (_,dash,digit)=>dash+escaped2(digit))}function quoted(text5){return`"${text5.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped2)}\
-"`}var closing,closers,Sheet,between;var init_styles=__esm({"src/mail/styles.ts"(){"use strict";init_dist2();init_allowed();
+"`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm({"src/mail/styles.ts"(){"use strict";init_dist2();init_allowed();
 init_limits2();closing={[u.Function]:u.CloseParen,[u.OpenParen]:u.CloseParen,[u.OpenSquare]:u.CloseSquare,[u.OpenCurly]:u.
 CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#pictures;#at=0;constructor(tokens,pictures){this.#tokens=
 tokens;this.#pictures=pictures}rules(inBlock){let written3="";for(;;){const token=this.#tokens[this.#at];if(token===void 0||
@@ -15684,7 +15722,7 @@ this.#pictures);return selector===void 0||selector===""||inner===""?"":`${select
 `}#until(ends,inBlock){const start3=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
 u.EOF;if(open9.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end=closing[type];
 if(end!==void 0)open9.push(end);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start3,this.#at)}};between=
-new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly])}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
+new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
  ${shown(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{const document2=parse5(body2,{scriptingEnabled:false,
 sourceCodeLocationInfo:located3,treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.
 elements){throw new TooMuch(`made of more than ${shown(limits.elements)} elements`)}const element=defaultTreeAdapter.createElement(
@@ -15722,30 +15760,31 @@ const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:
 this.#picture);const media=attribute(element,"media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||
 written3===void 0)return"";return`<style${written3===""?"":attributeText("media",written3)}>
 ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").trim();const alt=(attribute(element,"alt")??
-"").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words6=[
-shortened(alt),shortened(source)].filter(text6=>text6!=="").join(", ");this.#leave(`picture ${words6===""?"without addre\
-ss":words6}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
+"").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words7=[
+shortened(alt),shortened(source)].filter(text6=>text6!=="").join(", ");this.#leave(`picture ${words7===""?"without addre\
+ss":words7}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
 element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own4=this.#declarations(
-attribute(element,"style")??"");const styles2=[noteStyle,...size2,...own4===""?[]:[own4]].join(";");const names2=["class",
+attribute(element,"style")??"");const styles2=[noteStyle,...size2,...own4===""?[]:[own4]].join(";");const names3=["class",
 "id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});const text5=alt===
-""?words6===""?"picture":words6:alt;return`<span${names2.join("")}${attributeText("style",styles2)}${attributeText("titl\
+""?words7===""?"picture":words7:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText("titl\
 e",source)}>${escapeNode(text5)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
-element,name2)?.trim()??"").find(text5=>text5!=="");const words6=address2===void 0?what:`${what} ${shortened(address2)}`;
-this.#leave(words6);return`<span${attributeText("style",noteStyle)}>${escapeNode(words6)}</span>`}#picture=address2=>{const source=address2.
-trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened(source)}`);return void 0};#leave(words6){
-if(this.#left.size<limits.leftOut)this.#left.add(words6)}};noteStyle="display:inline-block;box-sizing:border-box;overflo\
+element,name2)?.trim()??"").find(text5=>text5!=="");const words7=address2===void 0?what:`${what} ${shortened(address2)}`;
+this.#leave(words7);return`<span${attributeText("style",noteStyle)}>${escapeNode(words7)}</span>`}#picture=address2=>{const source=address2.
+trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened(source)}`);return void 0};#leave(words7){
+if(this.#left.size<limits.leftOut)this.#left.add(words7)}};noteStyle="display:inline-block;box-sizing:border-box;overflo\
 w:hidden;border:1px dashed #777777;background-color:#f2f2f2;color:#444444;font:12px sans-serif";entities2={"&":"&amp;","\
 <":"&lt;",">":"&gt;","\xA0":"&nbsp;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
 function collect(parts,sections2,found2,enters){for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.
 name===".")continue;const meanings=[part.name,...within3(sections2,part.name)];const section2=part.kind==="section";const before=found2.
-get(part.name);found2.set(part.name,{name:part.name,section:section2&&(before?.section??true),meanings:[...new Set([...before?.
-meanings??[],...meanings])].slice(0,64),at:before?.at??part.at});if(part.kind!=="section")continue;if(part.inverted)collect(
-part.parts,sections2,found2,enters);else if(enters(meanings))collect(part.parts,below(sections2,part.name),found2,enters)}}
-function below(sections2,name2){return[...new Set([name2,...within3(sections2,name2),...sections2])].slice(0,8)}function within3(sections2,name2){
-return sections2.flatMap(section2=>section2.length+name2.length<limits.nameCharacters?[`${section2}.${name2}`]:[])}function missingFrom(other,one){
-const used=new Set(other.flatMap(({meanings})=>meanings));return one.filter(({meanings})=>!meanings.some(meaning=>used.has(
-meaning)))}function written({name:name2,section:section2}){return section2?`{{# ${name2} }}`:`{{ ${name2} }}`}var init_placeholders=__esm(
-{"src/mail/placeholders.ts"(){"use strict";init_limits2()}});function isFunction(object3){return typeof object3==="function"}function typeStr(obj){return isArray(obj)?"array":typeof obj}
+get(part.name);const at3=before?.at??[];at3.push(part.at);found2.set(part.name,{name:part.name,section:section2&&(before?.
+section??true),meanings:[...new Set([...before?.meanings??[],...meanings])].slice(0,64),at:at3});if(part.kind!=="section")
+continue;if(part.inverted)collect(part.parts,sections2,found2,enters);else if(enters(meanings))collect(part.parts,below(
+sections2,part.name),found2,enters)}}function below(sections2,name2){return[...new Set([name2,...within3(sections2,name2),
+...sections2])].slice(0,8)}function within3(sections2,name2){return sections2.flatMap(section2=>section2.length+name2.length<
+limits.nameCharacters?[`${section2}.${name2}`]:[])}function missingFrom(other,one){const used=new Set(other.flatMap(({meanings})=>meanings));
+return one.filter(({meanings})=>!meanings.some(meaning=>used.has(meaning)))}function written({name:name2,section:section2}){
+return section2?`{{# ${name2} }}`:`{{ ${name2} }}`}var init_placeholders=__esm({"src/mail/placeholders.ts"(){"use strict";
+init_limits2()}});function isFunction(object3){return typeof object3==="function"}function typeStr(obj){return isArray(obj)?"array":typeof obj}
 function escapeRegExp(string4){return string4.replace(/[\-\[\]{}()*+?.,\\\^$|#\s]/g,"\\$&")}function hasProperty(obj,propName){
 return obj!=null&&typeof obj==="object"&&propName in obj}function primitiveHasOwnProperty(primitive,propName){return primitive!=
 null&&typeof primitive!=="object"&&primitive.hasOwnProperty&&primitive.hasOwnProperty(propName)}function testRegExp(re,string4){
@@ -15790,10 +15829,10 @@ this.tail=this.tail.substring(string4.length);this.pos+=string4.length;return st
 var index=this.tail.search(re),match;switch(index){case-1:match=this.tail;this.tail="";break;case 0:match="";break;default:
 match=this.tail.substring(0,index);this.tail=this.tail.substring(index)}this.pos+=match.length;return match};Context.prototype.
 push=function push(view){return new Context(view,this)};Context.prototype.lookup=function lookup(name2){var cache=this.cache;
-var value3;if(cache.hasOwnProperty(name2)){value3=cache[name2]}else{var context3=this,intermediateValue,names2,index,lookupHit=false;
-while(context3){if(name2.indexOf(".")>0){intermediateValue=context3.view;names2=name2.split(".");index=0;while(intermediateValue!=
-null&&index<names2.length){if(index===names2.length-1)lookupHit=hasProperty(intermediateValue,names2[index])||primitiveHasOwnProperty(
-intermediateValue,names2[index]);intermediateValue=intermediateValue[names2[index++]]}}else{intermediateValue=context3.view[name2];
+var value3;if(cache.hasOwnProperty(name2)){value3=cache[name2]}else{var context3=this,intermediateValue,names3,index,lookupHit=false;
+while(context3){if(name2.indexOf(".")>0){intermediateValue=context3.view;names3=name2.split(".");index=0;while(intermediateValue!=
+null&&index<names3.length){if(index===names3.length-1)lookupHit=hasProperty(intermediateValue,names3[index])||primitiveHasOwnProperty(
+intermediateValue,names3[index]);intermediateValue=intermediateValue[names3[index++]]}}else{intermediateValue=context3.view[name2];
 lookupHit=hasProperty(context3.view,name2)}if(lookupHit){value3=intermediateValue;break}context3=context3.parent}cache[name2]=
 value3}if(isFunction(value3))value3=value3.call(this.view);return value3};Writer.prototype.clearCache=function clearCache(){
 if(typeof this.templateCache!=="undefined"){this.templateCache.clear()}};Writer.prototype.parse=function parse6(template2,tags){
@@ -15838,15 +15877,15 @@ return defaultWriter.parse(template2,tags)};mustache.render=function render2(tem
 "string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+'" was given as\
  the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,view,partials,
 config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner2;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
-mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length=0;let at3=0;const add=(piece,taken)=>{if(taken===
-0)return;origins.set(length,at3);pieces2.push(piece);length+=piece.length;at3+=taken};const addLine=line=>add(/\S/.test(
+mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length2=0;let at3=0;const add=(piece,taken)=>{if(taken===
+0)return;origins.set(length2,at3);pieces2.push(piece);length2+=piece.length;at3+=taken};const addLine=line=>add(/\S/.test(
 line)?"x":" ",line.length);let delimiters=["{{","}}"];const open9=[];let isCrossed=false;let lastTag=0;while(at3<body2.length){
 const tag=body2.indexOf(delimiters[0],at3);const text5=body2.slice(at3,tag<0?void 0:tag);const first=text5.indexOf("\n");
 if(first<0){addLine(text5)}else{const last=text5.lastIndexOf("\n");addLine(text5.slice(0,first));add("\n",1);add("\n",last-
 first);addLine(text5.slice(last+1))}if(tag<0)break;const{end,next,sign,name:name2}=tagAt(body2,tag,delimiters);add(body2.
 slice(tag,end),end-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,end})}else if(sign===
-"/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.set(length,body2.length);return{
-text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}function tagAt(body2,start3,delimiters){
+"/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.set(length2,body2.length);
+return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}function tagAt(body2,start3,delimiters){
 const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);const type=body2.charAt(first);const after=(text5,from)=>{
 const found2=body2.indexOf(text5,from);return found2<0?body2.length:found2+text5.length};const inside2=type!==""&&"#^/>{\
 &=!".includes(type)?first+1:first;if(type==="{")return{end:after(`}${close}`,inside2),next:delimiters,sign:type,name:""};
@@ -15856,28 +15895,28 @@ slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after(close,equals),sig
 ""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){let at3=from;while(at3<body2.length&&/\s/.test(body2.
 charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/condense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown(limits.bodyCharacters)}\
  characters`,limit:true}}const{text:text5,whole:whole3}=withoutLongSpace(body2);const condensed=condense(text5);const writer=createWriter();
-try{const parsed2=writer.parse(condensed.text);if(depthOf(parsed2)>limits.sectionDepth){return{syntax:`sections are nest\
-ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed2,text5,condensed);const parts=partsOf2(
+try{const parsed3=writer.parse(condensed.text);if(depthOf(parsed3)>limits.sectionDepth){return{syntax:`sections are nest\
+ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed3,text5,condensed);const parts=partsOf2(
 tokens,offset=>whole3(condensed.original(offset)));const strange=strangeName(parts);if(strange!==void 0)return strange;if(tagsIn(
 parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>createWriter().
 renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text5,{escape:value3=>html2?mustache_default.escape(printed(
-value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words6,offset}=located2(
-failure2.message);if(offset===void 0)return{syntax:words6};const{at:at3,end,until}=blamed(words6,condensed.original(offset),
+value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words7,offset}=located2(
+failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end,until}=blamed(words7,condensed.original(offset),
 condensed,text5.length);const lineAt2=offset2=>text5.slice(0,offset2).split("\n").length;const where=`at line ${lineAt2(
-at3)}${until===void 0?"":`, before line ${lineAt2(until)} closes another one`}`;return{syntax:`${words6} ${where}`,at:{start:whole3(
-at3),end:whole3(end)}}}}function blamed(words6,noticed,{open:open9,lastTag},length){const section2=words6.startsWith("un\
-closed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length?{
-until:noticed}:{}}}const at3=words6.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
+at3)}${until===void 0?"":`, before line ${lineAt2(until)} closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole3(
+at3),end:whole3(end)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("u\
+nclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
+{until:noticed}:{}}}const at3=words7.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
 const cuts=[];let gone=0;const text5=body2.replace(longSpace,(run5,at3)=>{if(run5.length>1e3){gone+=run5.length-1e3;cuts.
 push({from:at3+run5.length-gone,gone})}return run5.slice(0,1e3)});return{text:text5,whole:offset=>offset+(cuts.findLast(
 ({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){if(part.kind!=="text")tags+=
 1;if(part.kind==="section")tags+=tagsIn(part.parts)}return tags}function createWriter(){const writer=new LimitedWriter;writer.
-templateCache=void 0;return writer}function isSection([type]){return type==="#"||type==="^"}function inside([,,,,tokens]){
+templateCache=void 0;return writer}function isSection2([type]){return type==="#"||type==="^"}function inside([,,,,tokens]){
 return tokens??[]}function filled(tokens,text5,condensed){return tokens.map(token=>{const[type,name2,start3,end]=token;if(type===
-"text"){return[type,text5.slice(condensed.original(start3),condensed.original(end)),start3,end]}return isSection(token)?
+"text"){return[type,text5.slice(condensed.original(start3),condensed.original(end)),start3,end]}return isSection2(token)?
 [type,name2,start3,end,filled(inside(token),text5,condensed)]:token})}function depthOf(tokens){let depth=0;let level3=tokens.
-filter(isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).
-filter(isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start3,
+filter(isSection2);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).
+filter(isSection2))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start3,
 end]=token;const at3=()=>({start:original(start3),end:original(end)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
 name":case"&":return[{kind:"variable",name:name2,at:at3()}];case">":return[{kind:"partial",name:name2,at:at3()}];case"#":case"\
 ^":return[{kind:"section",name:name2,at:at3(),inverted:type==="^",parts:partsOf2(inside(token),original)}];default:return[]}})}
@@ -15888,8 +15927,8 @@ limit:true,at:at3}}if(part.name.split(".").length>limits.nameSteps){return{synta
 nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part.name)){const[start4=""]=part.name.split(/[{}<>\n]/);return{
 syntax:`the tag "{{ ${start4.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part.kind==="section"?strangeName(
 part.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){const at3=message.lastIndexOf(
-" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words6=offset===void 0?message:message.slice(0,at3);
-const short3=words6.length>100?`${words6.slice(0,80)}\u2026${words6.endsWith('"')?'"':""}`:words6;return{words:`${short3.
+" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words7=offset===void 0?message:message.slice(0,at3);
+const short3=words7.length>100?`${words7.slice(0,80)}\u2026${words7.endsWith('"')?'"':""}`:words7;return{words:`${short3.
 charAt(0).toLowerCase()}${short3.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3===
 "object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt2(view,path){let at3=view;for(const step of path){
 if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,TooLong,tooManyTags,LimitedWriter,
@@ -15904,30 +15943,30 @@ this.#characters+=String(text5??"").length;if(this.#characters>limits.renderedCh
 Context{#absent;constructor(view,parent,absent){super(view,parent);this.#absent=absent}push(view){return new _JsonContext(
 view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
 split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt2(context3.view,path);if(found2!==
-void 0)return found2}return void 0}}}});function renderMails(sides,...given){const parsed2=sides.map(({txt,html:html2})=>({txt:parse8(txt),html:parse8(html2)}));
-const templates=parsed2.flatMap(({txt,html:html2})=>[txt,html2]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);
+void 0)return found2}return void 0}}}});function renderMails(sides,...given){const parsed3=sides.map(({txt,html:html2})=>({txt:parse8(txt),html:parse8(html2)}));
+const templates=parsed3.flatMap(({txt,html:html2})=>[txt,html2]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);
 const parts=templates.flatMap(template2=>template2.parts);const all=given.length===0?[{}]:given;const samples=all.slice(
 0,limits.variants).map(one=>sampleData(parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];
 let made2=0;let characters2=0;const isFull=()=>made2===limits.variants||characters2>limits.templateCharacters;for(const absent of combinations(
-sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed2.
+sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed3.
 map(({txt,html:html2})=>({txt:renderBody(txt,data3,{html:false,absent}),html:renderBody(html2,data3,{html:true,absent})}));
 const text5=JSON.stringify(mails);if(seen2.has(text5))continue;seen2.add(text5);characters2+=text5.length;variants.push(
 {sample,label:sections2.length===0?null:labelOf(sections2,absent),mails})}}return{variants,left:combinationsOf(sections2)*
-all.length-made2}}function parse8(body2){if(typeof body2!=="string")return null;const parsed2=parseMustache(body2);return"\
-syntax"in parsed2?{source:body2,template:void 0,problem:parsed2}:{source:body2,template:parsed2,problem:{syntax:""}}}function renderBody(body2,data3,options){
+all.length-made2}}function parse8(body2){if(typeof body2!=="string")return null;const parsed3=parseMustache(body2);return"\
+syntax"in parsed3?{source:body2,template:void 0,problem:parsed3}:{source:body2,template:parsed3,problem:{syntax:""}}}function renderBody(body2,data3,options){
 if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{
 tooLong:syntax2}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){
-if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names2=new Set;
-const walk=inner=>{for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names2.add(part.name);walk(
-part.parts)}};walk(parts);return[...names2]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<
+if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names3=new Set;
+const walk=inner=>{for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names3.add(part.name);walk(
+part.parts)}};walk(parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<
 2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}yield new Set;yield new Set(
 sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)yield new Set(sections2.
-filter(other=>other!==section2))}function combinationsOf({length}){return length<=combinedSections?2**length:2+2*length}
-function labelOf(sections2,absent){const there=sections2.filter(section2=>!absent.has(section2));const gone=sections2.filter(
-section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"with every section";if(there.
-length===0)return"without any section";return gone.length<there.length?`without ${gone.join(", ")}`:`only with ${there.join(
-", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(", ")}`]:[]].join(
-", ")}function sampleData(parts,given){const variables=new Set(placeholdersOf(parts).filter(({section:section2})=>!section2).
+filter(other=>other!==section2))}function combinationsOf({length:length2}){return length2<=combinedSections?2**length2:2+
+2*length2}function labelOf(sections2,absent){const there=sections2.filter(section2=>!absent.has(section2));const gone=sections2.
+filter(section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"with every sectio\
+n";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(", ")}`:`only wi\
+th ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(
+", ")}`]:[]].join(", ")}function sampleData(parts,given){const variables=new Set(placeholdersOf(parts).filter(({section:section2})=>!section2).
 map(({name:name2})=>name2));return mergeData(madeUp(parts,given,variables),given,new Set(sectionsOf2(parts)))}function madeUp(parts,given,variables){
 const tree={};for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.
 name.split(".");if(part.kind==="variable"){if(valueAt3(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}
@@ -16026,6 +16065,8 @@ thead th:first-child { width: 24%; }
 tbody th { font-weight: 400; }
 tbody th code { background: none; padding: 0; }
 td code { background: none; padding: 0; }
+details.long > summary { cursor: pointer; }
+details.long[open] > summary { color: var(--quiet); }
 td p { margin: 0 0 .25rem; }
 td.before { color: var(--cut); }
 td.after { color: var(--add); }
@@ -16122,7 +16163,9 @@ root.classList.add('scripted');
 
 // Frames: the emails that were looked at last have one.
 const most = 40;
+const lowest = 32;
 const highest = 20000;
+const mostElements = 5000;
 const framed = new Set();
 const visible = new Set();
 const early = new Set();
@@ -16181,12 +16224,83 @@ function fit(mail, loaded) {
   const width = mail.clientWidth;
   if (!inner || width === 0 || (!loaded && !widths.has(mail)) || widths.get(mail) === width) return;
   widths.set(mail, width);
-  // Measured in a frame without a height, since heights in an email may be parts of the frame's.
-  frame.style.height = '0';
-  const content = inner.scrollHeight;
+  spread(inner);
+  // While it is measured, nothing of the width goes to a scroll bar.
+  inner.style.setProperty('overflow', 'hidden', 'important');
+  let height = lowest;
+  let content = lowest;
+  // What is a part of the frame's height may grow with it, without end.
+  for (let pass = 0; pass < 4; pass += 1) {
+    frame.style.height = height + 'px';
+    content = heightOf(inner, height);
+    if (content <= height || height === highest) break;
+    height = Math.min(content, highest);
+  }
   const bar = inner.scrollWidth > inner.clientWidth ? 18 : 0;
   frame.style.height = '';
-  mail.style.height = Math.min(content + bar, highest) + 2 + 'px';
+  inner.style.setProperty('overflow', 'auto', 'important');
+  mail.style.height = height + bar + 2 + 'px';
+  cutNote(mail, content > highest ? content : 0);
+}
+
+// A page that scrolls within itself, is placed on its window or as high as that, is laid out as high as what is in it.
+function spread(inner) {
+  const view = inner.ownerDocument.defaultView;
+  for (const box of inner.ownerDocument.body ? [inner, inner.ownerDocument.body] : [inner]) {
+    const set = (name, value) => box.style.setProperty(name, value, 'important');
+    set('height', 'auto');
+    set('min-height', '0');
+    set('max-height', 'none');
+    if (box !== inner) set('overflow', 'visible');
+    if (/absolute|fixed/.test(view.getComputedStyle(box).position)) {
+      set('position', 'relative');
+      for (const side of ['top', 'right', 'bottom', 'left']) set(side, 'auto');
+    }
+  }
+}
+
+// How high a frame of this height has to be to show all that is in it.
+function heightOf(inner, height) {
+  const view = inner.ownerDocument.defaultView;
+  let most = inner.scrollHeight;
+  let left = mostElements;
+  let asked = 0;
+  for (const element of inner.ownerDocument.body ? inner.ownerDocument.body.getElementsByTagName('*') : []) {
+    left -= 1;
+    if (left < 0) break;
+    const { position, overflowY } = view.getComputedStyle(element);
+    if (position !== 'fixed' && position !== 'absolute') continue;
+    const { top, bottom } = element.getBoundingClientRect();
+    if (position === 'fixed') most = Math.max(most, Math.ceil(bottom));
+    // What scrolls in a part of the frame is as high as that.
+    const inside = element.scrollHeight - element.clientHeight;
+    if (inside <= 0 || !/auto|scroll/.test(overflowY) || asked === 20) continue;
+    asked += 1;
+    if (grows(element, inner, height))
+      most = Math.max(most, Math.ceil(bottom - Math.min(0, top) + inside));
+  }
+  return most;
+}
+
+function grows(element, inner, height) {
+  const frame = inner.ownerDocument.defaultView.frameElement;
+  const before = element.clientHeight;
+  frame.style.height = height + 100 + 'px';
+  const after = element.clientHeight;
+  frame.style.height = height + 'px';
+  return after > before;
+}
+
+// Says that an email is higher than a frame gets.
+function cutNote(mail, content) {
+  const old = mail.nextElementSibling;
+  if (old && old.matches('.cut')) old.remove();
+  if (content === 0) return;
+  const note = document.createElement('p');
+  note.className = 'note cut';
+  note.textContent = 'This email is ' + content.toLocaleString('en') + ' pixels high; its frame has ' + highest.toLocale\
+String('en') + ', the rest is there by scrolling in it.';
+  mail.after(note);
 }
 
 // Sample data.
@@ -16371,7 +16485,7 @@ function leftOut2(left){return left.length===0?null:markup`<p class="note">Left 
 if(body2===null)return figure(label2,markup`<p class="note">${none}</p>`);if("syntax"in body2)return figure(label2,unparsed(
 body2.syntax));if("tooLong"in body2)return figure(label2,tooLong(body2.tooLong));if(!emails.take(body2.text.length))return figure(
 label2,noRoom);return figure(label2,scrollable("mail-text",label2,markupLines(body2.text)))}function figure(label2,content){
-return markup`<figure><figcaption>${label2}</figcaption>${content}</figure>`}function tooLong(words6){return markup`<p class="warning">not shown: ${words6}; shorten the body or the lists of its sample data</p>`}
+return markup`<figure><figcaption>${label2}</figcaption>${content}</figure>`}function tooLong(words7){return markup`<p class="warning">not shown: ${words7}; shorten the body or the lists of its sample data</p>`}
 function unparsed(syntax2){return markup`<p class="warning">This body is not a Mustache template: ${syntax2}</p>`}var Emails,
 noRoom,noFurther;var init_emails=__esm({"src/report/emails.ts"(){"use strict";init_clean();init_limits2();init_samples();
 init_markup();init_page();Emails=class{#left=limits.pageCharacters;#kept=new Map;#documents=[];take(characters2){if(characters2>
@@ -16381,7 +16495,16 @@ body2);if("refused"in cleaned){this.#kept.set(body2,cleaned);return this.take(bo
 left}=cleaned;if(!this.take(Math.max(body2.length,html2.length)))return void 0;const kept={number:this.#documents.push(html2)-
 1,left};this.#kept.set(body2,kept);return kept}blocks(){return this.#documents.map((html2,number5)=>dataBlock(`email-${number5}`,
 html2))}};noRoom=markup`<p class="note">not shown: this page has ${shown(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
-noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox({number:number5,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
+noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function sizeOf(value3){if(typeof value3==="string"){return value3.split("\n").reduce((sum,{length:length2})=>sum+(length2>
+diffLineLimits.page?length2:0),0)}if(Array.isArray(value3))return value3.reduce((sum,one)=>sum+sizeOf(one),0);return isMap(
+value3)?Object.values(value3).reduce((sum,one)=>sum+sizeOf(one),0):0}function wholeValue(text5,other=""){if(text5.length<=
+unfoldedCharacters)return text5;return markup`<details class="long"><summary>${shorten(text5,other,shownCharacters2)}</summary>${text5}</details>`}
+var pageValueCharacters,unfoldedCharacters,shownCharacters2,ValueRoom,cutNote;var init_long=__esm({"src/report/long.ts"(){
+"use strict";init_values();init_hunks();init_markup();init_values2();pageValueCharacters=1e7;unfoldedCharacters=500;shownCharacters2=
+120;ValueRoom=class{#left;constructor(characters2=pageValueCharacters){this.#left=characters2}take(field2){const size2=sizeOf(
+field2.before??null)+sizeOf(field2.after)+sizeOf(field2.drift?.recorded??null);if(size2>this.#left)return false;this.#left-=
+size2;return true}};cutNote=markup`<p class="quiet">Cut in the middle: this page has ${pageValueCharacters.toLocaleString(
+"en")} characters of long values already. Look at fewer changes at once, or at the JSON.</p>`}});function changeBox({number:number5,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
 {number:number5,open:context3.unfolding.next(isDestructive(change2)||action2==="blocked"),classes:changeClasses(change2),
 data:markup`data-kind="${kind}" data-action="${action2}"`,summary:markup`<span class="badge ${action2}">${action2}</span> ${changeTitle(
 change2)}
@@ -16401,31 +16524,34 @@ ${inside2}
 </div>
 </details>
 `}function fieldNames2(change2){const{action:action2,fields:fields2}=change2;if(action2==="delete"||fields2.length===0)return null;
-const value3=shortValue(change2);if(value3!==void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.
+const value3=shortValue(change2,true);if(value3!==void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.
 after}</code> · `;const paths=fields2.slice(0,4).map(({path})=>path);const more=fields2.length-paths.length;return`${paths.
 join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change2,context3,became){const{reason,destructions,
-warnings,fields:fields2}=change2;const note=observedNote(change2,became);const views=fields2.map(field2=>viewField(field2,
-{whole:context3.debug,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.
-kind);const diffs=views.flatMap(view=>view.view==="body"?[bodyDiff(view,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
+warnings,fields:fields2}=change2;const note=observedNote(change2,became);const views=fields2.map(field2=>{const whole3=context3.
+room.take(field2)||context3.debug;return{...viewField(field2,{whole:whole3,allLines:context3.debug,room:"page"}),isCut:!whole3}});
+const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.flatMap(view=>view.
+view==="body"?[bodyDiff(view,view.isCut,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
 ...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine2),
 ...note===null?[]:[markup`<p class="note">${note}</p>\n`],...rows.length===0?[]:[table(rows)],...bodies2!==void 0&&diffs.
 length>0?[email3(change2,bodies2,diffs,context3)]:diffs,...context3.debug?requestTexts(change2).map(request5=>markup`<p class="quiet">Sends <code>${request5}</code></p>\n`):
 []]}function table(rows){return markup`<table>
 <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
 <tbody>
-${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}</th>${cells(view)}</tr>\n`)}</tbody>
+${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}${view.isCut?cutNote:null}</th>${cells(
+view)}</tr>\n`)}</tbody>
 </table>
 `}function cells(view){switch(view.view){case"secret":return markup`<td class="unknown">${view.unknown?"(unknown)":"(sen\
 sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<td class="${view.unknown||view.lacks==="b\
-efore"?"unknown":"before"}"><code>${view.before}</code></td><td class="${view.lacks==="after"?"before":"after"}"><code>${view.
-after}</code></td>`;case"set":return markup`<td colspan="2">${view.head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.
-elements.map(({mark,text:text5,spans})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${spans?.map(word)??text5}</li>`)}${view.
-kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:null}</ul></td>`;default:return null}}function driftLine({
-drift}){return drift===null?null:markup`<p class="drift">${drift}</p>`}function bodyDiff(view,became){const{path,hunks}=view;
-const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.head}</span>`,...hunk.lines.map(({mark,text:text5,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.
-map(word)??text5}</span>`)]);return markup`<h3><code>${path}</code></h3>
+efore"?"unknown":"before"}"><code>${wholeValue(view.before,view.after)}</code></td><td class="${view.lacks==="after"?"be\
+fore":"after"}"><code>${wholeValue(view.after,view.before)}</code></td>`;case"set":return markup`<td colspan="2">${view.
+head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(({mark,text:text5,spans})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text5.
+length>longElement?wholeValue(text5):spans?.map(word)??text5}</li>`)}${view.kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:
+null}</ul></td>`;default:return null}}function driftLine({drift}){return drift===null?null:markup`<p class="drift">${wholeValue(
+drift)}</p>`}function bodyDiff(view,isCut,became){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
+head}</span>`,...hunk.lines.map(({mark,text:text5,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(
+word)??text5}</span>`)]);return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view,became).join("; ")}</p>
-${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
+${isCut?cutNote:null}${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
 `}function word({text:text5,change:change2}){if(change2===null)return text5;return change2==="+"?markup`<ins>${text5}</ins>`:
 markup`<del>${text5}</del>`}function email3(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
 const deleted=change2.action==="delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side(
@@ -16440,12 +16566,12 @@ const held=txt instanceof Sensitive||html2 instanceof Sensitive;const bodies2={t
 "string"?html2:null};return{label:label2,bodies:bodies2,none:held?"held back, since it holds a secret":none}}function showsEmail({
 kind,fields:fields2}){return kindOf(kind).email!==void 0&&fields2.some(({type})=>type==="body")}function warningLine2(warning4){
 return markup`<p class="warning"><strong>Warning:</strong> ${located(warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,
-Unfolding,setClasses,setMarks2,lineClasses,unscripted;var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();
-init_kinds();init_drift();init_emails();init_markup();init_names();init_page();init_review();init_view();init_words();unfoldedChanges=
-12;Unfolding=class{#all;#left=unfoldedChanges;constructor(changes){this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)
-return true;if(!matters||this.#left===0)return false;this.#left-=1;return true}};setClasses={"+":"added","-":"removed","\
-~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses={"+":"added","-":"removed"," ":"\
-same"};unscripted=markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`}});function contents(groups3){return markup`<details class="contents">
+longElement,Unfolding,setClasses,setMarks2,lineClasses,unscripted;var init_changes=__esm({"src/report/changes.ts"(){"use\
+ strict";init_values();init_kinds();init_drift();init_emails();init_long();init_markup();init_names();init_page();init_review();
+init_view();init_words();unfoldedChanges=12;longElement=2e3;Unfolding=class{#all;#left=unfoldedChanges;constructor(changes){
+this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!matters||this.#left===0)return false;this.#left-=
+1;return true}};setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"\
+~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"};unscripted=markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`}});function contents(groups3){return markup`<details class="contents">
 <summary>Contents</summary>
 <nav aria-label="Contents">${groups3.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
 <summary>${title} (${entries.length})</summary>
@@ -16453,27 +16579,27 @@ same"};unscripted=markup`<p class="note unscripted">Emails are shown by a script
 </details>
 `)}</nav>
 </details>
-`}function controls(filters2,only2){const told2=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
+`}function controls(filters2,only2){const told3=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
 <div class="search"><label for="search">Search</label> <input type="search" id="search" autocomplete="off" spellcheck="false" placeholder="address, field, text"> <span class="found" role="status"></span></div>
 ${filters2.map(boxes)}
-${told2.length===0?null:markup`<fieldset><legend>Only</legend>${told2.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
+${told3.length===0?null:markup`<fieldset><legend>Only</legend>${told3.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
 <p class="keys"><span><kbd>/</kbd> search, <kbd>Esc</kbd> clear, <kbd>j</kbd> <kbd>k</kbd> next and previous change, <kbd>Enter</kbd> open or close</span>
 <label><input type="checkbox" id="keys" checked>use these keys</label></p>
 </div>
-`}function boxes({name:name2,legend,values,words:words6={}}){const counts2=new Map;for(const value3 of values)counts2.set(
-value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words6[value3]??
+`}function boxes({name:name2,legend,values,words:words7={}}){const counts2=new Map;for(const value3 of values)counts2.set(
+value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words7[value3]??
 value3} (${count3})</label>`)}</fieldset>`}function countsList(counts2){return markup`<ul class="counts">${counts2.map(({
-count:count3,words:words6})=>markup`<li><strong>${count3}</strong> ${words6}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
+count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
 ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
 "use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups3=numbered(
 plan,options);const entries=groups3.flatMap(group=>group.entries);const shown2=entries.map(({change:change2})=>change2);
-const emails=new Emails;const context3={...options,emails,unfolding:new Unfolding(shown2.length)};const summary2=summarize(
-plan);const told2=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
+const emails=new Emails;const context3={...options,emails,room:new ValueRoom,unfolding:new Unfolding(shown2.length)};const summary2=summarize(
+plan);const told3=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
 ${factsList([markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.environment===null?"none":markup`<code>${plan.
 environment}</code>`}`,`Made at ${plan.createdAt} by idops ${plan.toolVersion}`])}
-${countsList(told2.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
+${countsList(told3.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
 </header>
 <main id="main">
 ${notices(plan,options.only)}
@@ -16492,15 +16618,15 @@ ${shown2.length===0&&options.only===void 0?markup`<p class="note">There is nothi
 const[first]=changes;return{title,filter:rank2===1?markup` data-kind="${first?.kind??""}"`:title==="Destructive"?null:markup` data-action="${first?.
 action??""}"`,entries:changes.map(change2=>{number5+=1;const{address:address2,action:action2}=change2;return{number:number5,
 change:change2,address:`${address2}${labelBeside(change2)}`,badge:{word:action2,className:action2}}})}})}function notices(plan,only2){
-const destructive2=countDestructions(plan);const warnings=allWarnings(plan);return[...destructive2>0?[markup`<p class="loss"><strong>${plural2(
-destructive2,"destructive change")}</strong>, shown first.</p>\n`]:[],...shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),
-...plan.warnings.map(warningLine2),...warnings.length>plan.warnings.length?[markup`<p class="warning">${plural2(warnings.
-length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:[]]}function section({title,filter,
-entries},context3){return markup`<section class="group"${filter}>
+const shown2=shownPart(plan,only2);const destructive2=countDestructions(shown2);const warnings=allWarnings(shown2);return[
+...destructive2>0?[markup`<p class="loss"><strong>${plural2(destructive2,"destructive change")}</strong>, shown first.</p>\n`]:
+[],...shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),...plan.warnings.map(warningLine2),...warnings.
+length>plan.warnings.length?[markup`<p class="warning">${plural2(warnings.length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:
+[]]}function section({title,filter,entries},context3){return markup`<section class="group"${filter}>
 <h2>${title} (${entries.length})</h2>
-${entries.map(entry=>changeBox(entry,context3))}</section>
+${entries.map(entry2=>changeBox(entry2,context3))}</section>
 `}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_drift();init_plan();init_safety();init_changes();init_contents();
-init_emails();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
+init_emails();init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
 function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups3=debug?result.results.
 map(one=>[one]):alike(result.results);const lines=groups3.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
@@ -16520,53 +16646,56 @@ known"?"nobody can tell whether it was done":statusWords[result.status];const ti
 status==="unknown"?paint.yellow:paint.red;const head=fold2([{text:`${mark} ${result.action}`,tint},{text:` ${nameOf2(result)}\
  `},{text:status,tint},{text:attemptsText(result)}],4,columns);return[head,...result.error===null?[]:wrap("    error: ",
 result.error,columns),...unverifiedLines(result,columns)]}function alikeLines(first,others,pen){const{paint,columns}=pen;
-if(first.status==="skipped"){const all=[first,...others];const text5=`- ${escapeText(leftText(all.length,first.error??"n\
-ot sent"))}`;return[fold2([{text:text5,tint:paint.dim}],4,columns),...wrap("    ",someOf(all),columns)]}return[...troubleLines(
-first,pen),...wrap(`    ${others.length} more alike: `,someOf(others),columns)]}function attemptsText({httpStatus,attempts}){
-const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>1?[plural2(attempts,"attempt")]:[]];return parts.
+if(first.status==="skipped"){const all=[first,...others];const text5=`- ${escapeText(leftText(all.length,gistOf(first,first.
+error??"not sent")))}`;return[fold2([{text:text5,tint:paint.dim}],4,columns),...wrap("    ",someOf(all),columns)]}return[
+...troubleLines(first,pen),...wrap(`    ${others.length} more alike: `,someOf(others),columns)]}function attemptsText({httpStatus,
+attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>1?[plural2(attempts,"attempt")]:[]];return parts.
 length===0?"":` (${parts.join(", ")})`}var done,statusWords;var init_result_text=__esm({"src/report/result-text.ts"(){"u\
 se strict";init_result();init_escape();init_alike();init_fold();init_names();init_text();init_words();done={update:"upda\
 ted",delete:"deleted",regenerate:"regenerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"\
 applied",failed:"failed",not_converged:"not converged",unknown:"unknown",skipped:"skipped"}}});var github_exports={};__export(github_exports,{planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,resultGithub:()=>resultGithub});
 function planGithub(plan,options={}){const{changes}=shareOf(plan.changes,options.only);const annotations=[...changes.filter(
 ({action:action2})=>action2==="blocked").map(blocked2),...changes.filter(({destructions})=>destructions.length>0).map(destructive),
-...plan.warnings.map(({code:code2,message,place=null})=>warned(code2,message,place)),...plan.changes.flatMap(change2=>change2.
-warnings.map(({code:code2,message,place=change2.declaredAt})=>warned(code2,`${titled(change2)}: ${message}`,place))),...shareNotes(
-plan,options.only).map(noted),...changes.filter(({action:action2,destructions})=>action2!=="unchanged"&&action2!=="block\
-ed"&&!destructions.length).map(changed)];return[...annotations.map(annotation=>command2(annotation,options)),`idops plan${options.
-stored===true?` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}`:""}: ${headline(plan)}`,""].join("\
-\n")}function titled(named4){return`${named4.address}${labelBeside(named4)}`}function blocked2(change2){const{reason,declaredAt}=change2;
-const address2=titled(change2);return{level:"error",title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,
-place:declaredAt}}function destructive(change2){const{action:action2,destructions,declaredAt}=change2;const address2=titled(
-change2);return{level:"warning",title:`idops destructive ${action2}`,message:`${address2}: ${destructions.join("; ")}${drifted(
-change2)}`,place:declaredAt}}function noted(message){return{level:"notice",title:"idops plan",message,place:null}}function drifted(change2){
-const note=driftNote(change2);return note===null?"":`; ${note}`}function warned(code2,message,place){return{level:"warni\
-ng",title:`idops ${code2}`,message,place}}function changed(change2){const{action:action2,fields:fields2,declaredAt}=change2;
-const address2=titled(change2);const paths=fields2.map(({path})=>path).join(", ");return{level:"notice",title:`idops ${action2}`,
-message:`${paths===""||action2==="delete"?address2:`${address2}: ${paths}`}${drifted(change2)}`,place:declaredAt}}function problemsGithub(problems,options={}){
-return problems.toSorted((a2,b)=>a2.severity===b.severity?0:a2.severity==="error"?-1:1).map(problem=>`${command2(annotationOf(
-problem),options)}
-`).join("")}function annotationOf({code:code2,severity,message,hint,places:places2}){const[first=null,...others]=places2;
-const also=others.map(({file:file2,line,column})=>`also at ${file2}:${line}:${column}`);const help=hint===void 0?[]:[`he\
-lp: ${hint}`];return{level:severity,title:`idops ${code2}`,message:[message,...also,...help].join("\n"),place:first}}function command2({
-level:level3,title,message,place},{folder=""}){const file2=place?.file===void 0?void 0:inRepository(folder,place.file);const properties2=[
-...file2===void 0?[]:[`file=${property(file2)}`],...file2===void 0||place?.line===void 0?[]:[`line=${place.line}`],...file2===
-void 0||place?.column===void 0?[]:[`col=${place.column}`],`title=${property(title)}`];const lines=message.split(/\r?\n/).
-map(escapeText).join("\n");return`::${level3} ${properties2.join(",")}::${data2(lines)}`}function inRepository(folder,file2){
-const steps=[];for(const step of`${folder}/${file2}`.split("/")){if(step==="..")steps.pop();else if(step!==""&&step!==".")
-steps.push(step)}return steps.join("/")}function data2(text5){return text5.replaceAll("%","%25").replaceAll("\r","%0D").
-replaceAll("\n","%0A")}function property(text5){return data2(escapeText(text5)).replaceAll(":","%3A").replaceAll(",","%2\
-C")}function resultGithub(result,plan,options={}){const places2=new Map(plan.changes.map(({address:address2,declaredAt})=>[
-address2,declaredAt]));const annotations=result.results.filter(({status})=>status!=="applied").map(({address:address2,label:label2,
-status,error:error63})=>({level:"error",title:`idops ${status}`,message:`${titled({address:address2,label:label2})}${error63===
-null?"":`: ${error63}`}`,place:places2.get(address2)??null}));const lines=annotations.map(annotation=>command2(annotation,
-options));return[...lines,`idops apply: ${resultSummaryLine(result)}`,""].join("\n")}var init_github=__esm({"src/report/\
-github.ts"(){"use strict";init_escape();init_drift();init_drift2();init_names();init_result_text();init_review()}});var results_exports={};__export(results_exports,{resultMarkdown:()=>resultMarkdown});function resultMarkdown(result){const head=[
-`## idops apply: ${prose(resultSummaryLine(result))}`,...result.run===null?[]:["",`Run ${code(result.run)}`],...result.interrupted?
-["","**Interrupted**: what was left was not sent."]:[],""].join("\n");const lines=ordered(result).map(({address:address2,
-label:label2,action:action2,status,error:error63,notes=[]})=>`- ${status==="applied"?status:`**${status.replace("_"," ")}\
-**`} ${codeName({address:address2,label:label2})} (${action2})${[...error63===null?[]:[error63],...notes].map(text5=>`: ${prose(
-text5)}`).join("")}`);return`${head}
+...plan.warnings.map(warning4=>warned(warning4,"",null)),...changes.flatMap(change2=>change2.warnings.map(warning4=>warned(
+warning4,`${titled(change2)}: `,change2.declaredAt))),...shareNotes(plan,options.only).map(noted),...changes.filter(({action:action2,
+destructions})=>action2!=="unchanged"&&action2!=="blocked"&&!destructions.length).map(changed)];return[...annotations.map(
+annotation=>command2(annotation,options)),`idops plan${options.stored===true?` made at ${escapeText(plan.createdAt)} for\
+ ${escapeText(plan.server)}`:""}: ${headline(plan)}`,""].join("\n")}function titled(named6){return`${named6.address}${labelBeside(
+named6)}`}function blocked2(change2){const{reason,declaredAt}=change2;const address2=titled(change2);return{level:"error",
+title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive(change2){
+const{action:action2,destructions,declaredAt}=change2;const address2=titled(change2);return{level:"warning",title:`idops\
+ destructive ${action2}`,message:`${address2}: ${destructions.join("; ")}${drifted(change2)}`,place:declaredAt}}function noted(message){
+return{level:"notice",title:"idops plan",message,place:null}}function drifted(change2){const note=driftNote(change2);return note===
+null?"":`; ${note}`}function warned(warning4,about2,declared){const{code:code2,message,place:place2=declared,morePlaces:morePlaces2}=warning4;
+return{level:"warning",title:`idops ${code2}`,message:[`${about2}${message}`,...alsoAt(placesOf2(warning4),morePlaces2)].
+join("\n"),place:place2}}function alsoAt(places,more){return places.length<2?[]:[`also at ${placeList(places.slice(1),more)}`]}
+function changed(change2){const{action:action2,fields:fields2,declaredAt}=change2;const address2=titled(change2);const paths=fields2.
+map(({path})=>path).join(", ");return{level:"notice",title:`idops ${action2}`,message:`${paths===""||action2==="delete"?
+address2:`${address2}: ${paths}`}${drifted(change2)}`,place:declaredAt}}function problemsGithub(problems,options={}){return problems.
+toSorted((a2,b)=>a2.severity===b.severity?0:a2.severity==="error"?-1:1).map(problem=>`${command2(annotationOf(problem),options)}\
+
+`).join("")}function annotationOf({code:code2,severity,message,hint,places,morePlaces:morePlaces2}){const[first=null]=places;
+const help=hint===void 0?[]:[`help: ${hint}`];return{level:severity,title:`idops ${code2}`,message:[message,...alsoAt(places,
+morePlaces2),...help].join("\n"),place:first}}function command2({level:level3,title,message,place:place2},{folder=""}){const file2=place2?.
+file===void 0?void 0:inRepository(folder,place2.file);const properties2=[...file2===void 0?[]:[`file=${property(file2)}`],
+...file2===void 0||place2?.line===void 0?[]:[`line=${place2.line}`],...file2===void 0||place2?.column===void 0?[]:[`col=${place2.
+column}`],`title=${property(title)}`];const lines=message.split(/\r?\n/).map(escapeText).join("\n");return`::${level3} ${properties2.
+join(",")}::${data2(lines)}`}function inRepository(folder,file2){const steps=[];for(const step of`${folder}/${file2}`.split(
+"/")){if(step==="..")steps.pop();else if(step!==""&&step!==".")steps.push(step)}return steps.join("/")}function data2(text5){
+return text5.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}function property(text5){return data2(escapeText(
+text5)).replaceAll(":","%3A").replaceAll(",","%2C")}function resultGithub(result,plan,options={}){const places=new Map(plan.
+changes.map(({address:address2,declaredAt})=>[address2,declaredAt]));const annotations=result.results.filter(({status})=>status!==
+"applied").map(({address:address2,label:label2,status,error:error63})=>({level:"error",title:`idops ${status}`,message:`${titled(
+{address:address2,label:label2})}${error63===null?"":`: ${error63}`}`,place:places.get(address2)??null}));const lines=annotations.
+map(annotation=>command2(annotation,options));return[...lines,`idops apply: ${resultSummaryLine(result)}`,""].join("\n")}
+var init_github=__esm({"src/report/github.ts"(){"use strict";init_escape();init_drift();init_drift2();init_names();init_places();
+init_result_text();init_review()}});var results_exports={};__export(results_exports,{resultMarkdown:()=>resultMarkdown});function resultMarkdown(result){const head=[
+`## idops ${result.undoes===void 0?"apply":"undo"}: ${prose(resultSummaryLine(result))}`,...result.run===null?[]:["",`Ru\
+n ${code(result.run)}`],...result.undoes===void 0?[]:["",`Undoes run ${code(result.undoes)}`],...result.interrupted?["",
+"**Interrupted**: what was left was not sent."]:[],""].join("\n");const lines=ordered(result).map(({address:address2,label:label2,
+action:action2,status,error:error63,notes=[]})=>`- ${status==="applied"?status:`**${status.replace("_"," ")}**`} ${codeName(
+{address:address2,label:label2})} (${action2})${[...error63===null?[]:[error63],...notes].map(text5=>`: ${prose(text5)}`).
+join("")}`);return`${head}
 ${fitting(lines,budget-head.length-100)}
 `}function fitting(lines,room){let used=0;const kept=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
 length-kept.length;return[...kept,...left>0?[`- and ${plural2(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
@@ -16575,18 +16704,25 @@ results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b
 if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
 "'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
-/base/shell.ts"(){"use strict"}});function nextSteps({run:run5,results},{undoes}){if(run5===null)return[];const isLeft2=results.some(({status,action:action2})=>status!==
-"applied"&&action2!=="regenerate");const isUndoable=mayBeUndone({results});const goOn="To go on: ";if(undoes!==void 0){const again="\
-Where the manifests still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:goOn,
-command:`undo ${undoes}`,after:" puts back what is left."}]:[],...isUndoable?[{before:again,command:null,after:""}]:[]]}
-return[...isLeft2?[{before:goOn,command:"apply",after:" plans anew, and sends what is left."}]:[],...isUndoable?[{before:"\
-To put back what this run changed: ",command:`undo ${run5}`,after:""}]:[]]}var init_next=__esm({"src/report/next.ts"(){"\
-use strict";init_result()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
+/base/shell.ts"(){"use strict"}});function nextSteps({run:run5,results,undoing,otherwise},{undoes,again=["apply"]}){if(run5===null)return[];const isLeft2=results.
+some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone({results})&&undoing?.
+possible!==false;const open9=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle3=open9.
+flatMap(one=>{const said2=`runs settle ${run5} ${shellWord2(one.address)}`;return[{before:`Look at ${nameOf2(one)} on th\
+e server. If it was regenerated: `,command:`${said2} --done`},{before:"If it was not: ",command:`${said2} --not-done`}]});
+const command3=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==void 0){const said2=otherwise===
+true?"The manifests still say otherwise: the next apply does it again, unless they are changed too.":"Where the manifest\
+s still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:"To go on, which puts \
+back what is left: ",command:command3}]:[],...isUndoable&&otherwise!==false?[{before:said2,command:null}]:[]]}return[...settle3,
+...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command3}]:[],...isUndoable?[{before:`\
+To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run5}`}]:[]]}function butFor(left){if(left.
+length===0)return"";const named6=firstFew(left,({address:address2,path})=>path===null?address2:`${address2} ${path}`);return`\
+ (all but ${left.length}: ${named6})`}var init_next=__esm({"src/report/next.ts"(){"use strict";init_result();init_shell();
+init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
 debug}){const groups3=grouped(result,plan);const entries=groups3.flatMap(group=>group.entries);const emails=new Emails;const context3={
-samples,debug,emails,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);const counted2=order.
-toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?"idops apply":"idop\
-s undo";return pageText({title:`${what}: ${counted2.map(status=>`${summary2[status]} ${statuses2[status].word}`).join(",\
- ")}`,emails,content:markup`<header>
+samples,debug,emails,room:new ValueRoom,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);
+const counted2=order.toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?
+"idops apply":"idops undo";return pageText({title:`${what}: ${counted2.map(status=>`${summary2[status]} ${statuses2[status].
+word}`).join(", ")}`,emails,content:markup`<header>
 <h1>${what}${plan===null?null:` on ${plan.server}`}</h1>
 ${factsList(facts(result,plan))}
 ${countsList(counted2.map(status=>({count:summary2[status],words:statuses2[status].word})))}
@@ -16602,7 +16738,7 @@ null}
 ${groups3.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
 <h2>${title} (${inGroup.length})</h2>
 ${meaning===""?null:markup`<p class="quiet">${meaning}</p>\n`}
-${inGroup.map(entry=>resultBox(entry,context3))}</section>
+${inGroup.map(entry2=>resultBox(entry2,context3))}</section>
 `)}
 </main>${plan===null?null:markup`
 <footer>
@@ -16624,13 +16760,13 @@ results.length===0?markup`<p class="note">There was nothing to do, so nothing wa
 null,wrong2>0?markup`<p class="loss"><strong>${plural2(wrong2,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
 null,unverified>0?markup`<p class="warning">The answers about ${plural2(unverified,"object")} did not carry all that was sent: those fields are unverified.</p>\n`:
 null,plan?.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
-nextSteps(result,plan??{}).map(({before,command:command3,after})=>markup`<p class="note">${before}${command3===null?null:
-markup`<code>idops ${command3}${where}</code>`}${after}</p>\n`),plan?.warnings.map(warningLine2)??null]}function resultBox({
-number:number5,result,change:change2,badge},context3){const{address:address2,action:action2,status,unverified}=result;const kind=change2===
-void 0?null:markup` data-kind="${change2.kind}"`;return foldBox({number:number5,open:context3.unfolding.next(status!=="a\
-pplied"),classes:change2===void 0?[]:changeClasses(change2),data:markup`data-status="${status}" data-action="${action2}"${kind}`,
-summary:markup`<span class="badge ${badge.className}">${badge.word}</span> <span class="badge ${action2}">${action2}</span> ${change2===
-void 0?markup`<code class="address">${address2}</code>${labelBeside(result)}`:changeTitle(change2)}
+nextSteps(result,plan??{}).map(({before,command:command3})=>markup`<p class="note">${before}${command3===null?null:markup`<code>idops ${command3}${where}</code>`}</p>\n`),
+plan?.warnings.map(warningLine2)??null]}function resultBox({number:number5,result,change:change2,badge},context3){const{
+address:address2,action:action2,status,unverified}=result;const kind=change2===void 0?null:markup` data-kind="${change2.
+kind}"`;return foldBox({number:number5,open:context3.unfolding.next(status!=="applied"),classes:change2===void 0?[]:changeClasses(
+change2),data:markup`data-status="${status}" data-action="${action2}"${kind}`,summary:markup`<span class="badge ${badge.
+className}">${badge.word}</span> <span class="badge ${action2}">${action2}</span> ${change2===void 0?markup`<code class="address">${address2}</code>${labelBeside(
+result)}`:changeTitle(change2)}
 ${unverified.length>0?markup`<span class="badge update">unverified</span>`:null}
 ${change2===void 0?null:changePlace(change2)}`,inside:[outcome(result),change2===void 0?null:changeDetails(change2,context3,
 status)]})}function outcome({status,error:error63,httpStatus,attempts,unverified,notes=[]}){const{word:word2}=statuses2[status];
@@ -16639,45 +16775,47 @@ TP ${httpStatus}`],...attempts>1?[plural2(attempts,"request")]:[]];return[error6
 "applied"||status==="skipped"?"warning":"loss"}"><strong>${heading}:</strong> ${error63}</p>\n`,status!=="applied"&&asked.
 length>0?markup`<p class="quiet">${asked.join(", ")}</p>\n`:null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.
 join(", ")}</p>\n`,notes.map(note=>markup`<p class="note">${note}</p>\n`)]}var statuses2,order;var init_result_page=__esm(
-{"src/report/result-page.ts"(){"use strict";init_result();init_shell();init_changes();init_contents();init_emails();init_markup();
-init_names();init_next();init_page();init_review();init_words();statuses2={failed:{word:"failed",className:"failed",meaning:"\
-The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"failed",meaning:"The se\
-rver answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It was sent, and no\
-body can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not sent."},applied:{
-word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
+{"src/report/result-page.ts"(){"use strict";init_result();init_shell();init_changes();init_contents();init_emails();init_long();
+init_markup();init_names();init_next();init_page();init_review();init_words();statuses2={failed:{word:"failed",className:"\
+failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"failed",
+meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It w\
+as sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not se\
+nt."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
 color,columns}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem=>problemLines(
 problem,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
 severity===severity).length}));return counts2.filter(({count:count3})=>count3>0).map(({severity,count:count3})=>plural2(
 count3,severity)).join(", ")}function severityPaint(severity,paint){return severity==="error"?paint.red:paint.yellow}function problemLines(problem,paint,columns){
-const tint=severityPaint(problem.severity,paint);const digits=Math.max(1,...problem.places.map(({line})=>String(line).length));
-const[message="",...more]=paragraphs(problem.message);const[help,...moreHelp]=paragraphs(problem.hint??"");const margin="\
- ".repeat(digits+2);const barred=line=>fold2(inWords(line),2,columns===void 0?void 0:columns-margin.length-2).split("\n").
-map(part=>`${margin}${paint.blue("|")} ${part}`);const head=[{text:`${problem.severity}[${escapeText(problem.code)}]`,tint:text5=>paint.
-bold(tint(text5))},...inWords(`: ${message}`,paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),
-...problem.places.flatMap(place=>placeLines(place,digits,tint,paint,columns)),...help===void 0?[]:[fold2([{text:margin},
+const tint=severityPaint(problem.severity,paint);const shown2=problem.places.slice(0,snippetsAtMost);const others=problem.
+places.slice(snippetsAtMost);const digits=Math.max(1,...shown2.map(({line})=>String(line).length));const[message="",...more]=paragraphs(
+problem.message);const[help,...moreHelp]=paragraphs(problem.hint??"");const margin=" ".repeat(digits+2);const barred=line=>fold2(
+inWords(line),2,columns===void 0?void 0:columns-margin.length-2).split("\n").map(part=>`${margin}${paint.blue("|")} ${part}`);
+const head=[{text:`${problem.severity}[${escapeText(problem.code)}]`,tint:text5=>paint.bold(tint(text5))},...inWords(`: ${message}`,
+paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),...shown2.flatMap(place2=>placeLines(place2,
+digits,tint,paint,columns)),...others.length===0?[]:[fold2([{text:" ".repeat(digits+1)},{text:"-->",tint:paint.blue},...inWords(
+` also at ${placeList(others,problem.morePlaces)}`)],margin.length+2,columns)],...help===void 0?[]:[fold2([{text:margin},
 {text:"=",tint:paint.blue},...inWords(` help: ${help}`)],margin.length+2,columns)],...moreHelp.flatMap(barred)]}function paragraphs(text5){
-return text5.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!=="")}function placeLines(place,digits,tint,paint,columns){
+return text5.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!=="")}function placeLines(place2,digits,tint,paint,columns){
 const gutter=label2=>paint.blue(` ${label2.padStart(digits)} |`);const arrow=`${" ".repeat(digits+1)}${paint.blue("-->")}\
- `;const head=`${arrow}${escapeText(place.file)}:${place.line}:${place.column}`;if(place.text===void 0)return[head];const{
-source,before,under}=snippet(place,place.text,(columns??lineWidth)-digits-4);return[head,gutter(""),`${gutter(String(place.
-line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text5,offset){
+ `;const head=`${arrow}${escapeText(place2.file)}:${place2.line}:${place2.column}`;if(place2.text===void 0)return[head];
+const{source,before,under}=snippet(place2,place2.text,(columns??lineWidth)-digits-4);return[head,gutter(""),`${gutter(String(
+place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text5,offset){
 const at3=Math.min(Math.max(0,offset),text5.length);return at3>0&&/[\udc00-\udfff]/.test(text5.charAt(at3))?at3-1:at3}function snippet({
-column,length},text5,room){const[whole3=""]=text5.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole3.length);const cut=beginsAt(
-whole3,caret-REACH);const line=whole3.slice(cut,beginsAt(whole3,caret+REACH));const start3=caret-cut;const end=Math.max(
-start3+1,start3+length);const cells2=[];let at3=0;for(const character of line){const shown3=character==="	"?"  ":escapeText(
-character);const marked=at3<end&&at3+character.length>start3;cells2.push({shown:shown3,width:displayWidth(shown3),marked});
-at3+=character.length}if(start3>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.max(0,cells2.
-findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown2=cells2.slice(from,to);const lead=from>
-0||cut>0?"\u2026":"";const tail=to<cells2.length||cut+line.length<whole3.length?"\u2026":"";const before=lead.length+widthOf2(
-cells2.slice(from,first));const under=widthOf2(shown2.filter(({marked})=>marked));return{source:`${lead}${shown2.map(cell=>cell.
-shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){return cells2.reduce((sum,{width})=>sum+
-width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{from:0,to:cells2.length};const inside2=room-
-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1]?.width??0)<=inside2/3){from-=1;used+=cells2[from]?.width??
-0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside2){used+=cells2[to]?.width??0;to+=1}while(to===
+column,length:length2},text5,room){const[whole3=""]=text5.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole3.length);
+const cut=beginsAt(whole3,caret-REACH2);const line=whole3.slice(cut,beginsAt(whole3,caret+REACH2));const start3=caret-cut;
+const end=Math.max(start3+1,start3+length2);const cells2=[];let at3=0;for(const character of line){const shown3=character===
+"	"?"  ":escapeText(character);const marked=at3<end&&at3+character.length>start3;cells2.push({shown:shown3,width:displayWidth(
+shown3),marked});at3+=character.length}if(start3>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
+max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown2=cells2.slice(from,
+to);const lead=from>0||cut>0?"\u2026":"";const tail=to<cells2.length||cut+line.length<whole3.length?"\u2026":"";const before=lead.
+length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown2.filter(({marked})=>marked));return{source:`${lead}${shown2.
+map(cell=>cell.shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){return cells2.reduce((sum,{
+width})=>sum+width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{from:0,to:cells2.length};
+const inside2=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1]?.width??0)<=inside2/3){from-=1;used+=cells2[from]?.
+width??0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside2){used+=cells2[to]?.width??0;to+=1}while(to===
 cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside2){from-=1;used+=cells2[from]?.width??0}return{from,to}}function validText(objects2){
-return`${objects2} ${objects2===1?"object is":"objects are"} valid`}var REACH;var init_problems2=__esm({"src/report/prob\
-lems.ts"(){"use strict";init_escape();init_fold();init_words();REACH=2e3}});var support_data_exports={};__export(support_data_exports,{supportLines:()=>supportLines,supportPrograms:()=>supportPrograms});
+return`${objects2} ${objects2===1?"object is":"objects are"} valid`}var snippetsAtMost,REACH2;var init_problems2=__esm({
+"src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH2=2e3}});var support_data_exports={};__export(support_data_exports,{supportLines:()=>supportLines,supportPrograms:()=>supportPrograms});
 var supportPrograms,supportLines;var init_support_data=__esm({"src/mail/support-data.ts"(){"use strict";supportPrograms=
 `
 aol.android
@@ -17204,12 +17342,12 @@ var{CHAR_ASTERISK,CHAR_AT,CHAR_BACKWARD_SLASH,CHAR_COMMA,CHAR_DOT,CHAR_EXCLAMATI
 CHAR_LEFT_PARENTHESES,CHAR_LEFT_SQUARE_BRACKET,CHAR_PLUS,CHAR_QUESTION_MARK,CHAR_RIGHT_CURLY_BRACE,CHAR_RIGHT_PARENTHESES,
 CHAR_RIGHT_SQUARE_BRACKET}=require_constants6();var isPathSeparator=code2=>{return code2===CHAR_FORWARD_SLASH||code2===CHAR_BACKWARD_SLASH};
 var depth=token=>{if(token.isPrefix!==true){token.depth=token.isGlobstar?Infinity:1}};var scan2=(input2,options)=>{const opts=options||
-{};const length=input2.length-1;const scanToEnd=opts.parts===true||opts.tokens===true||opts.scanToEnd===true;const slashes=[];
+{};const length2=input2.length-1;const scanToEnd=opts.parts===true||opts.tokens===true||opts.scanToEnd===true;const slashes=[];
 const tokens=[];const parts=[];let str=input2;let index=-1;let start3=0;let lastIndex=0;let isBrace=false;let isBracket=false;
 let isGlob=false;let isExtglob=false;let isGlobstar=false;let braceEscaped=false;let backslashes=false;let negated=false;
 let negatedExtglob=false;let finished=false;let braces=0;let prev;let code2;let token={value:"",depth:0,isGlob:false};const eos2=()=>index>=
-length;const peek=()=>str.charCodeAt(index+1);const advance=()=>{prev=code2;return str.charCodeAt(++index)};while(index<
-length){code2=advance();let next;if(code2===CHAR_BACKWARD_SLASH){backslashes=token.backslashes=true;code2=advance();if(code2===
+length2;const peek=()=>str.charCodeAt(index+1);const advance=()=>{prev=code2;return str.charCodeAt(++index)};while(index<
+length2){code2=advance();let next;if(code2===CHAR_BACKWARD_SLASH){backslashes=token.backslashes=true;code2=advance();if(code2===
 CHAR_LEFT_CURLY_BRACE){braceEscaped=true}continue}if(braceEscaped===true||code2===CHAR_LEFT_CURLY_BRACE){braces++;while(eos2()!==
 true&&(code2=advance())){if(code2===CHAR_BACKWARD_SLASH){backslashes=token.backslashes=true;advance();continue}if(code2===
 CHAR_LEFT_CURLY_BRACE){braces++;continue}if(braceEscaped!==true&&code2===CHAR_DOT&&(code2=advance())===CHAR_DOT){isBrace=
@@ -17331,8 +17469,8 @@ let slashes=0;if(match&&match[0].length>2){slashes=match[0].length;state.index+=
 if(opts.unescape===true){value3=advance()}else{value3+=advance()}if(state.brackets===0){push2({type:"text",value:value3});
 continue}}if(state.brackets>0&&(value3!=="]"||prev.value==="["||prev.value==="[^")){if(opts.posix!==false&&value3===":"){
 const inner=prev.value.slice(1);if(inner.includes("[")){prev.posix=true;if(inner.includes(":")){const idx=prev.value.lastIndexOf(
-"[");const pre=prev.value.slice(0,idx);const rest2=prev.value.slice(idx+2);const posix2=POSIX_REGEX_SOURCE[rest2];if(posix2){
-prev.value=pre+posix2;state.backtrack=true;advance();if(!bos.output&&tokens.indexOf(prev)===1){bos.output=ONE_CHAR}continue}}}}
+"[");const pre=prev.value.slice(0,idx);const rest2=prev.value.slice(idx+2);const posix3=POSIX_REGEX_SOURCE[rest2];if(posix3){
+prev.value=pre+posix3;state.backtrack=true;advance();if(!bos.output&&tokens.indexOf(prev)===1){bos.output=ONE_CHAR}continue}}}}
 if(value3==="["&&peek()!==":"||value3==="-"&&peek()==="]"){value3=`\\${value3}`}if(value3==="]"&&(prev.value==="["||prev.
 value==="[^")){value3=`\\${value3}`}if(opts.posix===true&&value3==="!"&&prev.value==="["){value3="^"}prev.value+=value3;
 append({value:value3});continue}if(state.quotes===1&&value3!=='"'){value3=utils.escapeRegex(value3);prev.value+=value3;append(
@@ -17430,30 +17568,30 @@ var parse12=require_parse2();var utils=require_utils2();var constants7=require_c
 map(input2=>picomatch2(input2,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
 str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
 if(glob2===""||typeof glob2!=="string"&&!isState){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
-{};const posix2=opts.windows;const regex2=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
+{};const posix3=opts.windows;const regex2=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
 true);const state=regex2.state;delete regex2.state;let isIgnored2=()=>false;if(opts.ignore){const ignoreOpts={...options,
 ignore:null,onMatch:null,onResult:null};isIgnored2=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input2,returnObject=false)=>{
-const{isMatch,match,output:output2}=picomatch2.test(input2,regex2,options,{glob:glob2,posix:posix2});const result={glob:glob2,
-state,regex:regex2,posix:posix2,input:input2,output:output2,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(
+const{isMatch,match,output:output2}=picomatch2.test(input2,regex2,options,{glob:glob2,posix:posix3});const result={glob:glob2,
+state,regex:regex2,posix:posix3,input:input2,output:output2,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(
 result)}if(isMatch===false){result.isMatch=false;return returnObject?result:false}if(isIgnored2(input2)){if(typeof opts.
 onIgnore==="function"){opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch===
 "function"){opts.onMatch(result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch2.
-test=(input2,regex2,options,{glob:glob2,posix:posix2}={})=>{if(typeof input2!=="string"){throw new TypeError("Expected i\
-nput to be a string")}if(input2===""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix2?
+test=(input2,regex2,options,{glob:glob2,posix:posix3}={})=>{if(typeof input2!=="string"){throw new TypeError("Expected i\
+nput to be a string")}if(input2===""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix3?
 utils.toPosixSlashes:null);let match=input2===glob2;let output2=match&&format?format(input2):input2;if(match===false){output2=
 format?format(input2):input2;match=output2===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.
-basename===true){match=picomatch2.matchBase(input2,regex2,options,posix2)}else{match=regex2.exec(output2)}}return{isMatch:Boolean(
-match),match,output:output2}};picomatch2.matchBase=(input2,glob2,options,posix2=options&&options.windows)=>{const regex2=glob2 instanceof
-RegExp?glob2:picomatch2.makeRe(glob2,options);return regex2.test(utils.basename(input2,{windows:posix2}))};picomatch2.isMatch=
+basename===true){match=picomatch2.matchBase(input2,regex2,options,posix3)}else{match=regex2.exec(output2)}}return{isMatch:Boolean(
+match),match,output:output2}};picomatch2.matchBase=(input2,glob2,options,posix3=options&&options.windows)=>{const regex2=glob2 instanceof
+RegExp?glob2:picomatch2.makeRe(glob2,options);return regex2.test(utils.basename(input2,{windows:posix3}))};picomatch2.isMatch=
 (str,patterns,options)=>picomatch2(patterns,options)(str);picomatch2.parse=(pattern,options)=>{if(Array.isArray(pattern))
 return pattern.map(p=>picomatch2.parse(p,options));return parse12(pattern,{...options,fastpaths:false})};picomatch2.scan=
 (input2,options)=>scan2(input2,options);picomatch2.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===
 true){return state.output}const opts=options||{};const prepend=opts.contains?"":"^";const append=opts.contains?"":"$";let source=`${prepend}\
 (?:${state.output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex2=picomatch2.toRegex(
 source,options);if(returnState===true){regex2.state=state}return regex2};picomatch2.makeRe=(input2,options={},returnOutput=false,returnState=false)=>{
-if(!input2||typeof input2!=="string"){throw new TypeError("Expected a non-empty string")}let parsed2={negated:false,fastpaths:true};
-if(options.fastpaths!==false&&(input2[0]==="."||input2[0]==="*")){parsed2.output=parse12.fastpaths(input2,options)}if(!parsed2.
-output){parsed2=parse12(input2,options)}return picomatch2.compileRe(parsed2,options,returnOutput,returnState)};picomatch2.
+if(!input2||typeof input2!=="string"){throw new TypeError("Expected a non-empty string")}let parsed3={negated:false,fastpaths:true};
+if(options.fastpaths!==false&&(input2[0]==="."||input2[0]==="*")){parsed3.output=parse12.fastpaths(input2,options)}if(!parsed3.
+output){parsed3=parse12(input2,options)}return picomatch2.compileRe(parsed3,options,returnOutput,returnState)};picomatch2.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err){
 if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants7;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
 var utils=require_utils2();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
@@ -17562,7 +17700,7 @@ flags);this.short=optionFlags.shortFlag;this.long=optionFlags.longFlag;this.nega
 long.startsWith("--no-")}this.defaultValue=void 0;this.defaultValueDescription=void 0;this.presetArg=void 0;this.envVar=
 void 0;this.parseArg=void 0;this.hidden=false;this.argChoices=void 0;this.conflictsWith=[];this.implied=void 0;this.helpGroupHeading=
 void 0}default(value3,description){this.defaultValue=value3;this.defaultValueDescription=description;return this}preset(arg){
-this.presetArg=arg;return this}conflicts(names2){this.conflictsWith=this.conflictsWith.concat(names2);return this}implies(impliedOptionValues){
+this.presetArg=arg;return this}conflicts(names3){this.conflictsWith=this.conflictsWith.concat(names3);return this}implies(impliedOptionValues){
 let newImplied=impliedOptionValues;if(typeof impliedOptionValues==="string"){newImplied={[impliedOptionValues]:true}}this.
 implied=Object.assign(this.implied||{},newImplied);return this}env(name2){this.envVar=name2;return this}argParser(fn){this.
 parseArg=fn;return this}makeOptionMandatory(mandatory=true){this.mandatory=!!mandatory;return this}hideHelp(hide2=true){
@@ -17599,9 +17737,9 @@ if(a2[i2-1]===b[j-1]){cost=0}else{cost=1}d2[i2][j]=Math.min(d2[i2-1][j]+1,d2[i2]
 a2[i2-1]===b[j-2]&&a2[i2-2]===b[j-1]){d2[i2][j]=Math.min(d2[i2][j],d2[i2-2][j-2]+1)}}}return d2[a2.length][b.length]}function suggestSimilar(word2,candidates2){
 if(!candidates2||candidates2.length===0)return"";candidates2=Array.from(new Set(candidates2));const searchingOptions=word2.
 startsWith("--");if(searchingOptions){word2=word2.slice(2);candidates2=candidates2.map(candidate=>candidate.slice(2))}let similar=[];
-let bestDistance=maxDistance;const minSimilarity=.4;candidates2.forEach(candidate=>{if(candidate.length<=1)return;const distance3=editDistance(
-word2,candidate);const length=Math.max(word2.length,candidate.length);const similarity=(length-distance3)/length;if(similarity>
-minSimilarity){if(distance3<bestDistance){bestDistance=distance3;similar=[candidate]}else if(distance3===bestDistance){similar.
+let bestDistance=maxDistance;const minSimilarity=.4;candidates2.forEach(candidate=>{if(candidate.length<=1)return;const distance4=editDistance(
+word2,candidate);const length2=Math.max(word2.length,candidate.length);const similarity=(length2-distance4)/length2;if(similarity>
+minSimilarity){if(distance4<bestDistance){bestDistance=distance4;similar=[candidate]}else if(distance4===bestDistance){similar.
 push(candidate)}}});similar.sort((a2,b)=>a2.localeCompare(b));if(searchingOptions){similar=similar.map(candidate=>`--${candidate}`)}
 if(similar.length>1){return`
 (Did you mean one of ${similar.join(", ")}?)`}if(similar.length===1){return`
@@ -17644,7 +17782,7 @@ and passed to .addCommand() must have a name
 _name;if(opts.noHelp||opts.hidden)cmd._hidden=true;this._registerCommand(cmd);cmd.parent=this;cmd._checkForBrokenPassThrough();
 return this}createArgument(name2,description){return new Argument2(name2,description)}argument(name2,description,parseArg,defaultValue){
 const argument=this.createArgument(name2,description);if(typeof parseArg==="function"){argument.default(defaultValue).argParser(
-parseArg)}else{argument.default(parseArg)}this.addArgument(argument);return this}arguments(names2){names2.trim().split(/ +/).
+parseArg)}else{argument.default(parseArg)}this.addArgument(argument);return this}arguments(names3){names3.trim().split(/ +/).
 forEach(detail=>{this.argument(detail)});return this}addArgument(argument){const previousArgument=this.registeredArguments.
 slice(-1)[0];if(previousArgument?.variadic){throw new Error(`only the last argument can be variadic '${previousArgument.
 name()}'`)}if(argument.required&&argument.defaultValue!==void 0&&argument.parseArg===void 0){throw new Error(`a default \
@@ -17773,14 +17911,14 @@ forEach(hookedCommand=>{hookedCommand._lifeCycleHooks[event].forEach(callback2=>
 if(event==="postAction"){hooks.reverse()}hooks.forEach(hookDetail=>{result=this._chainOrCall(result,()=>{return hookDetail.
 callback(hookDetail.hookedCommand,this)})});return result}_chainOrCallSubCommandHook(promise3,subCommand,event){let result=promise3;
 if(this._lifeCycleHooks[event]!==void 0){this._lifeCycleHooks[event].forEach(hook2=>{result=this._chainOrCall(result,()=>{
-return hook2(this,subCommand)})})}return result}_parseCommand(operands,unknown4){const parsed2=this.parseOptions(unknown4);
-this._parseOptionsEnv();this._parseOptionsImplied();operands=operands.concat(parsed2.operands);unknown4=parsed2.unknown;
+return hook2(this,subCommand)})})}return result}_parseCommand(operands,unknown4){const parsed3=this.parseOptions(unknown4);
+this._parseOptionsEnv();this._parseOptionsImplied();operands=operands.concat(parsed3.operands);unknown4=parsed3.unknown;
 this.args=operands.concat(unknown4);if(operands&&this._findCommand(operands[0])){return this._dispatchSubcommand(operands[0],
 operands.slice(1),unknown4)}if(this._getHelpCommand()&&operands[0]===this._getHelpCommand().name()){return this._dispatchHelpCommand(
 operands[1])}if(this._defaultCommandName){this._outputHelpIfRequested(unknown4);return this._dispatchSubcommand(this._defaultCommandName,
 operands,unknown4)}if(this.commands.length&&this.args.length===0&&!this._actionHandler&&!this._defaultCommandName){this.
-help({error:true})}this._outputHelpIfRequested(parsed2.unknown);this._checkForMissingMandatoryOptions();this._checkForConflictingOptions();
-const checkForUnknownOptions=()=>{if(parsed2.unknown.length>0){this.unknownOption(parsed2.unknown[0])}};const commandEvent=`\
+help({error:true})}this._outputHelpIfRequested(parsed3.unknown);this._checkForMissingMandatoryOptions();this._checkForConflictingOptions();
+const checkForUnknownOptions=()=>{if(parsed3.unknown.length>0){this.unknownOption(parsed3.unknown[0])}};const commandEvent=`\
 command:${this.name()}`;if(this._actionHandler){checkForUnknownOptions();this._processArguments();let promiseChain;promiseChain=
 this._chainOrCallHooks(promiseChain,"preAction");promiseChain=this._chainOrCall(promiseChain,()=>this._actionHandler(this.
 processedArgs));if(this.parent){promiseChain=this._chainOrCall(promiseChain,()=>{this.parent.emit(commandEvent,operands,
@@ -17955,9 +18093,9 @@ var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
 var result={};if(mod!=null){for(var k=ownKeys(mod),i2=0;i2<k.length;i2++)if(k[i2]!=="default")__createBinding(result,mod,
 k[i2])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve16){resolve16(value3)})}return new(P||(P=
-Promise))(function(resolve16,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve16(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve17){resolve17(value3)})}return new(P||(P=
+Promise))(function(resolve17,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve17(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};Object.defineProperty(
 exports,"__esModule",{value:true});exports.HttpClient=exports.HttpClientResponse=exports.HttpClientError=exports.MediaTypes=
 exports.Headers=exports.HttpCodes=void 0;exports.getProxyUrl=getProxyUrl;exports.isHttps=isHttps;var http=__importStar(__require("http"));
@@ -17985,11 +18123,11 @@ HttpCodes.GatewayTimeout];var RetryableHttpVerbs=["OPTIONS","GET","DELETE","HEAD
 var HttpClientError=class _HttpClientError extends Error{constructor(message,statusCode){super(message);this.name="HttpC\
 lientError";this.statusCode=statusCode;Object.setPrototypeOf(this,_HttpClientError.prototype)}};exports.HttpClientError=
 HttpClientError;var HttpClientResponse=class{constructor(message){this.message=message}readBody(){return __awaiter3(this,
-void 0,void 0,function*(){return new Promise(resolve16=>__awaiter3(this,void 0,void 0,function*(){let output2=Buffer.alloc(
-0);this.message.on("data",chunk=>{output2=Buffer.concat([output2,chunk])});this.message.on("end",()=>{resolve16(output2.
-toString())})}))})}readBodyBuffer(){return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve16=>__awaiter3(
+void 0,void 0,function*(){return new Promise(resolve17=>__awaiter3(this,void 0,void 0,function*(){let output2=Buffer.alloc(
+0);this.message.on("data",chunk=>{output2=Buffer.concat([output2,chunk])});this.message.on("end",()=>{resolve17(output2.
+toString())})}))})}readBodyBuffer(){return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve17=>__awaiter3(
 this,void 0,void 0,function*(){const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",
-()=>{resolve16(Buffer.concat(chunks))})}))})}};exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){
+()=>{resolve17(Buffer.concat(chunks))})}))})}};exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){
 const parsedUrl=new URL(requestUrl);return parsedUrl.protocol==="https:"}var HttpClient2=class{constructor(userAgent2,handlers,requestOptions){
 this._ignoreSslError=false;this._allowRedirects=true;this._allowRedirectDowngrade=false;this._maxRedirects=50;this._allowRetries=
 false;this._maxRetries=1;this._keepAlive=false;this._disposed=false;this.userAgent=this._getUserAgentWithOrchestrationId(
@@ -18039,8 +18177,8 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve16,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
-"Unknown error"))}else{resolve16(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve17,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
+"Unknown error"))}else{resolve17(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
 byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err,res){if(!callbackCalled){callbackCalled=true;
 onResult(err,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
@@ -18085,15 +18223,15 @@ return proxyAgent}_getUserAgentWithOrchestrationId(userAgent2){const baseUserAge
 env["ACTIONS_ORCHESTRATION_ID"];if(orchId){const sanitizedId=orchId.replace(/[^a-z0-9_.-]/gi,"_");return`${baseUserAgent}\
  actions_orchestration_id/${sanitizedId}`}return baseUserAgent}_performExponentialBackoff(retryNumber){return __awaiter3(
 this,void 0,void 0,function*(){retryNumber=Math.min(ExponentialBackoffCeiling,retryNumber);const ms=ExponentialBackoffTimeSlice*
-Math.pow(2,retryNumber);return new Promise(resolve16=>setTimeout(()=>resolve16(),ms))})}_processResponse(res,options){return __awaiter3(
-this,void 0,void 0,function*(){return new Promise((resolve16,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
-message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve16(response)}
+Math.pow(2,retryNumber);return new Promise(resolve17=>setTimeout(()=>resolve17(),ms))})}_processResponse(res,options){return __awaiter3(
+this,void 0,void 0,function*(){return new Promise((resolve17,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
+message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve17(response)}
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents2;try{contents2=yield res.readBody();if(contents2&&contents2.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents2,dateTimeDeserializer)}else{obj=JSON.parse(contents2)}response.result=
 obj}response.headers=res.message.headers}catch(err){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents2&&
 contents2.length>0){msg=contents2}else{msg=`Failed request: (${statusCode})`}const err=new HttpClientError(msg,statusCode);
-err.result=response.result;reject(err)}else{resolve16(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+err.result=response.result;reject(err)}else{resolve17(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -18107,9 +18245,9 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
 nternal/utils.js"(){httpClient=__toESM(require_lib(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve16){resolve16(value3)})}return new(P||(P=
-Promise))(function(resolve16,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve16(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve17){resolve17(value3)})}return new(P||(P=
+Promise))(function(resolve17,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve17(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})}}});function getUserAgent(){if(typeof navigator==="object"&&"userAgent"in navigator){return navigator.userAgent}if(typeof process===
 "object"&&process.version!==void 0){return`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`}
 return"<environment undetectable>"}var init_universal_user_agent=__esm({"node_modules/universal-user-agent/index.js"(){}});function register(state,name2,method,options){if(typeof method!=="function"){throw new Error("method for before hook mus\
@@ -18145,7 +18283,7 @@ defaults2||{},options);if(options.url==="/graphql"){if(defaults2&&defaults2.medi
 previews=defaults2.mediaType.previews.filter(preview=>!mergedOptions.mediaType.previews.includes(preview)).concat(mergedOptions.
 mediaType.previews)}mergedOptions.mediaType.previews=(mergedOptions.mediaType.previews||[]).map(preview=>preview.replace(
 /-preview/,""))}return mergedOptions}function addQueryParameters(url2,parameters){const separator=/\?/.test(url2)?"&":"?";
-const names2=Object.keys(parameters);if(names2.length===0){return url2}return url2+separator+names2.map(name2=>{if(name2===
+const names3=Object.keys(parameters);if(names3.length===0){return url2}return url2+separator+names3.map(name2=>{if(name2===
 "q"){return"q="+parameters.q.split("+").map(encodeURIComponent).join("+")}return`${name2}=${encodeURIComponent(parameters[name2])}`}).
 join("&")}function removeNonChars(variableName2){return variableName2.replace(/(?:^\W+)|(?:(?<!\W)\W+$)/g,"").split(/,/)}
 function extractUrlVariableNames(url2){const matches=url2.match(urlVariableRegex);if(!matches){return[]}return matches.map(
@@ -18279,7 +18417,7 @@ context3)};JSONParseV2=(text5,reviver)=>{return JSON.parse(text5,(key,value3,con
 isOutOfBounds;const isInt=context3&&intRegex.test(context3.source);const isBigInt=isBigNumber&&isInt;if(isBigInt)return BigInt(
 context3.source);const hasCustomReviver=typeof reviver==="function";if(!hasCustomReviver)return value3;return reviver(key,
 value3,context3)})};MAX_INT=Number.MAX_SAFE_INTEGER.toString();MAX_DIGITS=MAX_INT.length;stringsOrLargeNumbers=/"(?:[^"\\]|\\.)*"|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/g;
-noiseValueWithQuotes=/^"-?\d+n+"$/;applyReviverIteratively=(parsed2,userReviver)=>{const rootHolder={"":parsed2};const stack=[
+noiseValueWithQuotes=/^"-?\d+n+"$/;applyReviverIteratively=(parsed3,userReviver)=>{const rootHolder={"":parsed3};const stack=[
 {parent:rootHolder,key:"",visited:false}];while(stack.length>0){const node2=stack[stack.length-1];if(!node2.visited){node2.
 visited=true;const value3=node2.parent[node2.key];const isComplexObject=value3!==null&&typeof value3==="object";if(isComplexObject){
 const keys=Object.keys(value3);for(let i2=keys.length-1;i2>=0;i2--){stack.push({parent:value3,key:keys[i2],visited:false})}}}else{
@@ -18294,8 +18432,8 @@ length<MAX_DIGITS||digits.length===MAX_DIGITS&&digits<=MAX_INT);const isStandard
 isLessThanMaxSafeInt;if(isStandardValue)return match;return'"'+match+'n"'})};JSONParse=(text5,reviver)=>{if(!text5)return originalParse(
 text5,reviver);try{if(isContextSourceSupported())return JSONParseV2(text5,reviver);const serializedData=serializeBigInts(
 text5);return originalParse(serializedData,(key,value3,context3)=>convertMarkedBigIntsReviver(key,value3,context3,reviver))}catch(error63){
-if(error63 instanceof RangeError){const serializedData=serializeBigInts(text5);const parsed2=originalParse(serializedData);
-return applyReviverIteratively(parsed2,reviver)}throw error63}}}});var RequestError;var init_dist_src=__esm({"node_modules/@octokit/request-error/dist-src/index.js"(){RequestError=class extends Error{name;status;request;response;constructor(message,statusCode,options){
+if(error63 instanceof RangeError){const serializedData=serializeBigInts(text5);const parsed3=originalParse(serializedData);
+return applyReviverIteratively(parsed3,reviver)}throw error63}}}});var RequestError;var init_dist_src=__esm({"node_modules/@octokit/request-error/dist-src/index.js"(){RequestError=class extends Error{name;status;request;response;constructor(message,statusCode,options){
 super(message,{cause:options.cause});this.name="HttpError";this.status=Number.parseInt(statusCode);if(Number.isNaN(this.
 status)){this.status=0}if("response"in options){this.response=options.response}const requestCopy=Object.assign({},options.
 request);if(options.request.headers.authorization){requestCopy.headers=Object.assign({},options.request.headers,{authorization:options.
@@ -18368,8 +18506,8 @@ const isUserToServer=token.startsWith("ghu_");const tokenType=isApp?"app":isInst
 user-to-server":"oauth";return{type:"token",token,tokenType}}function withAuthorizationPrefix(token){if(token.split(/\./).
 length===3){return`bearer ${token}`}return`token ${token}`}async function hook(token,request5,route,parameters){const endpoint2=request5.
 endpoint.merge(route,parameters);endpoint2.headers.authorization=withAuthorizationPrefix(token);return request5(endpoint2)}
-var b64url,sep8,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
-ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep8="\\.";jwtRE=new RegExp(`^${b64url}${sep8}${b64url}${sep8}${b64url}$`);isJWT=
+var b64url,sep9,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
+ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep9="\\.";jwtRE=new RegExp(`^${b64url}${sep9}${b64url}${sep9}${b64url}$`);isJWT=
 jwtRE.test.bind(jwtRE);createTokenAuth=function createTokenAuth2(token){if(!token){throw new Error("[@octokit/auth-token\
 ] No token passed to createTokenAuth")}if(typeof token!=="string"){throw new Error("[@octokit/auth-token] Token passed t\
 o createTokenAuth is not a string")}token=token.replace(/^(token|bearer) +/i,"");return Object.assign(auth.bind(null,token),
@@ -19196,8 +19334,8 @@ reservoirIncreaseMaximum:maximum,reservoir}=this.storeOptions);this._lastReservo
 amount,maximum-reservoir):amount;if(incr>0){this.storeOptions.reservoir+=incr;return this.instance._drainAll(this.computeCapacity())}}},
 this.heartbeatInterval)).unref==="function"?base2.unref():void 0}else{return clearInterval(this.heartbeat)}}async __publish__(message){
 await this.yieldLoop();return this.instance.Events.trigger("message",message.toString())}async __disconnect__(flush){await this.
-yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve16,reject){
-return setTimeout(resolve16,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
+yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve17,reject){
+return setTimeout(resolve17,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
 minTime||5e3}async __updateSettings__(options){await this.yieldLoop();parser$2.overwrite(options,options,this.storeOptions);
 this._startHeartbeat();this.instance._drainAll(this.computeCapacity());return true}async __running__(){await this.yieldLoop();
 return this._running}async __queued__(){await this.yieldLoop();return this.instance.queued()}async __done__(){await this.
@@ -19232,12 +19370,12 @@ pos,ref,results,v;if(status!=null){pos=this.status.indexOf(status);if(pos<0){thr
 return Object.keys(this._jobs)}}statusCounts(){return this.counts.reduce(((acc,v,i2)=>{acc[this.status[i2]]=v;return acc}),
 {})}};var States_1=States;var DLList$2,Sync;DLList$2=DLList_1;Sync=class Sync{constructor(name2,Promise2){this.schedule=
 this.schedule.bind(this);this.name=name2;this.Promise=Promise2;this._running=0;this._queue=new DLList$2}isEmpty(){return this.
-_queue.length===0}async _tryToRun(){var args,cb,error63,reject,resolve16,returned,task;if(this._running<1&&this._queue.length>
-0){this._running++;({task,args,resolve:resolve16,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
-...args);return function(){return resolve16(returned)}}catch(error1){error63=error1;return function(){return reject(error63)}}})();
-this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise3,reject,resolve16;resolve16=reject=null;
-promise3=new this.Promise(function(_resolve,_reject){resolve16=_resolve;return reject=_reject});this._queue.push({task,args,
-resolve:resolve16,reject});this._tryToRun();return promise3}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
+_queue.length===0}async _tryToRun(){var args,cb,error63,reject,resolve17,returned,task;if(this._running<1&&this._queue.length>
+0){this._running++;({task,args,resolve:resolve17,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
+...args);return function(){return resolve17(returned)}}catch(error1){error63=error1;return function(){return reject(error63)}}})();
+this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise3,reject,resolve17;resolve17=reject=null;
+promise3=new this.Promise(function(_resolve,_reject){resolve17=_resolve;return reject=_reject});this._queue.push({task,args,
+resolve:resolve17,reject});this._tryToRun();return promise3}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
 var version$2=Object.freeze({version:version3,default:version$1});var require$$2=()=>console.log("You must import the fu\
 ll version of Bottleneck in order to use this feature.");var require$$3=()=>console.log("You must import the full versio\
 n of Bottleneck in order to use this feature.");var require$$4=()=>console.log("You must import the full version of Bott\
@@ -19317,8 +19455,8 @@ capacity;return this._drainAll(newCapacity,total+drained)}else{return this.Promi
 Events.trigger("error",e2)})}_dropAllQueued(message){return this._queues.shiftAll(function(job){return job.doDrop({message})})}stop(options={}){
 var done2,waitForExecuting;options=parser$5.load(options,this.stopDefaults);waitForExecuting=at3=>{var finished;finished=
 ()=>{var counts2;counts2=this._states.counts;return counts2[0]+counts2[1]+counts2[2]+counts2[3]===at3};return new this.Promise(
-(resolve16,reject)=>{if(finished()){return resolve16()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
-"done");return resolve16()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
+(resolve17,reject)=>{if(finished()){return resolve17()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
+"done");return resolve17()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
 dropErrorMessage})},this._drainOne=()=>{return this.Promise.resolve(null)},this._registerLock.schedule(()=>{return this.
 _submitLock.schedule(()=>{var k,ref,v;ref=this._scheduled;for(k in ref){v=ref[k];if(this.jobStatus(v.job.options.id)==="\
 RUNNING"){clearTimeout(v.timeout);clearTimeout(v.expiration);v.job.doDrop({message:options.dropErrorMessage})}}this._dropAllQueued(
@@ -19337,8 +19475,8 @@ jobStatus(job.options.id)!=null){job._reject(new Bottleneck3.prototype.Bottlenec
 xists (id=${job.options.id})`));return false}else{job.doReceive();return this._submitLock.schedule(this._addToQueue,job)}}submit(...args){
 var cb,fn,job,options,ref,ref1,task;if(typeof args[0]==="function"){ref=args,[fn,...args]=ref,[cb]=splice.call(args,-1);
 options=parser$5.load({},this.jobDefaults)}else{ref1=args,[options,fn,...args]=ref1,[cb]=splice.call(args,-1);options=parser$5.
-load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve16,reject){return fn(...args2,function(...args3){
-return(args3[0]!=null?reject:resolve16)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
+load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve17,reject){return fn(...args2,function(...args3){
+return(args3[0]!=null?reject:resolve17)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
 Events,this._states,this.Promise);job.promise.then(function(args2){return typeof cb==="function"?cb(...args2):void 0}).catch(
 function(args2){if(Array.isArray(args2)){return typeof cb==="function"?cb(...args2):void 0}else{return typeof cb==="func\
 tion"?cb(args2):void 0}});return this._receive(job)}schedule(...args){var job,options,task;if(typeof args[0]==="function"){
@@ -19439,7 +19577,7 @@ groups2={};createGroups=function(Bottleneck2,common){groups2.global=new Bottlene
 ...common});groups2.auth=new Bottleneck2.Group({id:"octokit-auth",maxConcurrent:1,...common});groups2.search=new Bottleneck2.
 Group({id:"octokit-search",maxConcurrent:1,minTime:2e3,...common});groups2.write=new Bottleneck2.Group({id:"octokit-writ\
 e",maxConcurrent:1,minTime:1e3,...common});groups2.notifications=new Bottleneck2.Group({id:"octokit-notifications",maxConcurrent:1,
-minTime:3e3,...common})};throttling.VERSION=VERSION8;throttling.triggersNotification=triggersNotification}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join19,resolve as resolve15}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
+minTime:3e3,...common})};throttling.VERSION=VERSION8;throttling.triggersNotification=triggersNotification}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join19,resolve as resolve16}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
 String){return input2}return JSON.stringify(input2)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
 endLine:annotationProperties.endLine,col:annotationProperties.startColumn,endColumn:annotationProperties.endColumn}}function issueCommand(command3,properties2,message){const cmd=new Command(command3,properties2,message);process.stdout.write(
@@ -19455,9 +19593,9 @@ g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(messa
 const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter2}"`)}return`${key}<<${delimiter2}${os2.EOL}${convertedValue}${os2.EOL}${delimiter2}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
-return value3 instanceof P?value3:new P(function(resolve16){resolve16(value3)})}return new(P||(P=Promise))(function(resolve16,reject){
+return value3 instanceof P?value3:new P(function(resolve17){resolve17(value3)})}return new(P||(P=Promise))(function(resolve17,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
-throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve16(result.value):adopt(result.value).then(
+throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve17(result.value):adopt(result.value).then(
 fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};var{access,appendFile,writeFile}=promises;
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
@@ -19492,7 +19630,12 @@ false){return val}return val.trim()}function setOutput(name2,value3){const fileP
 UTPUT",prepareKeyValueMessage(name2,value3))}process.stdout.write(os3.EOL);issueCommand("set-output",{name:name2},toCommandValue(
 value3))}function warning(message,properties2={}){issueCommand("warning",toCommandProperties(properties2),message instanceof Error?
 message.toString():message)}init_result();init_escape();init_problems();init_redact();import{constants as constants2}from"node:fs";import{open as open3,stat as stat3}from"node:fs/promises";import{dirname as dirname3,
-resolve as resolve2}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname,join,resolve}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){
+resolve as resolve2}from"node:path";var words={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"a file stands where a folder has\
+ to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"a symbolic link leads to itself",
+EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not there",ENOSPC:"the disk is full",
+EROFS:"the disk is read-only"};function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="\
+code"in failure2?String(failure2.code):"";const said2=words[code2];return said2===void 0?failure2.message:`${said2} (${code2}\
+)`}import{readlink,realpath}from"node:fs/promises";import{basename,dirname,join,resolve}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){
 const real=await realpath(path).catch(unlessMissing);if(real!==void 0)return real;const next=await readlink(path).catch(
 ()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(resolve(await realpath(dirname(path)),next),links-
 1)}async function realPlaceOf(path){try{const target=await leadsTo(path);const folder=dirname(target);return folder===target?
@@ -19517,17 +19660,17 @@ try{const stat9=readFileSync(`/proc/${pid}/stat`,"utf8");return stat9.slice(stat
 function bootId(){try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){
 try{return readlinkSync("/proc/self/ns/pid")}catch{return null}}var named=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
 var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${randomBytes(6).toString("hex")}.tmp`}
-async function sweepTemporaries(folder){const names2=await readdir(folder).catch(()=>[]);await Promise.all(names2.map(async name2=>{
+async function sweepTemporaries(folder){const names3=await readdir(folder).catch(()=>[]);await Promise.all(names3.map(async name2=>{
 const path=join2(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){
 const ours=named.exec(name2);if(ours===null&&!formerly.test(name2))return false;if(ours!==null&&ours[2]===here()&&fateOf(
 {...ownMark(),pid:Number(ours[1]),started:null})==="gone"){return true}const made2=await stat(path).catch(()=>void 0);return made2?.
 isFile()===true&&Date.now()-made2.mtimeMs>OLD}function here(){const{host,boot,namespace}=ownMark();return createHash("sh\
-a256").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}import{mkdir,open as open2,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname2,join as join3}from"node:path";async function makeFolder(folder,mode=384){try{await mkdir(folder,{mode:isPrivate(mode)?448:511});return folder}catch(failure2){
-const{code:code2}=failure2;const isFolder=path=>stat2(path).then(it=>it.isDirectory());if(code2==="EEXIST"&&await isFolder(
-folder))return void 0;const parent=dirname2(folder);const isAbove=parent===folder||await isFolder(parent).catch(()=>false);
-if(code2!=="ENOENT"||isAbove)throw failure2;const first=await makeFolder(parent,mode);const made2=await makeFolder(folder,
-mode);return first??made2}}async function writeWhole(path,text5,mode=384,exactly2){const staged=await stageWhole(path,text5,
-mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text5,mode=384,exactly2){
+a256").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}import{mkdir,open as open2,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname2,join as join3}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname2(
+folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made2=await makeOne(
+folder,mode);return first??(made2?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
+mode)?448:511});return true}catch(failure2){const isThere2=failure2.code==="EEXIST";if(isThere2&&(await stat2(folder)).isDirectory())
+return false;throw failure2}}async function writeWhole(path,text5,mode=384,exactly2){const staged=await stageWhole(path,
+text5,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text5,mode=384,exactly2){
 const folder=dirname2(path);await makeFolder(folder,mode);const temporary=join3(folder,temporaryName());const drop=()=>rm2(
 temporary,{force:true});try{const file2=await open2(temporary,"wx",mode);try{if(exactly2!==void 0)await file2.chmod(exactly2&
 511);await file2.writeFile(text5);await file2.sync()}finally{await file2.close()}}catch(failure2){await drop();throw failure2}
@@ -19538,15 +19681,15 @@ isFile()||/^\/(?:dev|proc)\//.test(resolve2(path)))){const handle=await open3(pa
 try{await handle.writeFile(text5)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text5,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname3(target))}async function writeResult(file2,text5,mode=438){
 try{await writeThrough(file2,text5,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file2} can't b\
-e written: ${failure2 instanceof Error?failure2.message:String(failure2)}`,[],"check the folder and its permissions")])}}init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words6,known3=text5=>text5){
-const hidden=new Map;for(const word2 of words6.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden.set(word2,
+e written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text5=>text5){
+const hidden=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden.set(word2,
 clean);else if(looksLikeCredential(word2))hidden.set(word2,stead(word2))}const found2=[...hidden].sort(([one],[other])=>other.
-length-one.length);return text5=>found2.reduce((rest,[word2,shown2])=>rest.split(word2).join(shown2),text5)}function withoutPastedIn(problems,words6,{
-holds,redact}){const unsaid=withoutPasted(words6,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
-hint,places:places2,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places2.
-map(place=>({...place,file:unsaid(place.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
+length-one.length);return text5=>found2.reduce((rest,[word2,shown2])=>rest.split(word2).join(shown2),text5)}function withoutPastedIn(problems,words7,{
+holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
+hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
+place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
 const bare2=one.replace(/^-+/,"");const split=bare2.indexOf("=");return split<0?[bare2]:[bare2,bare2.slice(split+1)]});return parts.
-filter(({length})=>length>=leastWord)}var run=/^\d{8}T\d{6}Z-[0-9a-f]{1,6}$/;var fileName=/\.[a-z]{2,8}$/;function looksLikeCredential(word2){
+filter(({length:length2})=>length2>=leastWord)}var run=/^\d{8}T\d{6}Z-[0-9a-f]{1,6}$/;var fileName=/\.[a-z]{2,8}$/;function looksLikeCredential(word2){
 if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.test(word2)&&!/^[\w+=][\w+=/]{39,}$/.test(word2))return false;
 if(isUuid(word2)||run.test(word2)||fileName.test(word2))return false;const digits=word2.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.
 length??0;const cases=word2.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length??0;return new Set(word2).size>=10&&(digits>=
@@ -19568,13 +19711,13 @@ ste.desktop-webmail"],...["mail-ru.desktop-webmail","orange.desktop-webmail","or
 ail.desktop-webmail","protonmail.ios","protonmail.android","sfr.desktop-webmail"],...["sfr.ios","sfr.android","web-de.de\
 sktop-webmail","web-de.ios","web-de.android"]];var former=["gmail.mobile-webmail","outlook.windows-mail"];var programNames=[
 ...Object.keys(families),...tested];var usualPrograms=["apple-mail","gmail","outlook.outlook-com","outlook.macos","outlo\
-ok.ios","outlook.android"];function platformsOf(names2){return new Set(names2.flatMap(name2=>name2.includes(".")?[name2]:
-tested.filter(one=>one.startsWith(`${name2}.`)&&!former.includes(one))))}function programsInWords(versions){const words6=Object.
+ok.ios","outlook.android"];function platformsOf(names3){return new Set(names3.flatMap(name2=>name2.includes(".")?[name2]:
+tested.filter(one=>one.startsWith(`${name2}.`)&&!former.includes(one))))}function programsInWords(versions){const words7=Object.
 entries(families).flatMap(([family,name2])=>{const own4=tested.filter(one=>one.startsWith(`${family}.`)&&versions.has(one));
 if(own4.length===0)return[];const dates=own4.map(one=>versions.get(one)??"").filter(isDate);const where=own4.map(one=>{const version3=versions.
 get(one)??"";const platform=platforms[one.slice(family.length+1)]??"";return isDate(version3)?platform:`${platform} ${version3}`});
 const newest=dates.toSorted().at(-1);return[`${name2} (${[...where,...newest===void 0?[]:[`tested ${newest}`]].join(", ")}\
-)`]});const last=words6.pop()??"";return words6.length===0?last:`${words6.join(", ")} and ${last}`}function isDate(version3){
+)`]});const last=words7.pop()??"";return words7.length===0?last:`${words7.join(", ")} and ${last}`}function isDate(version3){
 return/^\d{4}-\d\d$/.test(version3)}var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","template-syntax":"\
 A body that does not parse as a Mustache template, such as one with an open section.","body-too-large":"A body beyond th\
 e limits of what idops checks and renders, or a live one that the new one could not be compared with.","placeholder-mism\
@@ -19604,25 +19747,25 @@ return settings[code2]??"warning"}var documented={name:"documented",limits:null,
 signs:{read:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},elements:["id","public_key","is_de\
 fault"],errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406}};var profiles={
 documented,boruta};var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_STATE=".idops/state.json";var DEFAULT_MAX_DESTRUCTIVE=5;
-var variableName=external_exports.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters, digits and "_"');
-var text=()=>external_exports.string().min(1,"must not be empty");var clientCredentialsSchema=external_exports.strictObject(
-{token_url:text().meta({description:"The address that gives tokens, by the same rules as base_url.",examples:["https://i\
-d.example.com/oauth/token"]}),client_id:text().meta({description:"The id of the client.",examples:["${IDOPS_CLIENT_ID}"]}),
-client_secret:text().meta({description:"The secret of the client. Write a variable here, never the secret itself.",examples:[
-"${IDOPS_CLIENT_SECRET}"]}),scopes:external_exports.array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: v\
-isible ASCII without spaces")).optional().meta({description:"The scopes to ask for; those that the manifests need where \
-it is left out.",examples:[["users:manage:all"]]})}).meta({description:"Asks an OAuth 2.0 token address for a token, by \
-the client credentials grant.",examples:[{token_url:"https://id.example.com/oauth/token",client_id:"${IDOPS_CLIENT_ID}",
-client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=external_exports.strictObject({name:text().meta({description:"\
-The name of the header.",examples:["X-Api-Key"]}),value:text().meta({description:"Its value. Write a variable here, neve\
-r the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of your own in the place of "Authoriz\
-ation: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways={token:text().optional().meta({description:"\
-The bearer token. Write a variable here, never the token itself.",examples:["${IDOPS_TOKEN}"]}),token_file:text().optional().
-meta({description:"A file with the bearer token, relative to the configuration. Read again when the server refuses it.",
-examples:["/run/secrets/idops-token"]}),token_command:external_exports.array(text()).min(1,"must not be empty").optional().
-meta({description:"A program that prints the bearer token, and its arguments; no shell takes part. Run again when the se\
-rver refuses it. It gets no process variables but those that programs need to run, and those of pass_env.",examples:[["v\
-ault","read","-field=token","identity/token"]]}),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
+var variableName=external_exports.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits \
+and "_", and begin with no digit');var text=()=>external_exports.string().min(1,"must not be empty");var clientCredentialsSchema=external_exports.
+strictObject({token_url:text().meta({description:"The address that gives tokens, by the same rules as base_url.",examples:[
+"https://id.example.com/oauth/token"]}),client_id:text().meta({description:"The id of the client.",examples:["${IDOPS_CL\
+IENT_ID}"]}),client_secret:text().meta({description:"The secret of the client. Write a variable here, never the secret i\
+tself.",examples:["${IDOPS_CLIENT_SECRET}"]}),scopes:external_exports.array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"\
+must be a scope: visible ASCII without spaces")).optional().meta({description:"The scopes to ask for; those that the man\
+ifests need where it is left out.",examples:[["users:manage:all"]]})}).meta({description:"Asks an OAuth 2.0 token addres\
+s for a token, by the client credentials grant.",examples:[{token_url:"https://id.example.com/oauth/token",client_id:"${\
+IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=external_exports.strictObject({name:text().
+meta({description:"The name of the header.",examples:["X-Api-Key"]}),value:text().meta({description:"Its value. Write a \
+variable here, never the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of your own in the\
+ place of "Authorization: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways={token:text().optional().
+meta({description:"The bearer token. Write a variable here, never the token itself.",examples:["${IDOPS_TOKEN}"]}),token_file:text().
+optional().meta({description:"A file with the bearer token, relative to the configuration. Read again when the server re\
+fuses it.",examples:["/run/secrets/idops-token"]}),token_command:external_exports.array(text()).min(1,"must not be empty").
+optional().meta({description:"A program that prints the bearer token, and its arguments; no shell takes part. Run again \
+when the server refuses it. It gets no process variables but those that programs need to run, and those of pass_env.",examples:[
+["vault","read","-field=token","identity/token"]]}),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
 optional()};var wayNames=Object.keys(ways);var authSchema=external_exports.strictObject({...ways,pass_env:external_exports.
 array(external_exports.string().regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().meta({description:"\
 Names of further process variables that the program of token_command gets.",examples:[["VAULT_ADDR","VAULT_TOKEN"]]})}).
@@ -19660,23 +19803,21 @@ cess variables.",examples:[{support_email:"help@example.com"}]}),allow_env:exter
 meta({description:"Process variables that may be used as ${NAME}, beside those that start with IDOPS_.",examples:[["SMTP\
 _PASSWORD"]]}),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),checks:checksSchema.optional(),email:emailSchema.
 optional()};var environmentSchema=external_exports.strictObject(sections).describe("Laid over the rest with --env: maps \
-merge, lists and single values replace.");var configSchema=external_exports.strictObject({version:external_exports.literal(
-1).describe("The version of this format."),...sections,environments:external_exports.record(external_exports.string().regex(
-/^[\w.-]+$/),environmentSchema).optional().meta({description:"What is different in an environment, by its name. --env ch\
-ooses one.",examples:[{production:{server:{base_url:"https://id.example.com"}}}]})}).describe("The configuration of an i\
-dops project.");init_problems();import{realpath as realpath3}from"node:fs/promises";import{dirname as dirname6,resolve as resolvePath3}from"node:path";init_json();var import_fastest_levenshtein=__toESM(require_mod(),1);function nearest(name2,known3){const wanted=name2.toLowerCase();
-if(wanted.length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
-const far=(0,import_fastest_levenshtein.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
-return best}function areNear(one,other){const sorted=text5=>[...text5].sort().join("");return(0,import_fastest_levenshtein.distance)(
-one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}init_problems();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve3(root,file2,variables){const notes=new Map;
-const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(path),{path:[...path],
-node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.value.includes("$"))
-return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[...path],node:node2,
-tainted:false,unknown:true})}return node2.value}const{text:text5,tainted,unknown:unknown4}=variables.resolve(node2.value,
-node2,file2);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown4});return unknown4?UNKNOWN_TEXT:
-text5}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(item);path.pop();
-return value3})}const map3={};for(const[key,entry]of node2.entries){path.push(key);map3[key]=walk(entry.value);path.pop()}
-return map3};return{value:walk(root),notes}}init_zod();function schemasAt(schema,path){if(schema instanceof external_exports.ZodUnion)return schema.options.flatMap(
+merge, lists and single values replace.");var environmentName=external_exports.string().regex(/^[\w.-]+$/,'must be a nam\
+e of letters (a to z), digits, "_", "-" and "."');var configSchema=external_exports.strictObject({version:external_exports.
+literal(1).describe("The version of this format."),...sections,environments:external_exports.record(environmentName,environmentSchema).
+optional().meta({description:"What is different in an environment, by its name. --env chooses one.",examples:[{production:{
+server:{base_url:"https://id.example.com"}}}]})}).describe("The configuration of an idops project.");init_problems();import{realpath as realpath3}from"node:fs/promises";import{dirname as dirname6,resolve as resolvePath3}from"node:path";import{lstat}from"node:fs/promises";import{dirname as dirname4,join as join4}from"node:path";async function workTreeOf(folder){
+if(await isThere(join4(folder,".git")))return folder;const above=dirname4(folder);return above===folder?void 0:await workTreeOf(
+above)}async function isThere(path){return await lstat(path).then(()=>true,()=>false)}init_zod();init_json();init_nearest();init_problems();init_secret_names();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve3(root,file2,variables,under=[]){
+const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
+path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
+value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
+...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text5,tainted,unknown:unknown4}=variables.
+resolve(node2.value,node2,file2,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown4});
+return unknown4?UNKNOWN_TEXT:text5}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
+item);path.pop();return value3})}const map3={};for(const[key,entry2]of node2.entries){path.push(key);map3[key]=walk(entry2.
+value);path.pop()}return map3};return{value:walk(root),notes}}init_zod();function schemasAt(schema,path){if(schema instanceof external_exports.ZodUnion)return schema.options.flatMap(
 option=>schemasAt(option,path));if(schema instanceof external_exports.ZodOptional||schema instanceof external_exports.ZodNullable)
 return schemasAt(schema.unwrap(),path);if(schema instanceof external_exports.ZodPipe)return schemasAt(schema.in,path);const[
 step,...rest]=path;if(step===void 0)return[schema];if(schema instanceof external_exports.ZodObject){const{shape}=schema;
@@ -19684,13 +19825,13 @@ return Object.hasOwn(shape,step)?schemasAt(shape[String(step)],rest):[]}if(schem
 schema.element,rest);if(schema instanceof external_exports.ZodRecord)return schemasAt(schema.valueType,rest);return[]}function knownFields(schema,path){
 const fields2=schemasAt(schema,path).flatMap(one=>one instanceof external_exports.ZodObject?Object.keys(one.shape):[]);return[
 ...new Set(fields2)]}function find(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
-if(node2.type==="map"){const entry=node2.entries.get(String(step));if(entry===void 0)return{...found2,complete:false};found2=
-{node:entry.value,key:entry.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];if(item===
-void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
+if(node2.type==="map"){const entry2=node2.entries.get(String(step));if(entry2===void 0)return{...found2,complete:false};
+found2={node:entry2.value,key:entry2.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];
+if(item===void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
 return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure([...entries.values()].map(
 ({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure(items)}}function measure(children){
 let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,child.height+1)}return{size:size2,
-height}}init_zod();init_json();init_values();function decimalText(text5){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text5);if(parts===null)
+height}}init_zod();init_json();init_nearest();init_secret_names();init_values();function decimalText(text5){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text5);if(parts===null)
 return void 0;const[,sign,whole3="",fraction="",exponent=""]=parts;const digits=whole3.replace(/^0+(?=\d)/,"")||"0";return`${sign===
 "-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
 record:"a map",null:"null"};function typeName(expected){return typeNames[expected??""]??expected??"another value"}function typeOf(node2){
@@ -19700,154 +19841,198 @@ d be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":`a ${
 const type=typeOf(node2);const written3=writtenOf(node2,file2);if(written3===void 0||node2.type!=="scalar"||node2.value===
 null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written3)}`;return`${type.replace(/^a /,
 "the ")}${type==="a number"||type==="a boolean"?` ${written3}`:""}`}function writtenOf(node2,file2){if(node2.type!=="sca\
-lar"||file2.hides(node2.range))return void 0;const text5=typeof node2.value==="string"?node2.value:node2.source;return text5.
-length>MOST||text5.includes("$")||new RegExp("\\p{C}","u").test(text5)?void 0:text5}function typeHint(mistyped){const{node:node2,
-expected}=mistyped;if(node2.type==="scalar"&&node2.value===null)return"write a value, or remove the key";if(expected==="\
-boolean")return node2.type==="scalar"?booleanHint(node2):void 0;if(expected==="number"||expected==="int")return numberHint(
-node2,expected);if(expected==="array")return listHint(mistyped);if(expected==="object"||expected==="record")return mapHint(
-mistyped);return textHint(mistyped)}var yes=["yes","y","on","1"];var no=["no","n","off","0"];function booleanHint(node2){
-const text5=(typeof node2.value==="string"?node2.value:node2.source).toLowerCase();if(typeof node2.value==="string"&&!node2.
-plain&&fromText("boolean",node2.value)!==void 0)return"write it without quotes";const meant2=yes.includes(text5)?"true":
-no.includes(text5)?"false":void 0;if(meant2===void 0){const near=nearest(text5,["true","false"]);return near===void 0?"w\
-rite true or false":`did you mean ${near}?`}const number5=typeof node2.value==="string"?"text":"number";return`in YAML 1\
-.2 ${text5} is a ${number5}: write ${meant2}`}function numberHint(node2,expected){if(node2.type!=="scalar")return void 0;
-if(typeof node2.value==="string")return node2.plain||fromText(expected,node2.value)===void 0?void 0:"write it without qu\
-otes";return expected==="int"&&typeof node2.value==="number"?"write it without a fraction":void 0}function textHint({node:node2,
-file:file2,path,schema}){if(node2.type==="map"){const known3=knownFields(schema,path);for(const key of node2.entries.keys()){
-const similar=known3.includes(key)?void 0:nearest(key,known3);if(similar!==void 0)return`did you mean "${similar}" for "${key}\
-"?`}return void 0}if(node2.type==="list")return node2.items.length===1?'write it without the [] or the "- "':void 0;if(typeof node2.
-value==="string")return void 0;const written3=writtenOf(node2,file2);return`put it in quotes${written3===void 0?"":`: "${written3}\
-"`}`}function listHint({node:node2,file:file2,path,schema}){const element=[...path,0];const written3=writtenOf(node2,file2);
-const takesText=schemasAt(schema,element).some(one=>one instanceof external_exports.ZodString);if(node2.type==="scalar"&&
-written3!==void 0&&takesText){const parts=written3.split(/,\s*|\s+/).filter(Boolean);return`write it as a list: [${parts.
-map(flowText).join(", ")}]`}const map3=node2.type==="scalar"?mapOf(written3,knownFields(schema,element)):void 0;if(map3!==
-void 0)return`write it as a list: [${map3}]`;return node2.type==="map"?'begin it with "- ", or put it in []':'write each\
- element on a line that begins with "- "'}function mapHint({node:node2,file:file2,path,schema}){if(node2.type==="list")return node2.
-items.length===1?'write it without the [] or the "- "':void 0;const fields2=knownFields(schema,path);const map3=mapOf(writtenOf(
-node2,file2),fields2);if(map3!==void 0)return`write it as ${map3}`;return fields2.length===0?'write it as {key: value}, \
-or as "key: value" on lines below, indented further':`write its fields on lines below, indented further: ${fields2.join(
-", ")}`}function mapOf(written3,fields2){if(!fields2.includes("name"))return void 0;const name2=written3===void 0?"\u2026":
-flowText(written3);return`{name: ${name2}${fields2.includes("label")?", label: \u2026":""}}`}function flowText(text5){return/^[A-Za-z_][\w.@/-]*$/.
-test(text5)?text5:JSON.stringify(text5)}function fromText(expected,text5){if(expected==="boolean"){return/^(true|True|TRUE)$/.
-test(text5)?true:/^(false|False|FALSE)$/.test(text5)?false:void 0}const number5=expected==="number"||expected==="int";const written3=number5?
-decimalText(text5):void 0;return written3===void 0?void 0:plainNumber(written3)}function check2(subject){const{schema,root,file:file2,variables}=subject;const{value:value3,notes}=resolve3(root,file2,variables);
-const fromVariables=variables?.takeProblems()??[];let result=schema.safeParse(value3);const tried2=new Set;while(!result.
-success){if(!repair(value3,flatten(result.error.issues),notes,tried2))break;result=schema.safeParse(value3)}if(result.success){
-const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,problems:fromVariables,
-notes}}const issues=flatten(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.unknown!==true);return{data:void 0,
-problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],notes}}function flatten(issues,base2=[]){
+lar"||file2.hides(node2.range))return void 0;const text5=typeof node2.value==="string"?node2.value:node2.source;const unfit=text5.
+length>MOST||text5.includes("$")||new RegExp("\\p{C}","u").test(text5)||looksLikeCredential2(text5);return unfit?void 0:
+text5}function gluedHint(node2,file2,known3){if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return void 0;
+const glued=/^([A-Za-z_][\w-]{0,60}):(?=[^\s/])/;const[first="",...more]=file2.text.slice(node2.range.start,node2.range.
+end).split("\n");const key=glued.exec(first)?.[1];if(key===void 0)return void 0;const where=more.some(line=>glued.test(line.
+trim()))?"each colon":"the colon";const tells3=known3.includes(key)||!file2.hides(node2.range);return`a space is missing\
+ behind ${where}${tells3?`: write "${key}: \u2026"`:""}`}function typeHint(mistyped){const{node:node2,expected}=mistyped;
+if(node2.type==="scalar"&&node2.value===null)return"write a value, or remove the key";if(expected==="boolean")return node2.
+type==="scalar"?booleanHint(node2):void 0;if(expected==="number"||expected==="int")return numberHint(node2,expected);if(expected===
+"array")return listHint(mistyped);if(expected==="object"||expected==="record")return mapHint(mistyped);return textHint(mistyped)}
+var yes=["yes","y","on","1"];var no=["no","n","off","0"];function booleanHint(node2){const text5=(typeof node2.value==="\
+string"?node2.value:node2.source).toLowerCase();if(typeof node2.value==="string"&&!node2.plain&&fromText("boolean",node2.
+value)!==void 0)return"write it without quotes";const meant2=yes.includes(text5)?"true":no.includes(text5)?"false":void 0;
+if(meant2===void 0){const near=nearest(text5,["true","false"]);return near===void 0?"write true or false":`did you mean ${near}\
+?`}const number5=typeof node2.value==="string"?"text":"number";return`in YAML 1.2 ${text5} is a ${number5}: write ${meant2}`}
+function numberHint(node2,expected){if(node2.type!=="scalar")return void 0;if(typeof node2.value==="string")return node2.
+plain||fromText(expected,node2.value)===void 0?void 0:"write it without quotes";return expected==="int"&&typeof node2.value===
+"number"?"write it without a fraction":void 0}function textHint({node:node2,file:file2,path,schema}){if(node2.type==="ma\
+p"){const known3=knownFields(schema,path);for(const key of node2.entries.keys()){const similar=known3.includes(key)?void 0:
+nearest(key,known3);if(similar!==void 0)return`did you mean "${similar}" for "${key}"?`}return void 0}if(node2.type==="l\
+ist")return node2.items.length===1?'write it without the [] or the "- "':void 0;if(typeof node2.value==="string")return void 0;
+const written3=writtenOf(node2,file2);return`put it in quotes${written3===void 0?"":`: "${written3}"`}`}function isDashed(node2,file2){
+if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return false;const{start:start3}=node2.range;const before=file2.
+text.slice(file2.text.lastIndexOf("\n",start3-1)+1,start3);return before.trim()===""&&/^-[^\s-]/.test(file2.text.slice(start3,
+start3+2))}function listHint({node:node2,file:file2,path,schema}){if(isDashed(node2,file2))return'a space is missing beh\
+ind the dash: begin each element with "- "';const element=[...path,0];const written3=writtenOf(node2,file2);const takesText=schemasAt(
+schema,element).some(one=>one instanceof external_exports.ZodString);if(node2.type==="scalar"&&written3!==void 0&&takesText){
+const parts=written3.split(/,\s*|\s+/).filter(Boolean);return`write it as a list: [${parts.map(flowText).join(", ")}]`}const map3=node2.
+type==="scalar"?mapOf(written3,knownFields(schema,element)):void 0;if(map3!==void 0)return`write it as a list: [${map3}]`;
+return node2.type==="map"?'begin it with "- ", or put it in []':'write each element on a line that begins with "- "'}function mapHint({
+node:node2,file:file2,path,schema}){const[only2,...more]=node2.type==="list"?node2.items:[];if(only2?.type==="map"&&more.
+length===0)return'write it without the [] or the "- "';const fields2=knownFields(schema,path);const glued=gluedHint(node2,
+file2,fields2);if(glued!==void 0)return glued;const map3=mapOf(writtenOf(node2,file2),fields2);if(map3!==void 0)return`w\
+rite it as ${map3}`;return fields2.length===0?'write it as {key: value}, or as "key: value" on lines below, indented fur\
+ther':`write its fields on lines below, indented further: ${fields2.join(", ")}`}function mapOf(written3,fields2){if(!fields2.
+includes("name"))return void 0;const name2=written3===void 0?"\u2026":flowText(written3);return`{name: ${name2}${fields2.
+includes("label")?", label: \u2026":""}}`}function flowText(text5){return/^[A-Za-z_][\w.@/-]*$/.test(text5)?text5:JSON.stringify(
+text5)}function fromText(expected,text5){if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text5)?true:/^(false|False|FALSE)$/.
+test(text5)?false:void 0}const number5=expected==="number"||expected==="int";const written3=number5?decimalText(text5):void 0;
+return written3===void 0?void 0:plainNumber(written3)}function check2(subject){const{schema,root,file:file2,variables}=subject;const{value:value3,notes}=resolve3(root,file2,variables,
+subject.under);const fromVariables=variables?.takeProblems()??[];let result=schema.safeParse(value3);const tried2=new Set;
+while(!result.success){if(!repair(value3,flatten(result.error.issues),notes,tried2))break;result=schema.safeParse(value3)}
+if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,
+problems:fromVariables,notes}}const issues=flatten(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.unknown!==
+true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],notes}}function flatten(issues,base2=[]){
 return issues.flatMap(issue3=>{const path=[...base2,...issue3.path.map(step=>typeof step==="number"?step:String(step))];
 if(issue3.code==="invalid_union"){const branch=meantBranch(issue3.errors);if(branch!==void 0)return flatten(branch,path)}
-const{code:code2,message}=issue3;return[{code:code2,path,message,...issue3.code==="invalid_type"?{expected:issue3.expected}:
-{},...issue3.code==="unrecognized_keys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.values}:{}}]})}
-function meantBranch(errors2){const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&
-(code2==="invalid_type"||code2==="invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;
-const strange=branch.some(({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2===
-"invalid_type"&&path.length===1)?void 0:branch}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){
-const key=pathKey(issue3.path);const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;
-continue}if(!tried2.has(key)){tried2.add(key);const converted=convert(issue3.expected,valueAt(value3,issue3.path),note);
-if(converted!==void 0){changed2=put(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\
-\0gone`)){tried2.add(`${key}\0gone`);changed2=put(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){
-const there=valueAt(value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==
-void 0&&put(value3,path,plain3)}function convert(expected,value3,note){const number5=expected==="number"||expected==="in\
-t";if(note.unknown)return expected==="boolean"?false:number5?0:void 0;return typeof value3==="string"?fromText(expected,
-value3):void 0}function valueAt(value3,path){let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||
-at3 instanceof ExactNumber)return void 0;at3=Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:
-void 0}return at3}function put(value3,path,member2){const parent=valueAt(value3,path.slice(0,-1));const step=path.at(-1);
-if(typeof parent!=="object"||parent===null||parent instanceof ExactNumber||step===void 0)return false;if(Array.isArray(parent)){
-if(member2===void 0)return false;parent[Number(step)]=member2}else if(member2===void 0)delete parent[String(step)];else parent[String(
-step)]=member2;return true}var namedAtMost=20;function issueProblems(issue3,subject){const{root,file:file2,name:name2,under=[]}=subject;
-const found2=find(root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found2.
-complete){const field2=String(issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`mis\
-sing field "${field2}" in ${within2(name2,[...under,...parent])}`,[placeIn(file2,root,parent)])]}const place=valuePlace(
-file2,root,issue3.path);const whole3=[...under,...issue3.path];const what=whole3.length===0?`the ${name2}`:`"${pathText(
-whole3)}" in ${name2}`;if(issue3.code==="invalid_key"){const key=found2.key===void 0?place:file2.place(found2.key);return[
-error("wrong-value",`${what}: the name is not usable`,[key],'use letters, digits and "_" only')]}if(issue3.code==="inval\
-id_type"||issue3.code==="invalid_union"){const custom2=issue3.message.startsWith("expected")?issue3.message:void 0;const{
-node:node2}=found2;const{expected,path}=issue3;return[error("wrong-type",`${what}: ${custom2??`expected ${typeName(expected)}`}\
-, got ${gotOf(node2,file2)}`,[place],typeHint({expected,node:node2,path,schema:subject.schema,file:file2}))]}if(issue3.code===
-"invalid_value"&&issue3.values!==void 0){const names2=issue3.values.map(value3=>JSON.stringify(value3));const{node:node2}=found2;
-const similar=node2.type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes("$")?nearest(node2.value,issue3.
-values.map(String)):void 0;const more=names2.length>namedAtMost?` and ${names2.length-namedAtMost} more`:"";const list2=`${names2.
-slice(0,namedAtMost).join(", ")}${more}`;const must=names2.length===1?`must be ${names2[0]}`:`must be one of ${list2}`;return[
-error("wrong-value",`${what} ${must}`,[place],similar===void 0?void 0:`did you mean "${similar}"?`)]}if(/^Too (big|small)/.
-test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place])]}return[
-error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place])]}function unknownFields(issue3,subject){
+const{code:code2}=issue3;const message=(issue3.code==="invalid_key"?issue3.issues[0]?.message:void 0)??issue3.message;return[
+{code:code2,path,message,...issue3.code==="invalid_type"?{expected:issue3.expected}:{},...issue3.code==="unrecognized_ke\
+ys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.values}:{}}]})}function meantBranch(errors2){const fitting3=errors2.
+filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&(code2==="invalid_type"||code2==="invalid_union")));
+const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;const strange=branch.some(({code:code2})=>code2===
+"unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2==="invalid_type"&&path.length===1)?void 0:branch}
+function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
+const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
+tried2.add(key);const converted=convert(issue3.expected,valueAt(value3,issue3.path),note);if(converted!==void 0){changed2=
+put(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0g\
+one`);changed2=put(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt(
+value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==void 0&&put(value3,
+path,plain3)}function convert(expected,value3,note){const number5=expected==="number"||expected==="int";if(note.unknown)
+return expected==="boolean"?false:number5?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt(value3,path){
+let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||at3 instanceof ExactNumber)return void 0;at3=
+Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put(value3,path,member2){
+const parent=valueAt(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
+ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
+member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}var namedAtMost=20;
+function issueProblems(issue3,subject){const{root,file:file2,name:name2,under=[]}=subject;const found2=find(root,issue3.
+path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found2.complete){const field2=String(
+issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`missing field "${field2}" in ${within2(
+name2,[...under,...parent])}`,[placeIn(file2,root,parent)],onlyValue(subject.schema,issue3.path))]}hideField(found2.node,
+file2);const place2=valuePlace(file2,root,issue3.path);const whole3=[...under,...issue3.path];const what=whole3.length===
+0?`the ${name2}`:`"${pathText(whole3)}" in ${name2}`;if(issue3.code==="invalid_key"){const key=found2.key===void 0?place2:
+file2.place(found2.key);return[error("wrong-value",`${what}: the name is not usable`,[key],issue3.message)]}if(issue3.code===
+"invalid_type"||issue3.code==="invalid_union"){const custom2=issue3.message.startsWith("expected")?issue3.message:void 0;
+const{node:node2}=found2;const{expected,path}=issue3;return[error("wrong-type",`${what}: ${custom2??`expected ${typeName(
+expected)}`}, got ${gotOf(node2,file2)}`,[place2],typeHint({expected,node:node2,path,schema:subject.schema,file:file2}))]}
+if(issue3.code==="invalid_value"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(value3));
+const{node:node2}=found2;const similar=node2.type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes("$")?
+nearest(node2.value,issue3.values.map(String)):void 0;const[family="",...rest]=node2.type==="scalar"&&typeof node2.value===
+"string"?node2.value.split("."):[];const members3=rest.length===0?[]:names3.filter((_,at3)=>String(issue3.values?.[at3]).
+startsWith(`${family}.`));const isQuoted=node2.type==="scalar"&&typeof node2.value==="string"&&issue3.values.some(value3=>typeof value3!==
+"string"&&String(value3)===node2.value);const more=names3.length>namedAtMost?` and ${names3.length-namedAtMost} more`:"";
+const list2=`${names3.slice(0,namedAtMost).join(", ")}${more}`;const must=names3.length===1?`must be ${names3[0]}`:`must\
+ be one of ${list2}`;return[error("wrong-value",`${what} ${must}`,[place2],isQuoted?"write it without quotes":members3.length>
+1?`of ${family} there are ${members3.join(", ")}`:similar===void 0?void 0:`did you mean "${similar}"?`)]}if(issue3.code===
+"too_small"&&found2.node.type==="scalar"&&found2.node.value===""){return[error("wrong-value",`${what} must not be empty`,
+[place2])]}if(/^Too (big|small)/.test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code==="too_b\
+ig"?"large":"small"}`,[place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.
+message}`,[place2])]}function hideField(node2,file2){if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.
+value)!==node2.value)file2.hide(node2.range)}function toldKey(key,entry2,file2){const told3=shownKey(key);if(entry2===void 0||
+told3!==key)return told3;const{value:value3}=entry2;const isAlone=value3.type==="scalar"&&value3.value===null&&value3.source===
+"";if(!file2.hides(entry2.key)){if(!isAlone||!looksSecret(key)||!/\d/.test(key))return key;file2.hide(entry2.key);return void 0}
+if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1]}function unknownFields(issue3,subject){
 const{root,file:file2,name:name2,schema,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find(root,issue3.path);
-const known3=knownFields(schema,issue3.path);return(issue3.keys??[]).map(key=>{const entry=node2.type==="map"?node2.entries.
-get(key):void 0;const place=entry===void 0?placeIn(file2,root,issue3.path):file2.place(entry.key);const free=known3.filter(
-field2=>node2.type!=="map"||!node2.entries.has(field2));const similar=nearest(key,free)??withWords(key,free)??nearest(key,
-known3)??withWords(key,known3);const message=`unknown field "${key}" in ${within2(name2,[...under,...issue3.path])}`;const elsewhere=fieldHint2?.(
-key,issue3.path);if(similar!==void 0&&elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}\
-"?`,[place])}const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-fi\
-eld",message,[place],hint)})}function withWords(key,known3){const words6=name2=>name2.toLowerCase().split(/[_-]+/).map(word2=>word2.
-replace(/s$/,""));const wanted=words6(key);const holding=known3.filter(field2=>wanted.every(word2=>word2.length>1&&words6(
-field2).includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){return path.reduce((text5,step)=>typeof step===
-"number"?`${text5}[${step}]`:/^[\w-]+$/.test(step)?`${text5}${text5===""?"":"."}${step}`:`${text5}[${JSON.stringify(step)}\
-]`,"")}function within2(name2,path){return path.length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file2,root,path){
-const{node:node2,key}=find(root,path);return file2.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
-function placeIn(file2,root,path){const{node:node2,key}=find(root,path);return file2.place(key??startOf(node2))}function startOf(node2){
-if(node2.type!=="map")return node2.range;const[first]=node2.entries.values();return first?.key??node2.range}init_problems();init_redact();import{constants as constants3}from"node:fs";import{open as open4}from"node:fs/promises";import{
+const known3=knownFields(schema,issue3.path);return(issue3.keys??[]).map(key=>{const entry2=node2.type==="map"?node2.entries.
+get(key):void 0;const told3=toldKey(key,entry2,file2);const place2=entry2===void 0?placeIn(file2,root,issue3.path):file2.
+place(entry2.key);if(told3!==key)return gluedField(key,told3,within2(name2,[...under,...issue3.path]),place2);const free=known3.
+filter(field2=>node2.type!=="map"||!node2.entries.has(field2));const near=nearest(key,free)===void 0?void 0:nearest(key,
+[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??withWords(key,known3);const message=`\
+unknown field "${key}" in ${within2(name2,[...under,...issue3.path])}`;const section2=known3.find(field2=>knownFields(schema,
+[...issue3.path,field2]).includes(key));const below2=section2===void 0?void 0:`"${key}" stands below "${section2}"`;const elsewhere=fieldHint2?.(
+key,issue3.path)??(similar===void 0?below2:void 0);if(similar!==void 0&&elsewhere===void 0){return error("unknown-field",
+`${message}, did you mean "${similar}"?`,[place2])}const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(",\
+ ")}`:void 0);return error("unknown-field",message,[place2],hint)})}function gluedField(key,told3,where,place2){if(told3===
+void 0)return error("unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a secret`,[place2],
+'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.slice(told3.length));const missing3=hasColon?"a space i\
+s missing behind the colon of":"a colon and a space are missing behind";return error("unknown-field",`${missing3} "${told3}\
+" in ${where}`,[place2],`write it as "${told3}: \u2026"`)}function onlyValue(schema,path){const[only2,...others]=schemasAt(
+schema,path);return only2 instanceof external_exports.ZodLiteral&&others.length===0&&only2.values.size===1?`write "${path.
+at(-1)}: ${only2.value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.toLowerCase().split(/[_-]+/).map(
+word2=>word2.replace(/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.every(word2=>word2.length>
+1&&words7(field2).includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){return path.reduce(
+(text5,step)=>typeof step==="number"?`${text5}[${step}]`:/^[\w-]+$/.test(step)?`${text5}${text5===""?"":"."}${step}`:`${text5}\
+[${JSON.stringify(shownKey(step))}]`,"")}function within2(name2,path){return path.length===0?name2:`${pathText(path)} of\
+ ${name2}`}function valuePlace(file2,root,path){const{node:node2,key}=find(root,path);return file2.place(node2.range.end>
+node2.range.start||key===void 0?node2.range:key)}function placeIn(file2,root,path){const{node:node2,key}=find(root,path);
+return file2.place(key??startOf(node2))}function startOf(node2){if(node2.type!=="map")return node2.range;const[first]=node2.
+entries.values();return first?.key??node2.range}init_problems();init_redact();import{constants as constants3}from"node:fs";import{open as open4}from"node:fs/promises";import{
 relative,sep}from"node:path";init_secret_names();function secretRanges(text5){const found2=[];let lineStart=0;let nextLine=lineEnd(text5,0)+1;for(let colon=text5.
 indexOf(":");colon!==-1;colon=text5.indexOf(":",colon+1)){const keyStart=keyBefore(text5,colon);if(keyStart===void 0)continue;
 const after=text5.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after)?.[0].length??0);const at3=colon+1+
 (/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
 nextLine=lineEnd(text5,nextLine)+1}const end=secretEnd(text5,lineStart,keyStart,at3);if(end>start3){if(!isReference(text5.
-slice(start3,end)))found2.push({start:start3,end});colon=end-1}}return found2}function isReference(value3){return value3.
-length<200&&/^(["']?)\$\{[A-Za-z_]\w*\}\1\s*$/.test(value3)}function keyBefore(text5,colon){const last=text5[colon-1]??"";
-if(!/["'\s]/.test(last)&&!keyCharacter.test(last))return void 0;const before=text5.slice(Math.max(0,colon-100),colon);const gap=/["']?[ \t]*(?:\r?\n[ \t]*)?$/.
-exec(before)?.[0].length??0;const end=colon-gap;let start3=end;while(start3>0&&end-start3<120&&keyCharacter.test(text5[start3-
-1]??""))start3-=1;return start3<end&&looksSecret(text5.slice(start3,end))?start3:void 0}function secretEnd(text5,lineStart,key,at3){
-const quoted2=/["']/.test(text5[key-1]??"")?1:0;const indent2=key-quoted2-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.
-test(text5.slice(lineStart,key-quoted2));const first=text5[at3]??"";let end=at3;if(first==='"'||first==="'")end=quotedEnd(
-text5,at3,first);else if(first==="{"||first==="[")end=flowEnd(text5,at3);else if(!block2){const plain3=/[,}\]\n]/g;plain3.
-lastIndex=at3;return plain3.exec(text5)?.index??text5.length}if(!block2)return end;end=lineEnd(text5,end);while(end<text5.
-length){const next=lineEnd(text5,end+1);const line=text5.slice(end+1,next);const level3=/^ */.exec(line)?.[0].length??0;
-const item=level3===indent2&&/^ *-(\s|$)/.test(line);if(line.trim()!==""&&level3<=indent2&&!item)break;end=next}return end}
-function quotedEnd(text5,at3,quote2){for(let index=at3+1;index<text5.length;index+=1){if(quote2==='"'&&text5[index]==="\\")
-index+=1;else if(text5[index]===quote2){if(quote2==="'"&&text5[index+1]===quote2)index+=1;else return index+1}}return text5.
-length}function flowEnd(text5,at3){let depth=0;for(let index=at3;index<text5.length;index+=1){const char=text5[index];if(char===
-'"'||char==="'")index=quotedEnd(text5,index,char)-1;else if(char==="{"||char==="[")depth+=1;else if(char==="}"||char==="\
-]"){depth-=1;if(depth===0)return index+1}}return text5.length}function lineEnd(text5,at3){const end=text5.indexOf("\n",at3);
-return end===-1?text5.length:end}var MAX_BYTES=16*1024*1024;var MAX_LINE=1e5;function shownPath(path,cwd){return(relative(cwd,path)||".").split(sep).join(
+slice(start3,end)))found2.push({start:start3,end});colon=end-1}}found2.push(...addressSecrets(text5));return found2}function addressSecrets(text5){
+const found2=[];for(let at3=text5.indexOf("://");at3!==-1;at3=text5.indexOf("://",at3+3)){const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.
+exec(text5.slice(at3,at3+300))??[];const named6=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.test(before);if(!named6)found2.
+push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.length<200&&/^(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1\s*$/.
+test(value3)}function keyBefore(text5,colon){const last=text5[colon-1]??"";if(!/["'\s]/.test(last)&&!keyCharacter.test(last))
+return void 0;const before=text5.slice(Math.max(0,colon-100),colon);const gap=/["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(before)?.[0].
+length??0;const end=colon-gap;let start3=end;while(start3>0&&end-start3<120&&keyCharacter.test(text5[start3-1]??""))start3-=
+1;return start3<end&&looksSecret(text5.slice(start3,end))?start3:void 0}function secretEnd(text5,lineStart,key,at3){const quoted2=/["']/.
+test(text5[key-1]??"")?1:0;const indent2=key-quoted2-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.test(text5.
+slice(lineStart,key-quoted2));const first=text5[at3]??"";let end=at3;if(first==='"'||first==="'")end=quotedEnd(text5,at3,
+first);else if(first==="{"||first==="[")end=flowEnd(text5,at3);else if(!block2){const plain3=/[,}\]\n]/g;plain3.lastIndex=
+at3;return plain3.exec(text5)?.index??text5.length}if(!block2)return end;end=lineEnd(text5,end);while(end<text5.length){
+const next=lineEnd(text5,end+1);const line=text5.slice(end+1,next);const level3=/^ */.exec(line)?.[0].length??0;const item=level3===
+indent2&&/^ *-(\s|$)/.test(line);if(line.trim()!==""&&level3<=indent2&&!item)break;end=next}return end}function quotedEnd(text5,at3,quote2){
+for(let index=at3+1;index<text5.length;index+=1){if(quote2==='"'&&text5[index]==="\\")index+=1;else if(text5[index]===quote2){
+if(quote2==="'"&&text5[index+1]===quote2)index+=1;else return index+1}}return text5.length}function flowEnd(text5,at3){let depth=0;
+for(let index=at3;index<text5.length;index+=1){const char=text5[index];if(char==='"'||char==="'")index=quotedEnd(text5,index,
+char)-1;else if(char==="{"||char==="[")depth+=1;else if(char==="}"||char==="]"){depth-=1;if(depth===0)return index+1}}return text5.
+length}function lineEnd(text5,at3){const end=text5.indexOf("\n",at3);return end===-1?text5.length:end}init_secret_names();var keyLine=/^([ \t]*)(?:[-?][ \t]+)*["']?([^\s"':{}[\],#]{1,120})["']?[ \t]*:(?:\s|$)/;var MAX_WORDS=6;
+function strayRanges(text5){const found2=[];let isBelow2=false;let indent2=0;let start3=0;while(start3<=text5.length){const newline=text5.
+indexOf("\n",start3);const end=newline<0?text5.length:newline;const line=text5.slice(start3,Math.min(end,start3+2e3));const content=line.
+search(/\S/);if(content>=0){const key=keyLine.exec(line);if(isBelow2&&(/^(?:---|\.\.\.)(?:\s|$)/.test(line)||/^\s*[}\]]/.
+test(line)))isBelow2=false;if(isBelow2&&key!==null&&content<=indent2)isBelow2=false;if(isBelow2)found2.push({start:start3+
+content,end});else{const stray=strayAt(line,key!==null);if(stray!==void 0)found2.push({start:start3+stray,end});if(stray!==
+void 0||key!==null&&looksSecret(key[2]??"")){isBelow2=true;indent2=content}}}start3=end+1}return found2}function strayAt(line,hasKey){
+const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");for(let count3=0,match=word2.exec(line);match!==null;match=word2.
+exec(line)){const begins=/(?:^|[{,])\s*(?:-\s+)*["']?$/.test(line.slice(Math.max(0,match.index-20),match.index));count3+=
+1;if(hasKey?!begins:count3>MAX_WORDS&&!begins)continue;const[name2]=match;if(!looksSecret(name2))continue;const after=line.
+slice(word2.lastIndex);const[gap=""]=/^["']?[ \t]*[:=]?[ \t]*/.exec(after)??[];if(/^["']?\s*:(?:\s|$)/.test(after))continue;
+return name2.length>30||/\d/.test(name2)?match.index:word2.lastIndex+gap.length}return void 0}var MAX_BYTES=16*1024*1024;var MAX_LINE=1e5;function shownPath(path,cwd){return(relative(cwd,path)||".").split(sep).join(
 "/")}function nameOf(path,{cwd,root}){const[file2,inProject]=[shownPath(path,cwd),shownPath(path,root)];return file2===inProject?
-{file:file2}:{file:file2,inProject}}function wholeFile(name2){return{...name2,line:1,column:1,length:1}}var SourceFile=class{path;text;#inProject;#lines;#written;#secrets;#hidden=[];constructor({
+{file:file2}:{file:file2,inProject}}function wholeFile(name2){return{...name2,line:1,column:1,length:1}}var SourceFile=class{path;text;#inProject;#lines;#written;#secrets;#hidden=[];#isDistrusted=false;constructor({
 file:file2,inProject},text5){this.path=file2;this.#inProject=inProject;this.text=text5}hide(range2){if(range2.end<=range2.
-start||isReference(this.text.slice(range2.start,range2.end)))return;this.#hidden.push(range2);this.#secrets=void 0}hides(range2){
+start||isReference(this.text.slice(range2.start,range2.end)))return;this.#hidden.push(range2);this.#secrets=void 0}distrust(){
+if(this.#isDistrusted)return;this.#isDistrusted=true;for(const range2 of strayRanges(this.text))this.hide(range2)}hides(range2){
 const masked=this.#masked();const next=masked[firstEndingAfter(masked,range2.start)];return next!==void 0&&Math.max(range2.
 end,range2.start+1)>next.start}place(range2){const lines=this.#lineStarts();const start3=Math.min(range2.start,this.text.
 length);let low=0;let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??0)<=start3)low=middle;else
 high=middle-1}const lineStart=lines[low]??0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]===
-"\r"&&lineEnd2>lineStart)lineEnd2-=1;const length=Math.max(1,Math.min(range2.end,lineEnd2)-start3);return{file:this.path,
+"\r"&&lineEnd2>lineStart)lineEnd2-=1;const length2=Math.max(1,Math.min(range2.end,lineEnd2)-start3);return{file:this.path,
 ...this.#inProject===void 0?{}:{inProject:this.#inProject},line:low+1,column:start3-lineStart+1,...this.#shown(lineStart,
-lineEnd2,start3,length)}}#shown(lineStart,lineEnd2,start3,length){if(lineEnd2-lineStart>MAX_LINE)return{length};let text5="";
-let at3=lineStart;let shownLength=length;const masked=this.#masked();for(let index=firstEndingAfter(masked,lineStart);index<
-masked.length;index+=1){const secret3=masked[index];if(secret3===void 0||secret3.start>=lineEnd2)break;const from=Math.max(
-secret3.start,at3);text5+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));if(start3>=at3&&
-at3>secret3.start)return{length};const within5=start3-from;if(within5>=mask.length)return{length:1};if(within5>=0)shownLength=
-mask.length-within5;else shownLength=Math.min(shownLength,Math.max(1,from-start3+mask.length))}return{length:shownLength,
-text:text5+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(
-this.text);const sorted=[...this.#written,...this.#hidden].sort((a2,b)=>a2.start-b.start);const joined2=[];for(const range2 of sorted){
-const last=joined2.at(-1);if(last!==void 0&&range2.start<=last.end){joined2[joined2.length-1]={start:last.start,end:Math.
-max(last.end,range2.end)}}else joined2.push(range2)}this.#secrets=joined2;return joined2}#lineStarts(){if(this.#lines!==
-void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
-lines.push(at3+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){let low=0;let high=ranges.length;
-while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else low=middle+1}return low}async function readBytes(path){
-try{const handle=await open4(path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat9=await handle.stat();if(stat9.
-isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat9.isFile())return{reason:"unreadable",detail:"\
-is not a regular file"};if(stat9.size>MAX_BYTES)return{reason:"too-large",detail:"is larger than 16 MiB"};const bytes=await handle.
-readFile();return bytes.length>MAX_BYTES?{reason:"too-large",detail:"is larger than 16 MiB"}:bytes}finally{await handle.
-close()}}catch(failure2){return unreadable(failure2)}}function decode3(bytes){try{return new TextDecoder("utf-8",{fatal:true,
-ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
+lineEnd2,start3,length2)}}#shown(lineStart,lineEnd2,start3,length2){if(lineEnd2-lineStart>MAX_LINE)return{length:length2};
+let text5="";let at3=lineStart;let shownLength=length2;const masked=this.#masked();for(let index=firstEndingAfter(masked,
+lineStart);index<masked.length;index+=1){const secret3=masked[index];if(secret3===void 0||secret3.start>=lineEnd2)break;
+const from=Math.max(secret3.start,at3);text5+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));
+if(start3>=at3&&at3>secret3.start)return{length:length2};const within5=start3-from;if(within5>=mask.length)return{length:1};
+if(within5>=0)shownLength=mask.length-within5;else shownLength=Math.min(shownLength,Math.max(1,from-start3+mask.length))}
+return{length:shownLength,text:text5+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==void 0)return this.#secrets;
+this.#written??=secretRanges(this.text);const sorted=[...this.#written,...this.#hidden].sort((a2,b)=>a2.start-b.start);const joined2=[];
+for(const range2 of sorted){const last=joined2.at(-1);if(last!==void 0&&range2.start<=last.end){joined2[joined2.length-1]=
+{start:last.start,end:Math.max(last.end,range2.end)}}else joined2.push(range2)}this.#secrets=joined2;return joined2}#lineStarts(){
+if(this.#lines!==void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf(
+"\n",at3+1))lines.push(at3+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){let low=0;let high=ranges.
+length;while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else low=middle+1}return low}
+async function readBytes(path){try{const handle=await open4(path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat9=await handle.
+stat();if(stat9.isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat9.isFile())return{reason:"unre\
+adable",detail:"is not a regular file"};if(stat9.size>MAX_BYTES)return{reason:"too-large",detail:"is larger than 16 MiB"};
+const bytes=await handle.readFile();return bytes.length>MAX_BYTES?{reason:"too-large",detail:"is larger than 16 MiB"}:bytes}finally{
+await handle.close()}}catch(failure2){return unreadable(failure2)}}function decode3(bytes){try{return new TextDecoder("u\
+tf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
 const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
 return{reason:"missing",detail:"does not exist"};const details={EACCES:"may not be read by this user (EACCES)",EPERM:"ma\
 y not be read by this user (EPERM)",ELOOP:"is a symbolic link that leads to itself (ELOOP)"};return{reason:"unreadable",
 detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text5){return new SourceFile(
 name2,text5.startsWith("\uFEFF")?text5.slice(1):text5)}async function readSource(path,name2){const{file:shown2}=name2;const bytes=await readBytes(
 path);const text5=bytes instanceof Uint8Array?decode3(bytes):bytes;if(typeof text5==="string")return sourceOf(name2,text5);
-const place=wholeFile(name2);if(text5.reason==="too-large"){return error("too-large",`${shown2} ${text5.detail}`,[place],
-"split it into several files")}if(text5.reason==="not-utf8"){return error("not-utf8",`${shown2} ${text5.detail}`,[place],
-"save it as UTF-8")}return error("file-unreadable",`${shown2} ${text5.detail}`,[place])}init_problems();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
+const place2=wholeFile(name2);if(text5.reason==="too-large"){return error("too-large",`${shown2} ${text5.detail}`,[place2],
+"split it into several files")}if(text5.reason==="not-utf8"){return error("not-utf8",`${shown2} ${text5.detail}`,[place2],
+"save it as UTF-8")}return error("file-unreadable",`${shown2} ${text5.detail}`,[place2])}init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
 function parseVariables(text5){return new Scanner(text5).template(false,0)}var Scanner=class{#text;#at=0;constructor(text5){
 this.#text=text5}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -19864,64 +20049,81 @@ nown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.template(true,dep
 slice(start3,this.#at);return operator===":-"?{name:found2,written:written3,fallback:inner}:{name:found2,written:written3,
 message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources,options){
 this.#sources=sources;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
-this.#problems=[];return problems}resolve(text5,node2,file2){const context3={node:node2,file:file2};let template2;try{template2=
-parseVariables(text5)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error("bad-varia\
-ble",failure2.message,[placeOf(failure2.written,context3)],`write \${NAME}, \${NAME:-default} or \${NAME:?message}; a "$$" \
-is a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){let text5="";let tainted=false;
-let unknown4=false;for(const part of template2){if(typeof part==="string")text5+=part;else{const value3=this.#lookUp(part,
-context3);text5+=value3.text;tainted||=value3.tainted;unknown4||=value3.unknown;if(text5.length>MAX_TEXT){this.#report(error(
-"too-large","the variables make a text of more than 16 MiB",[placeOf("",context3)]));return nothing}}}return{text:text5,
-tainted,unknown:unknown4}}#lookUp(reference,context3){const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){
-this.#report(error("credential-variable",`the variable ${name2} is a credential of the server, which no manifest may use`,
-[placeOf(reference.written,context3)],"use a variable of another name for what belongs into a manifest"));return{...nothing,
-tainted:true}}const node2=this.#sources.vars.get(name2);if(node2!==void 0){const value4=this.#variable(name2,node2);if(value4.
-unknown||value4.text!=="")return value4;if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);return reference.
-message===void 0?value4:this.#unresolved(reference,context3,"is empty")}const value3=Object.hasOwn(this.#sources.process,
-name2)?this.#sources.process[name2]:void 0;const allowed=name2.startsWith("IDOPS_")||this.#sources.allowed.has(name2);if(!allowed&&
-value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf(reference.
-written,context3)],`add ${name2} to allow_env in the configuration, or to vars`));return{...nothing,tainted:true}}if(value3!==
-void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:true,unknown:false}}if(reference.fallback!==
-void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,
-value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2}\
- is not set, so what it would give is not checked`,[placeOf(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){
-const known3=this.#resolved.get(name2);if(known3!==void 0)return known3;const{file:file2}=this.#sources;if(this.#resolving.
-includes(name2)){const circle=[...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(
-error("variable-cycle",`vars that need each other: ${circle}`,[file2.place(node2.range)],"write one of them out"));return nothing}
-if(this.#resolving.length>=MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a ro\
-w`,[file2.place(node2.range)]));return nothing}this.#resolving.push(name2);const isNumber3=typeof node2.value==="number"||
-node2.value instanceof ExactNumber;const text5=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text5.
-includes("$")?this.resolve(text5,node2,file2):{text:text5,tainted:false,unknown:node2.value===null};this.#resolving.pop();
-this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;
-const known3=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===
-void 0?`add it to vars in the configuration${similar===void 0?"":`, or write ${similar}`}`:ownVariables.get(name2)??`set\
- it, or write \${${name2}:-default}`;const text5=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variabl\
-e ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text5,
-[placeOf(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place]=problem.
-places;const key=`${problem.code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;if(this.#reported.
-has(key))return;this.#reported.add(key);this.#problems.push(problem)}};var ownVariables=new Map([["IDOPS_BASE_URL","set \
-it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints both"],["IDOPS_TO\
-KEN","set it to a bearer token of your server; idops sandbox runs one to practise on and prints both"]]);function placeOf(written3,{
+this.#problems=[];return problems}resolve(text5,node2,file2,path=[]){const context3={node:node2,file:file2,path};let template2;
+try{template2=parseVariables(text5)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
+"bad-variable",failure2.message,[placeOf(failure2.written,context3)],text5.includes("${{")?"only a workflow knows ${{ \u2026 \
+}}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret("",context3)?"":", ${NAME:-default}"}\
+ or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){
+let text5="";let tainted=false;let unknown4=false;for(const part of template2){if(typeof part==="string")text5+=part;else{
+const value3=this.#lookUp(part,context3);text5+=value3.text;tainted||=value3.tainted;unknown4||=value3.unknown;if(text5.
+length>MAX_TEXT){this.#report(error("too-large","the variables make a text of more than 16 MiB",[placeOf("",context3)]));
+return nothing}}}return{text:text5,tainted,unknown:unknown4}}#lookUp(reference,context3){const{name:name2}=reference;if(this.#sources.
+credentials?.has(name2)){this.#report(error("credential-variable",`the variable ${name2} is a credential of the server, \
+which no manifest may use`,[placeOf(reference.written,context3)],"use a variable of another name for what belongs into a\
+ manifest"));return{...nothing,tainted:true}}const node2=this.#sources.vars.get(name2);if(node2!==void 0){const value4=this.#variable(
+name2,node2);if(value4.unknown||value4.text!=="")return value4;if(reference.fallback!==void 0)return this.#fill(reference.
+fallback,context3);return reference.message===void 0?value4:this.#unresolved(reference,context3,"is empty")}const value3=Object.
+hasOwn(this.#sources.process,name2)?this.#sources.process[name2]:void 0;const allowed=name2.startsWith("IDOPS_")||this.#sources.
+allowed.has(name2);if(!allowed&&value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may\
+ not be used here`,[placeOf(reference.written,context3)],`add ${name2} to allow_env in the configuration, or to vars`));
+return{...nothing,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:true,
+unknown:false}}if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){
+return this.#unresolved(reference,context3,value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("un\
+set-variable",`the process variable ${name2} is not set, so what it would give is not checked`,[placeOf(reference.written,
+context3)]));return{...nothing,tainted:true}}#variable(name2,node2){const known3=this.#resolved.get(name2);if(known3!==void 0)
+return known3;const{file:file2}=this.#sources;if(this.#resolving.includes(name2)){const circle=[...this.#resolving.slice(
+this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(error("variable-cycle",`vars that need each other: ${circle}`,
+[file2.place(node2.range)],"write one of them out"));return nothing}if(this.#resolving.length>=MAX_CHAIN){this.#report(error(
+"too-deep",`more than ${MAX_CHAIN} vars need each other in a row`,[file2.place(node2.range)]));return nothing}this.#resolving.
+push(name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;const text5=isNumber3&&node2.
+source!==""?node2.source:String(node2.value??"");const value3=text5.includes("$")?this.resolve(text5,node2,file2,[name2]):
+{text:text5,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){
+const{name:name2,message}=reference;const known3=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(
+name2,known3);const advice=state===void 0?isSecret(name2,context3)?`add it to allow_env in the configuration, and ${inEnvironment}`:
+`add it to vars in the configuration, or to allow_env and set it${similar===void 0?"":`; or write ${similar}`}`:ownVariables.
+get(name2)??(isSecret(name2,context3)?inEnvironment:`set it, or write \${${name2}:-default}`);const text5=message!==void 0&&
+message!==""?`variable ${name2}: ${message}`:`variable ${name2} ${state??"is neither in vars nor an allowed process vari\
+able"}`;this.#report(error("unresolved-variable",text5,[placeOf(reference.written,context3)],advice));return{...nothing,
+tainted:state!==void 0}}#report(problem){const[place2]=problem.places;const key=`${problem.code}\0${problem.message}\0${place2?.
+file}\0${place2?.line}\0${place2?.column}`;if(this.#reported.has(key))return;this.#reported.add(key);this.#problems.push(
+problem)}};var ownVariables=new Map([["IDOPS_BASE_URL","set it to the address of your server, or give --base-url; idops \
+sandbox runs one to practise on and prints both"],["IDOPS_TOKEN","set it to a bearer token of your server; idops sandbox\
+ runs one to practise on and prints both"]]);var inEnvironment="set it in the environment, in CI from a secret";function isSecret(name2,{
+path}){return looksSecret(name2)||path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf(written3,{
 node:node2,file:file2}){const at3=written3===""?-1:file2.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.
 range.end)return file2.place(node2.range);return file2.place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text5,use){const{allowInsecureHttp,
-what="the base URL",places:places2=[]}=use;const bad=(why,hint)=>error("bad-address",`${what} ${why}`,places2,hint);const example="\
-write it as https://id.example.com";const url2=URL.canParse(text5)?new URL(text5):void 0;if(url2===void 0||url2.hostname===
-"")return bad("is not an http or https address",example);if(url2.protocol!=="https:"&&url2.protocol!=="http:"){return bad(
-"does not begin with https:// or http://",example)}if(url2.username!==""||url2.password!==""){return bad("holds a user n\
-ame or a password","remove what stands before the @, and give credentials under server.auth")}const mark=/[?#]/.exec(text5)?.[0];
-if(mark!==void 0){return bad(`has a ${mark==="?"?"query":"fragment"}`,`remove everything from the "${mark}" on`)}if(url2.
-protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url2.hostname)){return error("insecure-http",`${what} is plain http \
-to another machine, which would show the token to the network`,places2,'use https, or set "allow_insecure_http: true" un\
-der server if the network is trusted')}const prefix=url2.pathname.replace(/\/+$/,"");return{href:`${url2.origin}${prefix}`,
-origin:url2.origin,prefix}}function isLoopback(host){const name2=host.replace(/\.$/,"");return name2==="localhost"||name2.
-endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token a\
-ddress"}];function addressProblems(layers,place){const found2=new Map;for(const{config:config3,plain:plain3}of layers){const allows=find(
-config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type==="scalar"&&allows.node.
-value!==false;for(const{path,what}of addresses){const{node:node2,complete:complete2}=find(config3,["server",...path]);const text5=complete2&&
-node2.type==="scalar"?plain3(node2):void 0;if(text5===void 0||node2.type!=="scalar")continue;const checked2=checkBaseUrl(
-text5,{allowInsecureHttp,what,places:[place(node2)]});if(!isBaseUrl(checked2))found2.set(`${checked2.code} ${node2.range.
-start}`,checked2)}}return[...found2.values()]}init_problems();import{lstat as lstat2,realpath as realpath2}from"node:fs/promises";import{dirname as dirname5,join as join5}from"node:path";import{lstat}from"node:fs/promises";import{dirname as dirname4,join as join4}from"node:path";async function workTreeOf(folder){
-if(await isThere(join4(folder,".git")))return folder;const above=dirname4(folder);return above===folder?void 0:await workTreeOf(
-above)}async function isThere(path){return await lstat(path).then(()=>true,()=>false)}async function findAbove(name2,cwd){if(await isThere(join5(cwd,name2)))return join5(cwd,name2);const top=await topOf(cwd);
+what="the base URL",places=[]}=use;const bad=(why,hint)=>error("bad-address",`${what} ${why}`,places,hint);const example="\
+write it as https://id.example.com";const slip=slipIn(text5);if(slip!==void 0)return bad(...slip);const url2=URL.canParse(
+text5)?new URL(text5):void 0;if(url2===void 0||url2.hostname==="")return bad("is not an http or https address",example);
+if(url2.protocol!=="https:"&&url2.protocol!=="http:"){return bad("does not begin with https:// or http://",example)}if(url2.
+username!==""||url2.password!==""){return bad("holds a user name or a password","remove what stands before the @, and gi\
+ve credentials under server.auth")}const mark=/[?#]/.exec(text5)?.[0];if(mark!==void 0){return bad(`has a ${mark==="?"?"\
+query":"fragment"}`,`remove everything from the "${mark}" on`)}if(url2.protocol==="http:"&&!allowInsecureHttp&&!isLoopback(
+url2.hostname)){return error("insecure-http",`${what} is plain http to another machine, which would show the token to th\
+e network`,places,'use https, or set "allow_insecure_http: true" under server if the network is trusted')}if(text5.includes(
+"\\"))return bad("has a backslash in it",example);const written3=/^https?:\/\/([^/:]*)/i.exec(text5)?.[1];const isFilledUp=/^\d+(\.\d+){3}$/.
+test(url2.hostname)&&written3!==url2.hostname;if(isFilledUp||/^https?:\/\/https?:?\/\//i.test(text5)){return bad("names \
+no host that there can be",example)}if(url2.port==="0"||!isHost(url2.hostname)){return bad(url2.port==="0"?"has the port\
+ 0":"names no host that there can be",example)}const prefix=url2.pathname.replace(/\/+$/,"");return{href:`${url2.origin}${prefix}`,
+origin:url2.origin,prefix}}function slipIn(text5){const example="write it as https://id.example.com";const trimmed2=text5.
+trim();if(trimmed2==="")return["is empty",example];if(/^\$[A-Za-z_{(]/.test(trimmed2)){return["is the name of a variable\
+ that nothing filled in","in idops.yaml write ${NAME}, with braces"]}if(/\s/.test(trimmed2))return["has white space in i\
+t",example];const bare2=/^(https?)\/\//i.exec(trimmed2)?.[1]?.toLowerCase();if(bare2!==void 0)return[`lacks the colon af\
+ter ${bare2}`,`write ${bare2}:// in the place of ${bare2}//`];const scheme=/^https?:/i.exec(trimmed2)?.[0];if(scheme===void 0){
+if(!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.test(trimmed2))return void 0;const local=/^(?:\/\/)?(?:localhost|127\.[\d.]+)(?:[:/]|$)/.
+test(trimmed2);return["does not say whether it is https or http",`write ${local?"http":"https"}:// before the host`]}const rest=trimmed2.
+slice(scheme.length);if(!/^\/\/[^/\\]/.test(rest)){return/^[/\\]*$/.test(rest)?["names no host",example]:[`lacks the two\
+ slashes after ${scheme.toLowerCase()}`,example]}if(/^\/\/[^/?#]*@/.test(rest))return void 0;const port=/^\/\/(?:[^/?#@]*@)?(?:\[[^\]/]*\]|[^/?#:[\]]*):([^/?#]*)/.
+exec(rest)?.[1];if(port!==void 0&&port!==""&&!(/^\d{1,5}$/.test(port)&&Number(port)<=65535)){return["has a port that is \
+no number from 1 to 65535",example]}return void 0}function isHost(host){if(host.startsWith("["))return true;return host.
+replace(/\.$/,"").split(".").every(part=>/^[a-z\d_](?:[\w-]*[a-z\d_])?$/i.test(part))}function isLoopback(host){const name2=host.
+replace(/\.$/,"");return name2==="localhost"||name2.endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token a\
+ddress"}];function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,plain:plain3}of layers){
+const allows=find(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type===
+"scalar"&&allows.node.value!==false;for(const{path,what}of addresses){const{node:node2,complete:complete2}=find(config3,
+["server",...path]);const text5=complete2&&node2.type==="scalar"?plain3(node2):void 0;if(text5===void 0||node2.type!=="s\
+calar")continue;const checked2=checkBaseUrl(text5,{allowInsecureHttp,what,places:[place2(node2)]});if(!isBaseUrl(checked2))
+found2.set(`${checked2.code} ${node2.range.start}`,checked2)}}return[...found2.values()]}init_problems();import{lstat as lstat2,realpath as realpath2}from"node:fs/promises";import{dirname as dirname5,join as join5}from"node:path";async function findAbove(name2,cwd){if(await isThere(join5(cwd,name2)))return join5(cwd,name2);const top=await topOf(cwd);
 if(top===void 0)return void 0;for(let folder=await realpath2(cwd);folder!==top;){folder=dirname5(folder);const path=join5(
 folder,name2);if(!await isThere(path))continue;for(const one of[path,join5(top,".git")])await refuseOthers(one,path,cwd);
 return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath2(cwd).catch(()=>void 0);if(folder===
@@ -19931,92 +20133,130 @@ cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder)
 const own4=process.getuid?.();const{uid}=await lstat2(one);if(own4===void 0||uid===own4||uid===0)return;const[shown2,owned]=[
 shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
 lder, and ${shown2} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown2} if that\
- is the one`)])}import{resolve as resolvePath}from"node:path";init_problems();init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
+ is the one`)])}import{resolve as resolvePath}from"node:path";init_problems();init_nearest();init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
 b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
-a2.column-b.column})}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();var PLAIN="";var FLOW_END="";var Marks=class{#quotes=[];#unclosed=[];#open=[];#isText=false;see(lexeme,offset){const isText3=this.#isText;
+a2.column-b.column})}var import_fastest_levenshtein3=__toESM(require_mod(),1);init_secret_names();var plainMembers={name:/^[A-Za-z][A-Za-z-]{0,40}$/,pass_env:/^[A-Z_][A-Z0-9_]*$/,ca_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,
+client_cert_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,client_key_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,base_url:/^https?:\/\/[\w.:/[\]-]+$/,
+profile:/^[a-z][a-z-]{1,30}$/};var longLine=5e3;var plainKey=/^[A-Za-z_][\w-]{0,40}$/;function credentialRanges(text5){const found2=[];
+const word2=/[A-Za-z_]+/g;let lineStart=0;let lineStop=lineEnd(text5,0);for(let match=word2.exec(text5);match!==null;match=
+word2.exec(text5)){const[name2]=match;if(!isSection(name2))continue;while(lineStop<match.index){lineStart=lineStop+1;lineStop=
+lineEnd(text5,lineStart)}const section2=sectionAt(text5,lineStart,match.index,word2.lastIndex);if(section2===void 0)continue;
+hideWithin(text5,section2,found2);word2.lastIndex=Math.max(word2.lastIndex,section2.end)}return found2}function isSection(name2){
+const lower=name2.toLowerCase();if(lower==="tls"||/^auth(?:n|entication)?$/.test(lower))return true;if(lower.length<3||lower.
+length>8)return false;return lower.startsWith("a")&&lower.length<=5&&(0,import_fastest_levenshtein3.distance)(lower,"aut\
+h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"header")<=2}function sectionAt(text5,lineStart,key,keyEnd){
+const isFar=key-lineStart>500;const before=text5.slice(isFar?key-50:lineStart,key);const after=text5[keyEnd]??"";if(keyCharacter.
+test(after))return void 0;const isBlock=!isFar&&/^\s*(?:[-?][ \t]+)*["']?$/.test(before);if(!isBlock&&!/[{,]\s*["']?$/.test(
+before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text5.slice(keyEnd,keyEnd+200))??[];const start3=keyEnd+
+gap.length;if(key-lineStart>longLine)return{start:start3,end:lineEnd(text5,keyEnd)};let end=secretEnd(text5,lineStart,key,
+start3);if(isBlock&&text5.slice(start3,end).trim()==="")end=besideEnd(text5,key-lineStart,end);return{start:start3,end}}
+function besideEnd(text5,indent2,from){if(indent2===0)return from;let end=from;while(end<text5.length){const next=lineEnd(
+text5,end+1);const line=text5.slice(end+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end=next}return end}
+function hideWithin(text5,{start:start3,end},found2){let owner;let at3=start3;while(at3<end){const char=text5[at3]??"";if(/[\s{}[\],]/.
+test(char)||/[-?]/.test(char)&&/\s/.test(text5[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||char==="'";const tokenEnd=Math.
+min(end,isQuoted?quotedEnd(text5,at3,char):plainEnd(text5,at3));const written3=text5.slice(at3,tokenEnd);const said2=isQuoted?
+written3.slice(1,-1):written3;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text5.slice(tokenEnd,tokenEnd+100))??[];const isKey=colon!==
+void 0;const isPlain2=isKey?plainKey.test(said2)&&!endsThere(text5,tokenEnd+colon.length):isOpen(owner,said2);if(!isPlain2&&
+!isReference(written3)){const[known3=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.exec(
+written3)??[];const from=known3.length<written3.length?at3+known3.length:at3;if(!isReference(text5.slice(from,tokenEnd)))
+found2.push({start:from,end:tokenEnd})}if(isKey)owner=said2;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
+length??0);if(at3<end&&at3===tokenEnd&&text5[at3]===":")at3+=1}}function isOpen(owner,said2){const pattern=owner!==void 0&&
+Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said2)===true&&said2.length<=100&&!looksLikeCredential2(
+said2)}function endsThere(text5,at3){const[rest=""]=text5.slice(at3,at3+500).split("\n",1);if(!/^\s*(?:$|[,}#])/.test(rest))
+return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text5.slice(at3,at3+500))??[];const line=text5.slice(text5.lastIndexOf(
+"\n",at3-1)+1,at3);return/^\s*[,}]/.test(rest)||below2.trim()===""||below2.search(/\S/)<=line.search(/\S/)}function plainEnd(text5,at3){
+const stop=/\$\{[^{}\n]{0,200}\}|\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;stop.lastIndex=at3;let found2=stop.exec(text5);while(found2?.[0].
+startsWith("$")===true)found2=stop.exec(text5);return Math.max(found2?.index??text5.length,at3+1)}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();var PLAIN="";var FLOW_END="";var Marks=class{#quotes=[];#unclosed=[];#open=[];#isText=false;see(lexeme,offset){const isText3=this.#isText;
 this.#isText=lexeme===PLAIN;if(isText3)return;if(lexeme==="["||lexeme==="{")this.#open.push({closes:lexeme==="["?"]":"}",
 offset});else if(lexeme==="]"||lexeme==="}"){if(this.#open.at(-1)?.closes===lexeme)this.#open.pop()}else if(lexeme===FLOW_END){
 for(const one of this.#open.splice(0))this.#unclosed.push(one.offset)}else if(lexeme[0]==='"'||lexeme[0]==="'"){const surelyClosed=lexeme.
 length>1&&lexeme.endsWith(lexeme[0])&&!/(?:\\"|'')$/.test(lexeme);if(!surelyClosed||lexeme.includes("\n"))this.#quotes.push(
 {start:offset,end:offset+lexeme.length})}}quoteBefore(offset){return this.#quotes.findLast(({end})=>end<=offset)}bracketBefore(offset){
 const isBefore=start3=>start3<offset;const closed2=this.#unclosed.findLast(isBefore)??-1;const open9=this.#open.findLast(
-one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open9<0?void 0:Math.max(closed2,open9)}};init_problems();function lineAt(text5,at3){const start3=text5.lastIndexOf("\n",at3-1)+1;const end=text5.indexOf("\n",at3);return{start:start3,
-end:withoutReturn(text5,start3,end<0?text5.length:end)}}function withoutReturn(text5,start3,end){return end>start3&&text5[end-
-1]==="\r"?end-1:end}var MAX_LINES=50;function contentAt(text5,at3){let from=at3;for(let tries=0;tries<MAX_LINES;tries+=1){
-const line=lineAt(text5,from);const indent2=text5.slice(from,line.end).search(/\S/);if(indent2>=0&&text5[from+indent2]!==
-"#")return{start:from+indent2,end:line.end};const next=text5.indexOf("\n",line.end);if(next<0)break;from=next+1}return{start:at3,
-end:at3+1}}function nextKeyLine(text5,at3){const first=contentAt(text5,at3);let line=first;for(let tries=0;tries<MAX_LINES;tries+=
-1){if(/:(?:\s|$)/.test(text5.slice(line.start,line.end)))return line;if(line.end>=text5.length)break;line=contentAt(text5,
-line.end)}return first}function keyOf(line){return/^\s*(?:- +)*["']?([A-Za-z_][\w -]{0,60}?)["']?\s*:(?:\s|$)/.exec(line)?.[1]}function slipOf({code:code2,message,pos},refused2){const{text:text5}=refused2;const at3=Math.min(pos[0],text5.length);const found2={
-code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text5.length),at3+1)};return forCode[code2]?.(found2,refused2)}function conflictIn(text5){
-const marker=/^<{7} [^\n]*$/m.exec(text5);if(marker===null||!/^>{7} /m.test(text5))return void 0;return{message:"a merge\
- conflict is not resolved: git left its marks here",hint:"keep one of the two sides, and remove the lines that begin wit\
-h <<<<<<<, ======= and >>>>>>>",range:{start:marker.index,end:marker.index+marker[0].length}}}var quoteIt="put quotes ar\
-ound the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused2)=>/sequence/.test(found2.message)?unevenList(found2,
-refused2):nested(found2,refused2),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused2)=>/^Flow/.test(found2.message)?
-openBracket(found2,refused2):/sequence/.test(found2.message)?unevenList(found2,refused2):/mapping/.test(found2.message)?
-unevenKeys(found2,refused2):void 0,MISSING_CHAR:missing,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({at:at3,end})=>({message:"\
-a comma is missing between the members in brackets, or quotes around a value with a colon",hint:'write them as {id: x, n\
-ame: "a: b"}',range:{start:at3,end}}),BAD_SCALAR_START:({at:at3},{text:text5})=>({message:`a text without quotes can't b\
-egin with "${text5[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({at:at3})=>({message:"\
-in double quotes a backslash begins an escape, and there is none of this name",hint:"write the backslash twice, or use s\
-ingle quotes, in which it is a backslash",range:{start:at3,end:at3+2}}),TAB_AS_INDENT:({at:at3},{text:text5})=>{const start3=text5.
-indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"indent it with spaces",
-range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused2){const{text:text5}=refused2;
-const{at:at3}=found2;const line=lineAt(text5,at3);const owner=keyOf(text5.slice(line.start,at3));const value3=text5.slice(
-at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin with "? "`,hint:quoteIt,
-range:{start:at3,end:at3+1}}}if(/:(?:\s|$)/.test(value3)){const hint=owner===void 0?quoteIt:`${quoteIt}: ${owner}: "\u2026"`;
-return{message:"a value without quotes holds a colon with a space after it",hint,range:{start:at3,end:line.end}}}const below2=nextKeyLine(
-text5,line.end);const ends=refused2.hides(below2)?void 0:keyOf(text5.slice(below2.start,below2.end));const name2=ends===
-void 0?"this line":`"${ends}"`;const above=owner===void 0?"a key that has a value already":`"${owner}", which has a valu\
-e already`;const place=owner===void 0?"the key above":`"${owner}"`;return{message:`${name2} is indented below ${above}`,
-hint:`indent it as far as ${place}; a text of several lines begins with "|" behind its key, or is in quotes`,range:below2}}
-function strayLine(found2,refused2){const{text:text5}=refused2;const{at:at3}=found2;const first=lineAt(text5,at3);const written3=text5.
-slice(at3,first.end);const range2={start:at3,end:at3+written3.trimEnd().length};if(/^-(?:\s|$)/.test(written3))return strayItem(
-at3);if(/^(?:\/\/|\/\*)/.test(written3)){return{message:"this line is no YAML",hint:'a comment begins with "#"',range:range2}}
-if(/^[-=_*]{2,}\s*$/.test(written3)){return{message:"this line is no YAML",hint:'documents are separated by a line of "-\
---"',range:range2}}const glued=missingSpace(written3,range2,refused2);if(glued!==void 0)return glued;const next=nextKeyLine(
-text5,first.end);if(next.end<=found2.end+1&&next.start-lineAt(text5,next.start).start!==at3-first.start){return{message:"\
-this line is indented neither like the keys above nor like the value above",hint:"indent it as far as the key that it be\
-longs beside",range:next}}return{message:'this line is no "key: value", and the one after it is',hint:"write a colon and\
- a space behind the key, or indent the next line otherwise",range:range2}}function strayItem(at3){return{message:'an ite\
-m of a list ("- ") stands where a key is due',hint:'put the items below the key that they belong to; separate documents \
-with a line of "---"',range:{start:at3,end:at3+1}}}function missingSpace(written3,range2,{hides}){const[,key]=/^["']?([A-Za-z_][\w-]{0,60})["']?:(?=[^\s/])/.
-exec(written3)??[];if(key===void 0)return void 0;return{message:"a space is missing behind the colon",...hides(range2)?{}:
-{hint:`write it as "${key}: \u2026"`},range:range2}}function unevenKeys({at:at3},{text:text5}){const line=contentAt(text5,
-at3);const written3=text5.slice(line.start,line.end);return{message:"this line is indented otherwise than the keys besid\
-e it",hint:/:(?:\s|$)/.test(written3)?"indent it as far as the key that it belongs beside":"indent it as far as the text\
- that it belongs to",range:line}}function unevenList({at:at3},{text:text5}){return{message:"the items of a list have to \
-begin in the same column",hint:'indent this line as far as the first "- " of the list',range:contentAt(text5,at3)}}function openBracket({
-at:at3},{text:text5,marks:marks2}){const start3=marks2.bracketBefore(at3)??Math.max(0,at3-1);const[opens,closes]=text5[start3]===
-"{"?["{","}"]:["[","]"];const goesOn=text5.slice(at3).trim()!==""&&lineAt(text5,at3).start>start3;return{message:`the "${opens}\
-" that opens here is not closed`,hint:`write its "${closes}"${goesOn?", or indent the lines before that further than the\
- key":""}`,range:{start:start3,end:start3+1}}}function missing(found2,refused2){const{text:text5,marks:marks2}=refused2;
-const{at:at3,end,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.quoteBefore(at3)?.start??at3;return{
-message:"the quote that opens here is never closed",hint:`write ${text5[start3]==="'"?"'":'"'} where the value ends`,range:{
-start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written3=text5.slice(at3,lineAt(text5,at3).end).
-trimEnd();const range2={start:at3,end:at3+Math.max(1,written3.length)};return missingSpace(written3,range2,refused2)??{message:'\
-this line is no "key: value"',hint:"write a colon and a space behind the key; indent what belongs to the line above furt\
-her",range:range2}}if(/^(?:Flow|Missing \})/.test(message))return openBracket(found2,refused2);if(/^Sequence item/.test(
-message)){return{message:"this line is no item of the list above, and is not indented like the keys of its last item",hint:'\
-begin it with "- ", or indent it as far as the keys of the item',range:contentAt(text5,at3)}}if(/^Missing (?:,|space)/.test(
-message)){const variable=bareVariable(found2,refused2);if(variable!==void 0)return variable;return{message:"a comma is m\
-issing before this",hint:"separate what is in [] and {} by commas; a value with a comma or a colon needs quotes",range:{
-start:at3,end}}}if(/^Comments/.test(message)){return{message:'a space is missing before the "#" of a comment',hint:'writ\
-e the space; a "#" that belongs to the value goes inside the quotes',range:{start:at3,end:at3+1}}}if(/directives-end/.test(
-message))return besideMarker(found2,refused2);return void 0}function bareVariable({at:at3},{text:text5}){const start3=at3-
-1;const written3=/^\$\{[^}\s]{0,200}\}?/.exec(text5.slice(Math.max(0,start3),start3+210))?.[0];if(written3===void 0)return void 0;
-return{message:"a variable inside {} or [] has no quotes",hint:'write it as "${NAME}", in quotes',range:{start:start3,end:start3+
-written3.length}}}function besideMarker({at:at3,message},{text:text5}){if(/same line/.test(message)){return{message:`a k\
-ey can't stand on the line of "---"`,hint:"begin the document on the next line",range:contentAt(text5,at3)}}const start3=text5.
-lastIndexOf("\n%",at3)+1;if(text5[start3]!=="%")return void 0;return{message:`a line can't begin with "%", but for a dir\
-ective of YAML`,hint:'put quotes around the key, or make a comment of the line with "#"',range:{start:start3,end:lineAt(
-text5,start3).end}}}function unexpected(found2,refused2){const{text:text5,marks:marks2}=refused2;const{at:at3,end,message}=found2;
-const line=lineAt(text5,at3);const before=text5.slice(line.start,at3);const range2={start:at3,end:Math.min(end,line.end)};
-if(/block-seq-ind on same line/.test(message)){if(before.trim()==="")return strayItem(at3);return{message:"a list can't \
-begin on the line of its key",hint:'write each "- " on a line of its own below the key, or the list as [a, b]; put quote\
-s around a text that begins with "- "',range:{start:at3,end:at3+1}}}if(/^(?:Block scalar header|Not a YAML token)/.test(
-message)){const[,mark]=/([|>])[^|>]*$/.exec(text5.slice(line.start,at3+1))??[];if(mark===void 0)return void 0;const start3=text5.
+one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open9<0?void 0:Math.max(closed2,open9)}};init_problems();init_secret_names();function lineAt(text5,at3){const start3=text5.lastIndexOf("\n",at3-1)+1;const end=text5.indexOf("\n",
+at3);return{start:start3,end:withoutReturn(text5,start3,end<0?text5.length:end)}}function withoutReturn(text5,start3,end){
+return end>start3&&text5[end-1]==="\r"?end-1:end}var MAX_LINES=50;function contentAt(text5,at3){let from=at3;for(let tries=0;tries<
+MAX_LINES;tries+=1){const line=lineAt(text5,from);const indent2=text5.slice(from,line.end).search(/\S/);if(indent2>=0&&text5[from+
+indent2]!=="#")return{start:from+indent2,end:line.end};const next=text5.indexOf("\n",line.end);if(next<0)break;from=next+
+1}return{start:at3,end:at3+1}}function nextKeyLine(text5,at3){const first=contentAt(text5,at3);let line=first;for(let tries=0;tries<
+MAX_LINES;tries+=1){if(/:(?:\s|$)/.test(text5.slice(line.start,line.end)))return line;if(line.end>=text5.length)break;line=
+contentAt(text5,line.end)}return first}function keyOf(line){const key=/^\s*(?:- +)*["']?([A-Za-z_][\w -]{0,60}?)["']?\s*:(?:\s|$)/.
+exec(line)?.[1];return key===void 0||shownKey(key)!==key?void 0:key}var REACH=2e3;function unindentedText(text5,at3){const line=lineAt(text5,at3);const written3=text5.slice(line.start,line.
+end);const indent2=written3.search(/\S/);if(indent2<0||keyOf(written3)!==void 0||/^\s*\t|^(?:---|\.\.\.)/.test(written3))
+return void 0;const above=text5.slice(Math.max(0,line.start-REACH),line.start).trimEnd();const[,before="",mark]=/^(\s*(?:- +)*)["']?[A-Za-z_][\w -]{0,60}["']?:[ \t]+([|>])[-+\d]{0,2}(?:[ \t]+#.*)?$/.
+exec(above.slice(above.lastIndexOf("\n")+1))??[];if(mark===void 0||indent2>before.length)return void 0;if(/^-(?:\s|$)/.test(
+written3.slice(indent2))&&indent2<before.length)return void 0;return{mark,range:{start:line.start+indent2,end:line.end}}}function slipOf({code:code2,message,pos},refused2){const{text:text5}=refused2;const at3=Math.min(pos[0],text5.length);const found2={
+code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text5.length),at3+1)};return unindented(found2,refused2)??forCode[code2]?.(
+found2,refused2)}function unindented({at:at3},{text:text5}){const found2=unindentedText(text5,at3);if(found2===void 0)return void 0;
+return{message:`the text that "${found2.mark}" announces on the line above is not indented`,hint:"indent each line of th\
+e text further than its key",range:found2.range}}function conflictIn(text5){const marker=/^<{7} [^\n]*$/m.exec(text5);if(marker===
+null||!/^>{7} /m.test(text5))return void 0;return{message:"a merge conflict is not resolved: git left its marks here",hint:"\
+keep one of the two sides, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",range:{start:marker.index,
+end:marker.index+marker[0].length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused2)=>/sequence/.
+test(found2.message)?unevenList(found2,refused2):nested(found2,refused2),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused2)=>/^Flow/.
+test(found2.message)?openBracket(found2,refused2):/sequence/.test(found2.message)?unevenList(found2,refused2):/mapping/.
+test(found2.message)?unevenKeys(found2,refused2):void 0,MISSING_CHAR:missing,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({
+at:at3,end})=>({message:"a comma is missing between the members in brackets, or quotes around a value with a colon",hint:'\
+write them as {id: x, name: "a: b"}',range:{start:at3,end}}),BAD_SCALAR_START:({at:at3},{text:text5})=>({message:`a text\
+ without quotes can't begin with "${text5[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({
+at:at3})=>({message:"in double quotes a backslash begins an escape, and there is none of this name",hint:"write the back\
+slash twice, or use single quotes, in which it is a backslash",range:{start:at3,end:at3+2}}),TAB_AS_INDENT:({at:at3},{text:text5})=>{
+const start3=text5.indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"inde\
+nt it with spaces",range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused2){
+const{text:text5}=refused2;const{at:at3}=found2;const line=lineAt(text5,at3);const owner=keyOf(text5.slice(line.start,at3));
+const value3=text5.slice(at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin\
+ with "? "`,hint:quoteIt,range:{start:at3,end:at3+1}}}if(/:(?:\s|$)/.test(value3)){const hint=owner===void 0?quoteIt:`${quoteIt}\
+: ${owner}: "\u2026"`;return{message:"a value without quotes holds a colon with a space after it",hint,range:{start:at3,
+end:line.end}}}const below2=nextKeyLine(text5,line.end);const ends=refused2.hides(below2)?void 0:keyOf(text5.slice(below2.
+start,below2.end));const name2=ends===void 0?"this line":`"${ends}"`;const above=owner===void 0?"a key that has a value \
+already":`"${owner}", which has a value already`;const place2=owner===void 0?"the key above":`"${owner}"`;return{message:`${name2}\
+ is indented below ${above}`,hint:`indent it as far as ${place2}; a text of several lines begins with "|" behind its key\
+, or is in quotes`,range:below2}}function strayLine(found2,refused2){const{text:text5}=refused2;const{at:at3}=found2;const first=lineAt(
+text5,at3);const written3=text5.slice(at3,first.end);const range2={start:at3,end:at3+written3.trimEnd().length};if(/^-(?:\s|$)/.
+test(written3))return strayItem(at3);if(/^(?:\/\/|\/\*)/.test(written3)){return{message:"this line is no YAML",hint:'a c\
+omment begins with "#"',range:range2}}if(/^[-=_*]{2,}\s*$/.test(written3)){return{message:"this line is no YAML",hint:'d\
+ocuments are separated by a line of "---"',range:range2}}const glued=missingSpace(written3,range2,refused2);if(glued!==void 0)
+return glued;const next=nextKeyLine(text5,first.end);if(next.end<=found2.end+1&&next.start-lineAt(text5,next.start).start!==
+at3-first.start){return{message:"this line is indented neither like the keys above nor like the value above",hint:"inden\
+t it as far as the key that it belongs beside",range:next}}return{message:'this line is no "key: value", and the one aft\
+er it is',hint:"write a colon and a space behind the key, or indent the next line otherwise",range:range2}}function strayItem(at3){
+return{message:'an item of a list ("- ") stands where a key is due',hint:'put the items below the key that they belong t\
+o; separate documents with a line of "---"',range:{start:at3,end:at3+1}}}function missingSpace(written3,range2,{hides}){
+const[,key]=/^["']?([A-Za-z_][\w-]{0,60})["']?:(?=[^\s/])/.exec(written3)??[];if(key===void 0)return void 0;return{message:"\
+a space is missing behind the colon",...hides(range2)?{}:{hint:`write it as "${key}: \u2026"`},range:range2}}function unevenKeys({
+at:at3},{text:text5}){const line=contentAt(text5,at3);const written3=text5.slice(line.start,line.end);return{message:"th\
+is line is indented otherwise than the keys beside it",hint:/:(?:\s|$)/.test(written3)?"indent it as far as the key that\
+ it belongs beside":"indent it as far as the text that it belongs to",range:line}}function unevenList({at:at3},{text:text5}){
+return{message:"the items of a list have to begin in the same column",hint:'indent this line as far as the first "- " of\
+ the list',range:contentAt(text5,at3)}}function openBracket({at:at3},{text:text5,marks:marks2}){const start3=marks2.bracketBefore(
+at3)??Math.max(0,at3-1);const[opens,closes]=text5[start3]==="{"?["{","}"]:["[","]"];const goesOn=text5.slice(at3).trim()!==
+""&&lineAt(text5,at3).start>start3;return{message:`the "${opens}" that opens here is not closed`,hint:`write its "${closes}\
+"${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start3,end:start3+1}}}function missing(found2,refused2){
+const{text:text5,marks:marks2}=refused2;const{at:at3,end,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
+quoteBefore(at3)?.start??at3;return{message:"the quote that opens here is never closed",hint:`write ${text5[start3]==="'"?
+"'":'"'} where the value ends`,range:{start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written3=text5.
+slice(at3,lineAt(text5,at3).end).trimEnd();const range2={start:at3,end:at3+Math.max(1,written3.length)};return missingSpace(
+written3,range2,refused2)??{message:'this line is no "key: value"',hint:"write a colon and a space behind the key; inden\
+t what belongs to the line above further",range:range2}}if(/^(?:Flow|Missing \})/.test(message))return openBracket(found2,
+refused2);if(/^Sequence item/.test(message)){return{message:"this line is no item of the list above, and is not indented\
+ like the keys of its last item",hint:'begin it with "- ", or indent it as far as the keys of the item',range:contentAt(
+text5,at3)}}if(/^Missing (?:,|space)/.test(message)){const variable=bareVariable(found2,refused2);if(variable!==void 0)return variable;
+return{message:"a comma is missing before this",hint:"separate what is in [] and {} by commas; a value with a comma or a\
+ colon needs quotes",range:{start:at3,end}}}if(/^Comments/.test(message)){return{message:'a space is missing before the \
+"#" of a comment',hint:'write the space; a "#" that belongs to the value goes inside the quotes',range:{start:at3,end:at3+
+1}}}if(/directives-end/.test(message))return besideMarker(found2,refused2);return void 0}function bareVariable({at:at3},{
+text:text5}){const start3=at3-1;const written3=/^\$\{[^}\s]{0,200}\}?/.exec(text5.slice(Math.max(0,start3),start3+210))?.[0];
+if(written3===void 0)return void 0;return{message:"a variable inside {} or [] has no quotes",hint:'write it as "${NAME}"\
+, in quotes',range:{start:start3,end:start3+written3.length}}}function besideMarker({at:at3,message},{text:text5}){if(/same line/.
+test(message)){return{message:`a key can't stand on the line of "---"`,hint:"begin the document on the next line",range:contentAt(
+text5,at3)}}const start3=text5.lastIndexOf("\n%",at3)+1;if(text5[start3]!=="%")return void 0;return{message:`a line can'\
+t begin with "%", but for a directive of YAML`,hint:'put quotes around the key, or make a comment of the line with "#"',
+range:{start:start3,end:lineAt(text5,start3).end}}}function unexpected(found2,refused2){const{text:text5,marks:marks2}=refused2;
+const{at:at3,end,message}=found2;const line=lineAt(text5,at3);const before=text5.slice(line.start,at3);const range2={start:at3,
+end:Math.min(end,line.end)};if(/block-seq-ind on same line/.test(message)){if(before.trim()==="")return strayItem(at3);return{
+message:"a list can't begin on the line of its key",hint:'write each "- " on a line of its own below the key, or the lis\
+t as [a, b]; put quotes around a text that begins with "- "',range:{start:at3,end:at3+1}}}if(/^(?:Block scalar header|Not a YAML token)/.
+test(message)){const[,mark]=/([|>])[^|>]*$/.exec(text5.slice(line.start,at3+1))??[];if(mark===void 0)return void 0;const start3=text5.
 lastIndexOf(mark,at3);return{message:`a text that begins with "${mark}" starts on the next line, and something stands be\
 hind the mark`,hint:`move it to the next line, indented further than its key; a value that begins with "${mark}" needs q\
 uotes`,range:{start:start3,end:line.end}}}const[,closing3]=/Unexpected flow-(seq|map)-end token/.exec(message)??[];if(closing3!==
@@ -20035,19 +20275,20 @@ if(before.trim()===""&&line.start>0){return{message:"this line is indented so th
 hint:'indent the keys of a document equally; separate documents with a line of "---"',range:contentAt(text5,at3)}}return void 0}var MAX_DEPTH=100;function withoutConflict(file2,problems){const isSyntax=({code:code2})=>code2==="yaml-syntax";const conflict=problems.
 some(isSyntax)?conflictIn(file2.text):void 0;if(conflict===void 0)return problems;const{message,hint,range:range2}=conflict;
 return[error("yaml-syntax",message,[file2.place(range2)],hint),...problems.filter(problem=>!isSyntax(problem))]}function documentErrors(file2,document2,marks2){
-const problems=[];let told2;for(const found2 of[...document2.errors,...document2.warnings]){const{line}=file2.place({start:found2.
-pos[0],end:found2.pos[1]});const stumbles=/token in YAML stream|^Unknown directive/.test(found2.message);const isSyntax=found2.
-code!=="TAG_RESOLVE_FAILED"&&found2.code!=="RESOURCE_EXHAUSTION";if(isSyntax&&told2!==void 0&&(stumbles||line>=told2[0]&&
-line<=told2[1]))continue;const problem=yamlProblem(file2,found2,marks2);const shown2=problem.places[0]?.line??line;if(isSyntax)
-told2=[Math.min(line,shown2),Math.max(line,shown2)];problems.push(problem)}if(document2.directives?.yaml.version==="1.1"&&
-document2.directives.yaml.explicit){const start3=Math.max(0,file2.text.indexOf("%YAML"));problems.push(error("yaml-synta\
-x","YAML 1.1 is not supported",[file2.place({start:start3,end:start3+9})],"remove the directive"))}return problems}function yamlProblem(file2,found2,marks2){
-const range2={start:found2.pos[0],end:Math.max(found2.pos[1],found2.pos[0]+1)};const places2=[file2.place(range2)];if(found2.
-code==="TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is not known",places2,'remove it; put quotes around a \
-value that begins with "!"')}if(found2.code==="RESOURCE_EXHAUSTION"){return error("too-deep",`more than ${MAX_DEPTH} lev\
-els of nesting`,places2,"flatten the document")}const slip=slipOf(found2,{text:file2.text,marks:marks2,hides:part=>file2.
-hides(part)});if(slip!==void 0)return error("yaml-syntax",slip.message,[file2.place(slip.range)],slip.hint);const message=file2.
-hides(range2)?"this is not valid YAML":found2.message.replace(/: ".*$/s,"");return error("yaml-syntax",message,places2)}var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];const problems=[];
+const problems=[];if(document2.errors.length>0)file2.distrust();let told3;for(const found2 of[...document2.errors,...document2.
+warnings]){const{line}=file2.place({start:found2.pos[0],end:found2.pos[1]});const stumbles=/token in YAML stream|^Unknown directive/.
+test(found2.message);const isSyntax=found2.code!=="TAG_RESOLVE_FAILED"&&found2.code!=="RESOURCE_EXHAUSTION";if(isSyntax&&
+told3!==void 0&&(stumbles||line>=told3[0]&&line<=told3[1]))continue;const problem=yamlProblem(file2,found2,marks2);const shown2=problem.
+places[0]?.line??line;if(isSyntax)told3=[Math.min(line,shown2),Math.max(line,shown2)];problems.push(problem)}if(document2.
+directives?.yaml.version==="1.1"&&document2.directives.yaml.explicit){const start3=Math.max(0,file2.text.indexOf("%YAML"));
+problems.push(error("yaml-syntax","YAML 1.1 is not supported",[file2.place({start:start3,end:start3+9})],"remove the dir\
+ective"))}return problems}function yamlProblem(file2,found2,marks2){const range2={start:found2.pos[0],end:Math.max(found2.
+pos[1],found2.pos[0]+1)};const places=[file2.place(range2)];if(found2.code==="TAG_RESOLVE_FAILED"){return error("unknown\
+-tag","this tag is not known",places,'remove it; put quotes around a value that begins with "!"')}if(found2.code==="RESO\
+URCE_EXHAUSTION"){return error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,places,"flatten the document")}const slip=slipOf(
+found2,{text:file2.text,marks:marks2,hides:part=>file2.hides(part)});if(slip!==void 0)return error("yaml-syntax",slip.message,
+[file2.place(slip.range)],slip.hint);const message=file2.hides(range2)?"this is not valid YAML":found2.message.replace(/: ".*$/s,
+"");return error("yaml-syntax",message,places)}var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];const problems=[];
 const allowance={aliased:0,exceeded:false};try{const marks2=new Marks;for(const document2 of compose(file2,problems,marks2)){
 const found2=documentErrors(file2,document2,marks2);for(const problem of found2)problems.push(problem);if(found2.some(({
 code:code2})=>code2!=="unknown-tag"))continue;const converter=new Converter(file2,allowance);const root=document2.contents===
@@ -20061,10 +20302,10 @@ more errors in this file`,last?.places??[])]}function*compose(file2,problems,mar
 const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,merge:false,strict:true,logLevel:"\
 silent",prettyErrors:false});let lexemes=0;for(const lexeme of new import_yaml.Lexer().lex(file2.text)){marks2.see(lexeme,
 parser.offset);for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;yield*composer.next(token)}lexemes+=
-1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){const place=file2.place({start:parser.offset,end:parser.
-offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,[place],"flatten the document"):
-error("too-large","one document has too many values",[place],"split it into several files"));yield*composer.end();return}}
-for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file2.text.length)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file2,allowance){
+1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file2.distrust();const place2=file2.place({start:parser.
+offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,[place2],"fl\
+atten the document"):error("too-large","one document has too many values",[place2],"split it into several files"));yield*composer.
+end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file2.text.length)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file2,allowance){
 this.#file=file2;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
 if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf(node2),depth);if((0,import_yaml.isMap)(node2)){
 if(isBraces(node2))return this.#braces(rangeOf(node2));return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.
@@ -20074,61 +20315,66 @@ node2))return this.#anchored(node2.anchor,()=>this.#scalar(node2));return{type:"
 range:{start:0,end:0},size:1,height:0}}#braces(range2){this.problems.push(error("yaml-syntax",`a text without quotes can\
 't begin with "{{"`,[this.#file.place(range2)],"put quotes around the value"));return unknownAt(range2)}#anchored(anchor2,build2){
 if(anchor2===void 0)return build2();this.#anchors.set(anchor2,null);const node2=build2();this.#anchors.set(anchor2,node2);
-return node2}#alias(name2,range2,depth){const target=this.#anchors.get(name2);const empty2=unknownAt(range2);const places2=[
+return node2}#alias(name2,range2,depth){const target=this.#anchors.get(name2);const empty2=unknownAt(range2);const places=[
 this.#file.place(range2)];if(target===void 0){this.problems.push(error("unknown-alias","this alias has no anchor before \
-it",places2,'put quotes around a text that begins with "*", or write the anchor "&name" first'));return empty2}if(target===
-null){this.problems.push(error("alias-explosion","this alias stands inside its own anchor",places2));return empty2}if(depth+
-target.height>MAX_DEPTH){this.problems.push(error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,places2,"flatten\
- the document"));return empty2}this.#allowance.aliased+=target.size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.
+it",places,'put quotes around a text that begins with "*", or write the anchor "&name" first'));return empty2}if(target===
+null){this.problems.push(error("alias-explosion","this alias stands inside its own anchor",places));return empty2}if(depth+
+target.height>MAX_DEPTH){this.problems.push(error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,places,"flatten \
+the document"));return empty2}this.#allowance.aliased+=target.size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.
 exceeded;this.#allowance.exceeded=true;this.#exhausted=true;if(already)return empty2;this.problems.push(error("alias-exp\
-losion",`aliases repeat more than ${MAX_ALIASED} values`,places2,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){
+losion",`aliases repeat more than ${MAX_ALIASED} values`,places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){
 const range2=rangeOf(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.
 source==="string"?node2.source:"";const{value:value3}=node2;let kept=typeof value3==="string"||typeof value3==="boolean"?
-value3:null;if(typeof value3==="number"){const number5=numberOf(source);if(number5===void 0){this.problems.push(error("w\
-rong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes to have it as a text"))}kept=number5??
-0}return{type:"scalar",value:kept,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){const range2=rangeOf(
-key);const places2=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:void 0;if(typeof name2!==
-"string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":void 0;this.problems.push(error("bad-key","a key\
- must be a text",places2(),hint));return}if(name2==="__proto__"){this.problems.push(error("bad-key",`a key can't be "__p\
-roto__"`,places2()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(key)&&key.type==="PLAIN"){this.problems.push(error(
-"bad-key","merge keys are not part of YAML 1.2",places2(),"write the members out, or quote the key"));return}if((0,import_yaml.isScalar)(
-key)&&key.anchor!==void 0)this.#anchors.set(key.anchor,this.#scalar(key));const converted=value3===null?this.#scalar({value:null,
-range:[range2.end,range2.end]}):this.convert(value3,depth+1);if(looksSecret(name2))this.#hide(converted,value3);const before=entries.
-get(name2);if(before!==void 0){this.problems.push(error("duplicate-key",`the key "${name2}" is twice in one map`,[this.#file.
-place(range2),this.#file.place(before.key)],"remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}#hide(node2,written3){
-this.#file.hide(node2.range);if(!(0,import_yaml.isAlias)(written3))return;const target=this.#anchors.get(written3.source);
-if(target)this.#file.hide(target.range)}};function unknownAt(range2){return{type:"scalar",value:null,plain:true,source:"",
-range:range2,size:1,height:0,unknown:true}}function isBraces(node2){const[pair]=node2.items;return node2.flow===true&&node2.
-items.length===1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===null}function numberOf(source){if(/^0[xo]/.
-test(source))return exactly(BigInt(source).toString());const text5=decimalText(source);return text5===void 0?void 0:exactly(
-text5)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"range"in node2&&Array.isArray(node2.range)){const[
-start3,end]=node2.range;if(typeof start3==="number"&&typeof end==="number")return{start:start3,end}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
-get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
-set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
-function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
-above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
-name2,value3))))}var exclusive=new Set(["auth"]);function readConfig(file2,environment){const{documents,problems:found2}=parseYaml(file2);
-const problems=[...found2];const[first,second]=documents;if(second!==void 0){problems.push(error("wrong-value","a config\
-uration is one document",[file2.place(second.root.range)],"remove the others"))}const empty2=mapNode({start:0,end:0},new Map);
-const written3=first?.root??(problems.length===0?empty2:void 0);if(written3===void 0)throw new ProblemsError(problems);if(written3.
-type!=="map"){throw new ProblemsError([...problems,error("wrong-type","the configuration must be a map",[file2.place(written3.
-range)],'begin it with "version: 1"')])}const root=withoutEmpty(written3);hideCredentials(root,file2);problems.push(...check2(
-{schema:configSchema,root,file:file2,variables:null,name:"configuration"}).problems);const environments=root.entries.get(
-"environments")?.value;const known3=environments?.type==="map"?[...environments.entries.keys()]:[];const chosen=environment===
-null?void 0:find(root,["environments",environment]);if(environment!==null&&chosen?.complete!==true){const similar=nearest(
-environment,known3);problems.push(error("unknown-environment",`there is no environment "${environment}" in ${file2.path}${similar===
-void 0?"":`, did you mean "${similar}"?`}`,[],known3.length===0?"the configuration has none: leave out --env and IDOPS_E\
-NV, or write it under environments":`environments there: ${known3.join(", ")}`))}refuse(inOrder(problems));const base2=without(
-root,name2=>name2==="environments");const over=({node:node2})=>node2.type==="map"?merge2(base2,node2,exclusive):base2;return{
-chosen:chosen===void 0?base2:over(chosen),own:chosen?.node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[
-base2,...known3.map(name2=>over(find(root,["environments",name2])))]}}function hideCredentials(root,file2){const environments=root.
-entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.values()]:[];for(const node2 of[
-root,...chosen.map(({value:value3})=>value3)]){for(const path of[["header","value"],["token_command"]]){const found2=find(
-node2,["server","auth",...path]);if(found2.complete)file2.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(
-root,(name2,value4)=>name2!=="version"&&isEmpty(value4));const environments=clean.entries.get("environments");if(environments?.
-value.type!=="map")return clean;const cleaned=new Map([...environments.value.entries].map(([name2,entry])=>{const{value:value4}=entry;
-if(isEmpty(value4))return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,
-value:without(value4,(_,inner)=>isEmpty(inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(
+value3:null;if(plain3&&shownKey(source)!==source&&this.#beginsLine(range2.start))this.#file.hide(range2);if(typeof value3===
+"number"){const number5=numberOf(source);if(number5===void 0){this.problems.push(error("wrong-value","JSON has no such n\
+umber",[this.#file.place(range2)],"write it in quotes to have it as a text"))}kept=number5??0}return{type:"scalar",value:kept,
+plain:plain3,source,range:range2,size:1,height:0}}#beginsLine(at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(this.#file.text.
+slice(Math.max(0,at3-200),at3))}#pair(entries,key,value3,depth){const range2=rangeOf(key);const places=()=>[this.#file.place(
+range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(
+key)?"write it in quotes":void 0;this.problems.push(error("bad-key","a key must be a text",places(),hint));return}if(name2===
+"__proto__"){this.problems.push(error("bad-key",`a key can't be "__proto__"`,places()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(
+key)&&key.type==="PLAIN"){this.problems.push(error("bad-key","merge keys are not part of YAML 1.2",places(),"write the m\
+embers out, or quote the key"));return}if((0,import_yaml.isScalar)(key)&&key.anchor!==void 0)this.#anchors.set(key.anchor,
+this.#scalar(key));const told3=shownKey(name2);if(told3!==name2){const at3=this.#file.text.indexOf(told3,range2.start);this.#file.
+hide({start:at3<0||at3>=range2.end?range2.start:at3+told3.length,end:range2.end})}const converted=value3===null?this.#scalar(
+{value:null,range:[range2.end,range2.end]}):this.convert(value3,depth+1);const isAuth=name2==="auth"&&converted.type==="\
+scalar";if(looksSecret(name2)||isAuth)this.#hide(converted,value3);const before=entries.get(name2);if(before!==void 0){this.
+problems.push(error("duplicate-key",`the key "${told3}" is twice in one map`,[this.#file.place(range2),this.#file.place(
+before.key)],"remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}#hide(node2,written3){this.#file.
+hide(node2.range);if(!(0,import_yaml.isAlias)(written3))return;const target=this.#anchors.get(written3.source);if(target)
+this.#file.hide(target.range)}};function unknownAt(range2){return{type:"scalar",value:null,plain:true,source:"",range:range2,
+size:1,height:0,unknown:true}}function isBraces(node2){const[pair]=node2.items;return node2.flow===true&&node2.items.length===
+1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===null}function numberOf(source){if(/^0[xo]/.test(
+source))return exactly(BigInt(source).toString());const text5=decimalText(source);return text5===void 0?void 0:exactly(text5)}
+function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"range"in node2&&Array.isArray(node2.range)){const[start3,
+end]=node2.range;if(typeof start3==="number"&&typeof end==="number")return{start:start3,end}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry2]of over.entries){const below2=entries.
+get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry2.value.type==="map"&&!exclusive2.has(name2);entries.
+set(name2,both?{key:entry2.key,value:mergeMaps(below2.value,entry2.value,exclusive2)}:entry2)}return mapNode(base2.range,
+entries)}function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,
+exclusive2):above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
+name2,value3))))}var exclusive=new Set(["auth"]);function readConfig(file2,environment){for(const range2 of credentialRanges(file2.text))
+file2.hide(range2);const{documents,problems:found2}=parseYaml(file2);const problems=[...found2];const[first,second]=documents;
+if(second!==void 0){problems.push(error("wrong-value","a configuration is one document",[file2.place(second.root.range)],
+"remove the others"))}const empty2=mapNode({start:0,end:0},new Map);const written3=first?.root??(problems.length===0?empty2:
+void 0);if(written3===void 0)throw new ProblemsError(problems);if(written3.type!=="map"){throw new ProblemsError([...problems,
+error("wrong-type","the configuration must be a map",[file2.place(written3.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
+written3);hideCredentials(root,file2);problems.push(...check2({schema:configSchema,root,file:file2,variables:null,name:"\
+configuration"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.type===
+"map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find(root,["environments",environment]);
+if(environment!==null&&chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-e\
+nvironment",`there is no environment "${environment}" in ${file2.path}${similar===void 0?"":`, did you mean "${similar}"\
+?`}`,[],known3.length===0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under environments":`e\
+nvironments there: ${known3.join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2==="environmen\
+ts");const over=({node:node2})=>node2.type==="map"?merge2(base2,node2,exclusive):base2;return{chosen:chosen===void 0?base2:
+over(chosen),own:chosen?.node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[base2,...known3.map(name2=>over(
+find(root,["environments",name2])))]}}function hideCredentials(root,file2){const environments=root.entries.get("environm\
+ents")?.value;const chosen=environments?.type==="map"?[...environments.entries.values()]:[];for(const node2 of[root,...chosen.
+map(({value:value3})=>value3)]){for(const path of[["header","value"],["token_command"]]){const found2=find(node2,["serve\
+r","auth",...path]);if(found2.complete)file2.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(root,
+(name2,value4)=>name2!=="version"&&isEmpty(value4));const environments=clean.entries.get("environments");if(environments?.
+value.type!=="map")return clean;const cleaned=new Map([...environments.value.entries].map(([name2,entry2])=>{const{value:value4}=entry2;
+if(isEmpty(value4))return[name2,{...entry2,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry2,
+value:without(value4,(_,inner)=>isEmpty(inner))}:entry2]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(
 clean.range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty(node2){return node2.
 type==="scalar"&&node2.value===null}var secretPaths=[["token"],["client_credentials","client_secret"],["header","value"]];function plainCredentials(configs){
 const found2=configs.flatMap(config3=>secretPaths.flatMap(path=>{const whole3=["server","auth",...path];const{node:node2,
@@ -20139,18 +20385,18 @@ if(failure2 instanceof BadVariable)return[];throw failure2}}function placesOf(te
 flatMap(part=>typeof part==="string"?[]:[part]);if(references.length===0)return template2.length===0?[]:[name2];const fallen=name2.
 startsWith(DEFAULT)?name2:`${DEFAULT}${name2}`;const defaults2=references.flatMap(({fallback=[]})=>placesOf(fallback,fallen,
 config3,known3));const members3=references.map(({name:variable})=>memberPlaces(variable,config3,known3));const isAllPlain=members3.
-every(places2=>places2.length>0);return[...new Set([...defaults2,...isAllPlain?members3.flat():[]])]}var DEFAULT="the de\
-fault of ";function memberPlaces(variable,config3,known3){const told2=known3.get(variable);if(told2!==void 0)return told2;
-known3.set(variable,[]);const{node:node2,complete:complete2}=find(config3,["vars",variable]);const places2=complete2?plainPlaces(
-node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places2);return places2}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states=new Set;
-const named4=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text5}of layers){const texts2=node2=>scalarsOf(node2).
+every(places=>places.length>0);return[...new Set([...defaults2,...isAllPlain?members3.flat():[]])]}var DEFAULT="the defa\
+ult of ";function memberPlaces(variable,config3,known3){const told3=known3.get(variable);if(told3!==void 0)return told3;
+known3.set(variable,[]);const{node:node2,complete:complete2}=find(config3,["vars",variable]);const places=complete2?plainPlaces(
+node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places);return places}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states=new Set;
+const named6=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text5}of layers){const texts2=node2=>scalarsOf(node2).
 flatMap(scalar=>{const known3=text5(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of["aut\
 h","tls"]){const{node:node2,complete:complete2}=find(config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(
-node2))for(const name2 of namesIn(scalar))named4.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named4.
+node2))for(const name2 of namesIn(scalar))named6.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named6.
 add(name2);const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file2 of fileNodes(node2,isSecretFile).
 flatMap(texts2))secretFiles.add(resolvePath(root,file2));for(const file2 of[...fileNodes(node2).flatMap(texts2),...given])
 files.add(resolvePath(root,file2))}const state=find(config3,["state","path"]);const[path=defaultState]=state.complete?texts2(
-state.node):[];states.add(resolvePath(root,path))}const pending=[...named4];for(let name2=pending.pop();name2!==void 0;name2=
+state.node):[];states.add(resolvePath(root,path))}const pending=[...named6];for(let name2=pending.pop();name2!==void 0;name2=
 pending.pop()){variables.add(name2);for(const{config:config3}of layers){const{node:node2,complete:complete2}=find(config3,
 ["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn(node2).filter(one=>!variables.has(one)))}}return{
 variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(layers.map(({config:config3})=>config3)),
@@ -20169,9 +20415,9 @@ return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf(p
 error,body2.code);const error63=isMap(body2.error)?messageIn(body2.error):null;const said2=main??error63??"";const code2=typeof body2.
 code==="string"?body2.code:"";const more=flatten2(body2.errors,"",maxDepth).filter(part=>!repeats(said2,part)&&!isCode(code2,
 part));if(more.length===0)return said2||null;return[...said2===""?[]:[said2],more.join("; ")].join(": ")}function repeats(message,part){
-const said2=words2(withoutField(part));return said2.trim()!==""&&words2(message).includes(said2)}function isCode(code2,part){
-return code2!==""&&words2(withoutField(part).replace(/^is /,""))===words2(code2.replaceAll("_"," "))}function withoutField(part){
-return part.replace(/^[\w.]+: /,"")}function words2(text5){return` ${text5.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join(
+const said2=words3(withoutField(part));return said2.trim()!==""&&words3(message).includes(said2)}function isCode(code2,part){
+return code2!==""&&words3(withoutField(part).replace(/^is /,""))===words3(code2.replaceAll("_"," "))}function withoutField(part){
+return part.replace(/^[\w.]+: /,"")}function words3(text5){return` ${text5.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join(
 " ")??""} `}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
 function isRaw(message){return insides.test(message)}var rawInstead="what it says is raw internals of the server, which \
 --debug shows";function firstText(...candidates2){return candidates2.find(candidate=>typeof candidate==="string"&&candidate.
@@ -20189,12 +20435,12 @@ command ${basename2(program2)} ${why}${said2===""?"":`: ${said2}`}`,[],"it is se
 he token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
 ([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,timeout){
-return new Promise(resolve16=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
-program2,args,where);if(typeof child==="string"){resolve16({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
+return new Promise(resolve17=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
+program2,args,where);if(typeof child==="string"){resolve17({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
 why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
  not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=
 chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a\
- token")})}const text5=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(timer);resolve16(
+ token")})}const text5=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(timer);resolve17(
 {stdout:text5("stdout"),stderr:text5("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(failure2.
 code)));child.on("close",(code2,signal)=>{end(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
@@ -20219,23 +20465,25 @@ try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;r
 function headerOf({text:text5}){return{name:"authorization",value:`Bearer ${text5}`}}function bearer(token,what){const wrong2=wrongInToken(
 token,what);if(wrong2!==null)throw new ProblemsError([wrong2]);return{name:"authorization",value:`Bearer ${token}`}}function bearerText(text5,what){
 const token=text5.replace(/^\uFEFF/,"").trim();const wrong2=wrongInToken(token,what);if(wrong2!==null)throw new ProblemsError(
-[wrong2]);return token}function wrongInToken(token,what,places2=[]){const why=whyNoToken(token);if(why===null)return null;
-const hint='give the token alone, without "Bearer" and without quotes';return error("bad-token",`${what} ${why}`,places2,
-hint)}function whyNoToken(token){if(token==="")return"is empty";if(/[\r\n]/.test(token))return"has a line break in it";if(/\s/.
-test(token))return"has white space in it";if(/[^\x21-\x7e]/.test(token))return"has characters in it that are not visible\
- ASCII";return null}var takenHeaders=new Set(["accept","connection","content-length","content-type","expect","host","kee\
-p-alive","proxy-authorization","proxy-connection","te","trailer","transfer-encoding","upgrade","user-agent"]);function wrongInHeader(name2,value3){
-if(!/^[\w!#$%&'*+.^`|~-]+$/.test(name2))return{part:"name",why:"is not the name of a header"};if(takenHeaders.has(name2.
-toLowerCase()))return{part:"name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
-test(value3)){return{part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}return null}init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname5,port}=new URL(origin2);if(isLoopback(hostname5))return null;
+[wrong2]);return token}function wrongInToken(token,what,places=[]){const why=whyNoToken(token);if(why===null)return null;
+const hint=isVariable.test(token)?"in idops.yaml write ${NAME}, with braces; elsewhere give the token itself":'give the \
+token alone, without "Bearer" and without quotes';return error("bad-token",`${what} ${why}`,places,hint)}var isVariable=/^\$\{?[A-Za-z_]\w*\}?$/;
+function whyNoToken(token){if(isVariable.test(token))return"is the name of a variable that nothing filled in";if(token===
+"")return"is empty";if(/[\r\n]/.test(token))return"has a line break in it";if(/\s/.test(token))return"has white space in\
+ it";if(/[^\x21-\x7e]/.test(token))return"has characters in it that are not visible ASCII";return null}var takenHeaders=new Set(
+["accept","connection","content-length","content-type","expect","host","keep-alive","proxy-authorization","proxy-connect\
+ion","te","trailer","transfer-encoding","upgrade","user-agent"]);function wrongInHeader(name2,value3){if(!/^[\w!#$%&'*+.^`|~-]+$/.
+test(name2))return{part:"name",why:"is not the name of a header"};if(takenHeaders.has(name2.toLowerCase()))return{part:"\
+name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value3)){return{
+part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}return null}init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname5,port}=new URL(origin2);if(isLoopback(hostname5))return null;
 const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
 hostname5,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
 return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing of[name2,name2.toUpperCase()]){
 const value3=Object.hasOwn(variables,writing)?variables[writing]?.trim():void 0;if(value3)return{name:writing,value:value3}}
 return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host,port,variables){
 const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
-"");return entries.filter(Boolean).some(entry=>{if(entry==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
-exec(entry)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain2=(address2??entry).replace(/^\[|\]$/g,
+"");return entries.filter(Boolean).some(entry2=>{if(entry2==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
+exec(entry2)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain2=(address2??entry2).replace(/^\[|\]$/g,
 "").replace(/^\*?\./,"");return name2===domain2||name2.endsWith(`.${domain2}`)})}function readProxy(text5,variable){const bad=why=>error(
 "bad-proxy",`the proxy in ${variable} ${why}`,[],"write it as http://proxy.example.com:3128");const address2=/^[a-z][a-z0-9+.-]*:\/\//i.
 test(text5)?text5:`http://${text5}`;const url2=URL.canParse(address2)?new URL(address2):void 0;if(url2===void 0||url2.hostname===
@@ -20249,62 +20497,63 @@ server.auth,allowInsecureHttp);const tls=await this.#tls(server.tls??{});const p
 address2);this.#rememberVariables();refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===
 void 0||address2===void 0||auth2===void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.
 href,address:address2,profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.
-filter(secret3=>secret3!=="")}}#baseUrl(server,allowInsecureHttp){const{given,place}=this.#sources;const text5=given.baseUrl??
-server.base_url;if(text5===void 0){this.#missing("the address of the server","add server.base_url to the configuration, \
-or give --base-url or IDOPS_BASE_URL");return void 0}const places2=given.baseUrl===void 0?place("base_url"):[];const address2=this.#address(
-text5,"the base URL",places2,allowInsecureHttp);if(address2!==void 0&&given.aside!==void 0)this.#sameAddress(address2,given.
-aside,places2);return address2}#sameAddress(address2,aside,places2){const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",
-places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.push(error("oth\
-er-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.environment}\
- is at ${address2.href}`,places2,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment"))}#address(text5,what,places2,allowInsecureHttp){
-const checked2=checkBaseUrl(text5,{what,places:places2,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.
-push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(
-proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(
-/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+
-1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.length>0)return;this.#problems.push(error("missin\
-g-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){const{given,cwd,root,place}=this.#sources;
-if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,given.tokenFile),[]);if(given.token!==void 0)return this.#token(
-given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(auth2.token,"server.auth.token",place("auth","\
-token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(root,auth2.token_file),place("auth","t\
-oken_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.token_command,cwd:root,passed:this.#passed(
-auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(auth2.client_credentials,allowInsecureHttp)}
-if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("how to authenticate","add server.auth to the \
-configuration, or give --token-file or IDOPS_TOKEN");return void 0}#passed({pass_env:names2=[]}){const{variables}=this.#sources;
-return Object.fromEntries(names2.flatMap(name2=>{const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===
-void 0?[]:[[name2,value3]]}))}#token(text5,what,places2){const token=text5.trim();this.#wrong(wrongInToken(token,what,places2));
-this.#secrets.push(token);return{way:"token",token:new Sensitive(token)}}async#tokenFile(path,places2){const shown2=shownPath(
-path,this.#sources.cwd);const text5=await this.#read(path,`the token file ${shown2}`,"token-unreadable",places2,"check -\
--token-file and server.auth.token_file");if(text5!==void 0){const token=text5.trim();this.#wrong(wrongInToken(token,`the\
- token file ${shown2}`,places2));this.#secrets.push(token)}return{way:"token_file",path,shown:shown2}}#clientCredentials({
-token_url,client_id,client_secret,scopes},allowInsecureHttp){const places2=this.#sources.place("auth","client_credential\
-s","token_url");const address2=this.#address(token_url,"the token address",places2,allowInsecureHttp);this.#secrets.push(
-client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(address2),
-clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){const wrong2=wrongInHeader(
-name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",`"auth.header.${part}" ${why}`,
-this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.indexOf(" ")+1));return{way:"h\
-eader",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.push(problem)}async#tls(tls){
-const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem("client_cert_file",tls.client_cert_file,
-checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,createPrivateKey);if(tls.client_cert_file===
-void 0!==(tls.client_key_file===void 0)){const[there,lacking2]=tls.client_key_file===void 0?["client_cert_file","client_\
-key_file"]:["client_key_file","client_cert_file"];const places2=this.#sources.place("tls",there);this.#problems.push(error(
-"bad-certificate",`"tls.${there}" needs "tls.${lacking2}" beside it`,places2))}else if(cert!==void 0&&key!==void 0&&!belong(
-cert,key)){const places2=this.#sources.place("tls","client_key_file");this.#problems.push(error("bad-certificate",'"tls.\
-client_key_file" is not the key of the client certificate',places2))}if(key!==void 0)this.#secrets.push(key);return{...ca===
-void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(key)}}}async#pem(member2,file2,parse12){
-if(file2===void 0)return void 0;const path=resolvePath2(this.#sources.root,file2);const places2=this.#sources.place("tls",
-member2);const shown2=shownPath(path,this.#sources.cwd);const pem=await this.#read(path,`the file ${shown2} of tls.${member2}`,
-"bad-certificate",places2,"the path is relative to the configuration");if(pem===void 0)return void 0;try{parse12(pem);return pem}catch{
-const what=member2==="client_key_file"?"a private key without a passphrase":"certificates";this.#problems.push(error("ba\
-d-certificate",`${shown2} does not hold ${what} in PEM form`,places2));return void 0}}async#read(path,what,code2,places2,hint){
-const bytes=await readBytes(path);const text5=bytes instanceof Uint8Array?decode3(bytes):bytes;if(typeof text5==="string")
-return text5.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text5.detail}`,places2,hint));return void 0}#rememberVariables(){
-const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
-includes("token_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf,data3);if(typeof value3==="\
-string")this.#secrets.push(value3)}}};function memberOf(value3,step){if(Array.isArray(value3))return value3[Number(step)];
-if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
-function checkCertificates(pem){const found2=pem.match(certificate)??[];if(found2.length===0)throw new Error("no certifi\
-cate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){const[own4]=cert.match(certificate)??[];
-return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(createPrivateKey(key))}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
+filter(secret3=>secret3!=="")}}#baseUrl(server,allowInsecureHttp){const{given,place:place2}=this.#sources;const text5=given.
+baseUrl??server.base_url;if(text5===void 0){this.#missing("the address of the server","add server.base_url to the config\
+uration, or give --base-url or IDOPS_BASE_URL");return void 0}const places=given.baseUrl===void 0?place2("base_url"):[];
+const address2=this.#address(text5,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given.aside!==void 0)this.#sameAddress(
+address2,given.aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(aside,{what:"I\
+DOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.
+push(error("other-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.
+environment} is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an \
+environment"))}#address(text5,what,places,allowInsecureHttp){const checked2=checkBaseUrl(text5,{what,places,allowInsecureHttp});
+if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(
+origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){
+const encoded=proxy.authorization.replace(/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();this.#secrets.
+push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.length>
+0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){
+const{given,cwd,root,place:place2}=this.#sources;if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,
+given.tokenFile),[]);if(given.token!==void 0)return this.#token(given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
+auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(
+root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
+token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
+auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
+ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#passed({
+pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
+hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text5,what,places){
+const token=text5.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
+token)}}async#tokenFile(path,places){const shown2=shownPath(path,this.#sources.cwd);const text5=await this.#read(path,`t\
+he token file ${shown2}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text5!==void 0){const token=text5.
+trim();this.#wrong(wrongInToken(token,`the token file ${shown2}`,places));this.#secrets.push(token)}return{way:"token_fi\
+le",path,shown:shown2}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
+place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the token address",places,allowInsecureHttp);
+this.#secrets.push(client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(
+address2),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
+const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",
+`"auth.header.${part}" ${why}`,this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.
+indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.
+push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
+"client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
+createPrivateKey);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking2]=tls.client_key_file===
+void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("t\
+ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking2}" beside it`,places))}else if(cert!==
+void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(error(
+"bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
+push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
+key)}}}async#pem(member2,file2,parse12){if(file2===void 0)return void 0;const path=resolvePath2(this.#sources.root,file2);
+const places=this.#sources.place("tls",member2);const shown2=shownPath(path,this.#sources.cwd);const pem=await this.#read(
+path,`the file ${shown2} of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem===
+void 0)return void 0;try{parse12(pem);return pem}catch{const what=member2==="client_key_file"?"a private key without a p\
+assphrase":"certificates";this.#problems.push(error("bad-certificate",`${shown2} does not hold ${what} in PEM form`,places));
+return void 0}}async#read(path,what,code2,places,hint){const bytes=await readBytes(path);const text5=bytes instanceof Uint8Array?
+decode3(bytes):bytes;if(typeof text5==="string")return text5.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what}\
+ ${text5.detail}`,places,hint));return void 0}#rememberVariables(){const{data:data3,notes}=this.#sources.section;for(const{
+path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.includes("token_url")||path.includes("client_id"))continue;
+const value3=path.reduce(memberOf,data3);if(typeof value3==="string")this.#secrets.push(value3)}}};function memberOf(value3,step){
+if(Array.isArray(value3))return value3[Number(step)];if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))
+return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;function checkCertificates(pem){
+const found2=pem.match(certificate)??[];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(
+one)}function belong(cert,key){const[own4]=cert.match(certificate)??[];return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(
+createPrivateKey(key))}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
 const file2=await readSource(path,nameOf(path,{cwd,root:dirname6(path)}));if(!("text"in file2))throw new ProblemsError([
 await unreadableConfig(path,options,file2)]);const root=await realpath3(dirname6(path)).catch(failure2=>{throw new ProblemsError(
 [error("file-unreadable",`${shownPath(dirname6(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
@@ -20313,14 +20562,15 @@ async function configPath(options){const{cwd,above=true}=options;const given=giv
 cwd,given);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,
 variables}){return config3??setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{
 cwd,above=true}=options;const bytes=await readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;
-if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config \
-and IDOPS_CONFIG")}const passed=above?await passedAbove(CONFIG,cwd):void 0;if(passed!==void 0){const shown2=shownPath(passed,
-cwd);return error("no-config",`there is no ${CONFIG} in this folder, and ${shown2} is not taken by itself, since this is\
- no git work tree`,[],`start idops in that folder, or write --config ${shown2}`)}const top=above?await topOf(cwd):void 0;
-const searched=top===void 0?"":`, nor above it up to ${shownPath(top,cwd)}, where its git work tree ends`;return error("\
-no-config",`there is no ${CONFIG} in this folder${searched}`,[],'start idops in the folder of your idops.yaml, name it w\
-ith --config, or write one with "idops init"')}function setting2(variables,name2){const value3=Object.hasOwn(variables,name2)?
-variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
+if(await isThere(path)){return error("file-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the\
+ file where the link leads, or put the configuration in the place of the link")}if(givenConfig(options)!==void 0){return error(
+"no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(
+CONFIG,cwd):void 0;if(passed!==void 0){const shown2=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG}\
+ in this folder, and ${shown2} is not taken by itself, since this is no git work tree`,[],`start idops in that folder, o\
+r write --config ${shown2}`)}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up t\
+o ${shownPath(top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,
+[],'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){
+const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
 chosen,own:own4,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
 own4!==void 0&&find(own4,["server","base_url"]).complete;this.#process=options.variables;this.#sources=variableSources(chosen,
@@ -20337,22 +20587,26 @@ true),plain:node2=>resolved(node2,false)}})}statePath(){return resolvePath3(this
 path??DEFAULT_STATE)}allowsTracked(){return this.#section("state",stateSettingsSchema)?.allow_tracked??false}settingsProblems(){
 const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,email:emailSchema};return Object.entries(
 sections2).flatMap(([name2,schema])=>this.#resolved(name2,schema,true).problems)}addressProblems(){const[base2,...environments]=this.#all();
-const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;return addressProblems(this.#layers(
-used),({range:range2})=>this.#source.place(range2))}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??
-DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??
-{}}patterns(){const entry=this.#config.entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({
-pattern,place:null}));return(this.#section("manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.
-place(find(entry.value,[index]).node.range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_B\
-ASE_URL");const isAside=this.#hasAddress&&overrides.baseUrl===void 0;const given={baseUrl:overrides.baseUrl??(isAside?void 0:
-variable),aside:isAside?variable:void 0,tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN")};const replaced2=new Set;
-if(given.baseUrl!==void 0)replaced2.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced2.add("aut\
-h");const entry=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
-replaced2),given,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===void 0?[]:
-[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find(entry.value,path).node.range)]})}#section(name2,schema){
-const{data:data3,problems}=this.#needed(name2,schema);refuse(problems);return data3}#needed(name2,schema,replaced2){return this.#resolved(
-name2,schema,false,replaced2)}#resolved(name2,schema,lenient,replaced2){const entry=this.#config.entries.get(name2);if(entry===
-void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced2!==void 0&&entry.value.type==="map"?without(entry.
-value,member2=>replaced2.has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient});return check2(
+const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),
+...addressProblems(this.#layers(used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;
+for(const config3 of configs){const{node:node2,complete:complete2}=find(config3,["server"]);if(!complete2)continue;const variables=new Variables(
+variableSources(config3,this.#source,this.#process),{lenient:true});resolve3(node2,this.#source,variables,["server"]);for(const problem of variables.
+takeProblems()){const[place2]=problem.places;if(problem.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
+problem)}}return[...found2.values()]}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
+return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry2=this.#config.
+entries.get("manifests");if(entry2===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
+"manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find(entry2.value,[index]).node.
+range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
+overrides.baseUrl===void 0;const given={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
+tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN")};const replaced2=new Set;if(given.baseUrl!==void 0)
+replaced2.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced2.add("auth");const entry2=this.#config.
+entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced2),given,environment:this.
+environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry2===void 0?[]:[this.#source.place(entry2.key)],
+place:(...path)=>entry2===void 0?[]:[this.#source.place(find(entry2.value,path).node.range)]})}#section(name2,schema){const{
+data:data3,problems}=this.#needed(name2,schema);refuse(problems);return data3}#needed(name2,schema,replaced2){return this.#resolved(
+name2,schema,false,replaced2)}#resolved(name2,schema,lenient,replaced2){const entry2=this.#config.entries.get(name2);if(entry2===
+void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced2!==void 0&&entry2.value.type==="map"?without(entry2.
+value,member2=>replaced2.has(member2)):entry2.value;const variables=new Variables(this.#sources,{lenient});return check2(
 {schema,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){const{node:node2,complete:complete2}=find(
 this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===void 0)throw new Error("no documente\
 d profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;let name2=node2.value;if(name2.
@@ -20360,19 +20614,20 @@ includes("$")){const variables=new Variables(this.#sources,{lenient:true});const
 resolve(name2,node2,this.#source);if(tainted||unknown4)return fallback;name2=text5}return(Object.hasOwn(profiles,name2)?
 profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){const vars=config3.entries.get("var\
 s")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[
-name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.type==="l\
-ist"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?[String(item.
+name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.type==="l\
+ist"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(item.
 value)]:[])),process:process2}}init_redact();init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change2=>redactChange(
-change2,redactor)),warnings:plan.warnings.map(warning4=>redactWarning(warning4,redactor))}}function redactChange(change2,redactor){
-const{reason,declaredAt,apply}=change2;return{...change2,address:redactAddress(change2.address,redactor),...redactLabel(
-change2,redactor),destructions:change2.destructions.map(redactor.redactSentence),requests:change2.requests.map(({operation,
-params})=>({operation,params:mapValues(params,redactor.redactName)})),fields:change2.fields.map(field2=>redactField(field2,
-redactor)),warnings:change2.warnings.map(warning4=>redactWarning(warning4,redactor)),reason:reason===null?null:redactor.
-redactSentence(reason),declaredAt:declaredAt===null?null:redactNames(declaredAt,redactor.redactFile),apply:{...apply,key:redactAddress(
-apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),expected:mapValues(apply.expected,field2=>redactValue(
-field2,redactor)),before:mapValues(apply.before,field2=>redactValue(field2,redactor))}}}function redactLabel({label:label2},{
-redact}){return label2===void 0?{}:{label:redact(label2)}}function redactWarning({code:code2,message,place},redactor){return{
-code:code2,message:redactor.redactSentence(message),...place===void 0?{}:{place:redactNames(place,redactor.redactFile)}}}
+change2,redactor)),warnings:plan.warnings.map(warning4=>redactWarning(warning4,redactor)),...plan.again===void 0?{}:{again:plan.
+again.map(redactor.redactName)}}}function redactChange(change2,redactor){const{reason,declaredAt,apply}=change2;return{...change2,
+address:redactAddress(change2.address,redactor),...redactLabel(change2,redactor),destructions:change2.destructions.map(redactor.
+redactSentence),requests:change2.requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.redactName)})),
+fields:change2.fields.map(field2=>redactField(field2,redactor)),warnings:change2.warnings.map(warning4=>redactWarning(warning4,
+redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===null?null:redactNames(declaredAt,
+redactor.redactFile),apply:{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),
+expected:mapValues(apply.expected,field2=>redactValue(field2,redactor)),before:mapValues(apply.before,field2=>redactValue(
+field2,redactor))}}}function redactLabel({label:label2},{redact}){return label2===void 0?{}:{label:redact(label2)}}function redactWarning({
+message,place:place2,places,...rest},redactor){const redacted=one=>redactNames(one,redactor.redactFile);return{...rest,message:redactor.
+redactSentence(message),...place2===void 0?{}:{place:redacted(place2)},...places===void 0?{}:{places:places.map(redacted)}}}
 function redactField(field2,redactor){const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after=redactValue(
 field2.after,redactor);const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.length);const path=name2+
 (field2.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after)&&
@@ -20385,15 +20640,18 @@ if(Array.isArray(value3))return value3.map(item=>redactValue(item,redactor));if(
 const taken=new Set;for(const[key,member2]of Object.entries(value3)){const shown2=redactor.redactKey(key);let unique=shown2;
 for(let number5=2;taken.has(unique);number5+=1)unique=`${shown2} ${number5}`;taken.add(unique);members3.push([unique,redactValue(
 member2,redactor)])}return Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
-map(([address2,named4])=>[redactAddress(address2,redactor),named4.map(sample=>redactSample(sample,redactor))]))}function redactSample({
+map(([address2,named6])=>[redactAddress(address2,redactor),named6.map(sample=>redactSample(sample,redactor))]))}function redactSample({
 name:name2,file:file2,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.redactFile(file2),data:mapValues(
-{...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){return{...result,results:result.
-results.map(one=>({...one,address:redactAddress(one.address,redactor),...redactLabel(one,redactor),unverified:one.unverified.
-map(redactor.redactName),error:one.error===null?null:redactor.redactSentence(one.error),...one.notes===void 0?{}:{notes:one.
-notes.map(redactor.redactSentence)}}))}}function redactNames(place,redact){const{file:file2,inProject}=place;return{...place,file:redact(file2),...inProject===void 0?
-{}:{inProject:redact(inProject)}}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.map(
-({hint,...problem})=>({...problem,message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},
-places:problem.places.map(({text:text5,...place})=>({...redactNames(place,redactFile),...text5===void 0||redact(text5)!==
+{...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){const{undoing}=result;return{...result,
+...undoing===void 0?{}:{undoing:{...undoing,left:undoing.left.map(one=>redactLeft(one,redactor))}},results:result.results.
+map(one=>({...one,address:redactAddress(one.address,redactor),...redactLabel(one,redactor),unverified:one.unverified.map(
+redactor.redactName),error:one.error===null?null:redactor.redactSentence(one.error),...one.gist===void 0?{}:{gist:redactor.
+redactSentence(one.gist)},...one.notes===void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactLeft(left,redactor){
+return{...left,address:redactAddress(left.address,redactor),...redactLabel(left,redactor),path:left.path===null?null:redactor.
+redactName(left.path),reason:redactor.redactSentence(left.reason)}}function redactNames(place2,redact){const{file:file2,inProject}=place2;return{...place2,file:redact(file2),...inProject===
+void 0?{}:{inProject:redact(inProject)}}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.
+map(({hint,...problem})=>({...problem,message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},
+places:problem.places.map(({text:text5,...place2})=>({...redactNames(place2,redactFile),...text5===void 0||redact(text5)!==
 text5?{}:{text:text5}}))}))}async function render3(report2,format,shown2,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
 throw new TypeError(`there is no ${format} of it`);return renderer(shown2,look2)}async function renderText(report2,format,shown2,look2){
 const rendering=await render3(report2,format,shown2,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
@@ -20545,20 +20803,21 @@ the digest of the plan",examples:[`sha256:${"5f".repeat(32)}`]}),salt:external_e
 alt of the hashes in this file",examples:["9f2c\u2026"]})}).describe("the first line: who, when, where");var sendingLine=external_exports.
 strictObject({type:external_exports.literal("sending").describe("which line this is"),seq:external_exports.int().meta({description:"\
 the number of the request, which its answer has too",examples:[1]}),at,address:external_exports.string().meta({description:"\
-what names the object, such as Organization/acme",examples:["Organization/acme"]}),key:external_exports.string().meta({description:"\
-what the state records it under: its address by ids alone",examples:["Organization/10000000-0000-4000-8000-000000000004"]}),
-kind:external_exports.enum(kindNames).describe("the kind of the object"),identity:identitySchema.describe("what finds th\
-e object on the server"),action:external_exports.enum(["update","delete","regenerate","adopt"]).describe("what is done t\
-o it"),operation:external_exports.string().nullable().meta({description:"the operation of the API; null for an adoption,\
- which sends nothing",examples:["updateOrganization"]}),method:external_exports.string().nullable().meta({description:"t\
-he method of the request",examples:["PATCH"]}),path:external_exports.string().nullable().meta({description:"the path und\
-er the base URL",examples:["/api/organizations/10000000-0000-4000-8000-000000000004"]}),last:external_exports.boolean().
-describe("whether this is the last request of the change"),existed:external_exports.boolean().nullable().describe("wheth\
-er the server had it before; null where it could not be asked"),before:storedFields.describe("the object as it was known\
- to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.describe("what the object is to be \
-afterwards"),managed:external_exports.array(external_exports.string()).describe("the fields that manifests declare"),generation:external_exports.
-int().optional().meta({description:"the generation to be recorded",examples:[2]}),recorded_generation:external_exports.int().
-optional().meta({description:"the generation that was recorded before; left out where none was",examples:[1]})}).describe(
+what names the object, such as Organization/acme",examples:["Organization/acme"]}),label:external_exports.string().optional().
+meta({description:"what the server called it, where that was known and the address does not say it",examples:["ada@acme.\
+example"]}),key:external_exports.string().meta({description:"what the state records it under: its address by ids alone",
+examples:["Organization/10000000-0000-4000-8000-000000000004"]}),kind:external_exports.enum(kindNames).describe("the kin\
+d of the object"),identity:identitySchema.describe("what finds the object on the server"),action:external_exports.enum([
+"update","delete","regenerate","adopt"]).describe("what is done to it"),operation:external_exports.string().nullable().meta(
+{description:"the operation of the API; null for an adoption, which sends nothing",examples:["updateOrganization"]}),method:external_exports.
+string().nullable().meta({description:"the method of the request",examples:["PATCH"]}),path:external_exports.string().nullable().
+meta({description:"the path under the base URL",examples:["/api/organizations/10000000-0000-4000-8000-000000000004"]}),last:external_exports.
+boolean().describe("whether this is the last request of the change"),existed:external_exports.boolean().nullable().describe(
+"whether the server had it before; null where it could not be asked"),before:storedFields.describe("the object as it was\
+ known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.describe("what the object is \
+to be afterwards"),managed:external_exports.array(external_exports.string()).describe("the fields that manifests declare"),
+generation:external_exports.int().optional().meta({description:"the generation to be recorded",examples:[2]}),recorded_generation:external_exports.
+int().optional().meta({description:"the generation that was recorded before; left out where none was",examples:[1]})}).describe(
 "before a request is sent");var answeredLine=external_exports.strictObject({type:external_exports.literal("answered").describe(
 "which line this is"),seq:external_exports.int().meta({description:"the number of the request",examples:[1]}),at,status:external_exports.
 enum(["applied","failed","not_converged","unknown","skipped"]).describe("what became of it"),ambiguous:external_exports.
@@ -20585,11 +20844,11 @@ void 0;this.#size=0}get size(){return this.#size}*[Symbol.iterator](){let curren
 value;current=current.next}}*drain(){while(this.#head){yield this.dequeue()}}};function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run5=async(function_,resolve16,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve16(result);try{await result}catch{}next()};const enqueue=(function_,resolve16,reject,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run5=async(function_,resolve17,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve17(result);try{await result}catch{}next()};const enqueue=(function_,resolve17,reject,arguments_)=>{
 const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run5.
-bind(void 0,function_,resolve16,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve16,reject)=>{enqueue(function_,resolve16,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+bind(void 0,function_,resolve17,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve17,reject)=>{enqueue(function_,resolve17,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
 abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
 validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
@@ -20610,8 +20869,8 @@ const around=lacking;const lacks=new Map;lacking=lacks;try{return{result:work(),
 lacks}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf2(one.salt,one.text);const before=known2.
 get(key);if(before!==void 0){keep(key,before);return}let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{
 if(signal?.aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}
-function hashed({salt,text:text5}){return new Promise((resolve16,reject)=>{scrypt(text5,salt,LENGTH,COST,(failure2,hash3)=>{
-if(failure2===null)resolve16(hash3);else reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,
+function hashed({salt,text:text5}){return new Promise((resolve17,reject)=>{scrypt(text5,salt,LENGTH,COST,(failure2,hash3)=>{
+if(failure2===null)resolve17(hash3);else reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,
 hash3);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(oldest)}return hash3}function keyOf2(salt,text5){
 return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text5])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
 this.#salt=salt;this.#holds=holds}conceals(text5){return this.#holds(text5)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash3){
@@ -20647,7 +20906,13 @@ some(([field2,sent])=>{const was=before[field2];const got=answer[field2];return 
 !same(got,was)});const obeyed=Object.entries(expected).every(([field2,sent])=>{const was=before[field2];const got=answer[field2];
 return was!==void 0&&same(sent,was)||got===void 0||same(got,sent)});return reset&&obeyed?otherProfiles(used).find(({name:name2})=>traits5[name2].
 signs?.resets===true):void 0}function mayHarm({traits:traits5}){return Object.values(traits5).some(({unsafe})=>unsafe===
-true)}init_values();init_fields();init_kinds();function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"\
+true)}init_kinds();function namesOf2(observed,state){const recorded2=Object.values(state.resources).flatMap(({kind,fields:fields2,
+left})=>[fields2,left?.fields??{}].flatMap(told3=>Object.entries(kindOf(kind).names?.(told3)??{})));const shown2=[...observed].
+flatMap(({names:names3={}})=>Object.entries(names3));return new Map([...recorded2,...shown2])}function withLabel(change2,live,names3){
+const{kind,apply}=change2;const called2=live?.called??kindOf(kind).called?.(apply.before);const{label:label2}=labelled2(
+change2,called2,names3);return label2===void 0?change2:{...change2,label:label2}}function labelled2({kind:name2,address:address2,
+apply:{identity:identity2}},called2,names3){const label2=called2??names3.get(identity2[kindOf(name2).within??""]??"");return label2===
+void 0||address2===`${name2}/${label2}`?{}:{label:label2}}init_values();init_fields();init_kinds();function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"\
 it is blocked now"];const paths=new Set([...planned.fields,...now.fields].map(({path})=>path));const moved=[...paths].filter(
 path=>!isAsShown(fieldAt(planned,path),fieldAt(now,path)));const decisive=(kindOf(planned.kind).decisive??[]).filter(field2=>!same(
 planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[...new Set([...moved,...decisive])].sort();
@@ -20664,8 +20929,8 @@ change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kin
 return change2;if(takesOver(change2)&&change2.destructions.length>0){return{...change2,destructions:[succession.moves(formerHolders(
 change2,sorted))]}}if(!givesUp(change2)||succeeded.has(change2.kind))return change2;return{...change2,action:"blocked",requests:[],
 destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(change2,changes){const{kind,apply}=change2;
-const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told2=succession.holders(apply.before);if(told2!==
-void 0)return told2.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown2=changes.filter(other=>other!==
+const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told3=succession.holders(apply.before);if(told3!==
+void 0)return told3.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown2=changes.filter(other=>other!==
 change2&&other.kind===kind&&other.apply.before[succession.field]===true);return shown2.length===0?void 0:shown2.map(({address:address2})=>address2)}
 function level2({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change2){if(takesOver(change2))
 return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
@@ -20675,51 +20940,57 @@ asked===null}init_operations();init_fields();init_loss();init_rules();init_loss(
 ...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open9,ambiguous){
 return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous,after:void 0,unverified:[],
 error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}function advised(outcome2,advice){const{
-error:error63,notes=[]}=outcome2;return error63===null?{...outcome2,notes:[...notes,advice]}:{...outcome2,error:`${error63}\
-; ${advice}`}}function brokenOff(failure2){const message=failure2 instanceof Error?failure2.message:String(failure2);return closed(
-{...NOTHING_KNOWN,message},true)}function openOutcome({regeneration:regeneration2},change2,open9,{verdict,different,unverified,
-lost:lost2},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],after:live?.fields};if(live===
-void 0){const error63=`${open9.message}; it could not be read back, so what the server did is not known`;return{...base2,
-status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict==="unseen"){if(change2.action==="regenerate")return closed(
-open9,true);const error63=`${open9.message}; read back: ${unverified.join(", ")} could not be seen, so what the server d\
-id is not known`;return{...base2,status:"unknown",ambiguous:true,error:error63}}if(verdict==="done"){const notes=change2.
-action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.noun} is another one no\
-w`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names2=namesOfLost(lost2);const found2=change2.
-action==="delete"?["it is still there"]:[...different];if(names2!=="")found2.push(`lost: ${names2}, which the next apply\
- that takes it in puts back`);if(found2.length===0)found2.push("it was not done");return{...base2,status:open9.answered?
-"not_converged":"failed",ambiguous:false,error:`${open9.message}; read back: ${found2.join("; ")}`}}function repaired(aim,open9,names2,after){
-const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after,unverified:[]};if(aim==="asked"){
-const note=`${open9.message}; read back: it had lost ${names2}; what is asked for was sent after that, and all is as ask\
-ed`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"fai\
-led",error:`${open9.message}; read back: it had lost ${names2}; that is put back as it was before`}}init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
-([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));return{different:parts.filter(({verdict})=>verdict===
-"different").map(sentenceOf),unverified:parts.filter(({verdict})=>verdict==="unknown").map(({path})=>path)}}function emptied(fields2,{
-before,expected},answer){return fields2.flatMap(field2=>{const got=answer[field2];if(got===void 0||field2 in expected||field2 in
-before||!isEmpty3(got))return[];return[`${field2} ${stringifyJson(got)}`]})}function isEmpty3(shown2){if(Array.isArray(shown2))
-return shown2.length===0;return shown2===null||isMap(shown2)&&Object.keys(shown2).length===0}function sentenceOf({path,wanted,
-got}){return`${path}: asked ${brief(wanted,got)}, the server has ${brief(got??null,wanted)}`}function otherObject(identity2,answer){
-for(const part of["id","backend_id","type"]){const asked=identity2[part];const got=answer[part];if(asked!==void 0&&typeof got===
-"string"&&!sameIdentifier(got,asked)){return`the answer is about another object: ${part} is ${JSON.stringify(got)}`}}return void 0}
-var BRIEF=60;function brief(shown2,other){if(holdsSensitive(shown2)||other!==void 0&&holdsSensitive(other))return"(sensi\
-tive)";const text5=stringifyJson(reveal(shown2));return text5.length<=BRIEF?text5:`${text5.slice(0,BRIEF)}\u2026 (${text5.
-length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
+error:error63,gist,notes=[]}=outcome2;if(error63===null)return{...outcome2,notes:[...notes,advice]};return{...outcome2,error:`${error63}\
+; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){const message=failure2 instanceof
+Error?failure2.message:String(failure2);return closed({...NOTHING_KNOWN,message},true)}function openOutcome({regeneration:regeneration2},change2,open9,{
+verdict,different,differing:differing2,unverified,lost:lost2},live){const base2={httpStatus:open9.httpStatus,attempts:open9.
+attempts,unverified:[],after:live?.fields};if(live===void 0){const error63=`${open9.message}; it could not be read back,\
+ so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict===
+"unseen"){if(change2.action==="regenerate")return closed(open9,true);const error63=`${open9.message}; read back: ${unverified.
+join(", ")} could not be seen, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error63}}
+if(verdict==="done"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: th\
+e ${regeneration2.noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
+lost2);const told3=kept=>{const found2=change2.action==="delete"?["it is still there"]:[...kept];if(names3!=="")found2.push(
+`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not done");
+return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"failed",
+ambiguous:false,error:told3(different),gist:told3(differing2)}}function repaired(aim,open9,names3,after){const base2={httpStatus:open9.
+httpStatus,attempts:open9.attempts,ambiguous:false,after,unverified:[]};if(aim==="asked"){const note=`${open9.message}; \
+read back: it had lost ${names3}; what is asked for was sent after that, and all is as asked`;return{...base2,status:"ap\
+plied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"failed",error:`${open9.message}; \
+read back: it had lost ${names3}; that is put back as it was before`}}function skipped(error63){return{status:"skipped",
+httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error63}}function asResult({address:address2,
+label:label2,action:action2},outcome2){const{status,httpStatus,attempts,unverified,error:error63,gist,notes=[]}=outcome2;
+return{address:address2,...label2===void 0?{}:{label:label2},action:action2,status,httpStatus,attempts,unverified,error:error63,
+...gist===void 0?{}:{gist},...notes.length===0?{}:{notes}}}init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
+([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));const off=parts.filter(({verdict})=>verdict===
+"different");return{different:off.map(sentenceOf),differing:off.map(({path})=>path),unverified:parts.filter(({verdict})=>verdict===
+"unknown").map(({path})=>path)}}function emptied(fields2,{before,expected},answer){return fields2.flatMap(field2=>{const got=answer[field2];
+if(got===void 0||field2 in expected||field2 in before||!isEmpty3(got))return[];return[`${field2} ${stringifyJson(got)}`]})}
+function isEmpty3(shown2){if(Array.isArray(shown2))return shown2.length===0;return shown2===null||isMap(shown2)&&Object.
+keys(shown2).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
+s ${brief(got??null,wanted)}`}function otherObject(identity2,answer){for(const part of["id","backend_id","type"]){const asked=identity2[part];
+const got=answer[part];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about \
+another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown2,other){if(holdsSensitive(
+shown2)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text5=stringifyJson(reveal(shown2));return text5.
+length<=BRIEF?text5:`${text5.slice(0,BRIEF)}\u2026 (${text5.length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
  back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing2={
-different:[],unverified:[],lost:{},begun:false};const done2={...nothing2,verdict:"done",sentence:`was done, ${SHOWN}`};const notDone={
-...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen2={...nothing2,verdict:"unseen",sentence:NOBODY_KNOWS};
-if(live===void 0)return unseen2;switch(aim.action){case"adopt":return done2;case"regenerate":{const{field:field2=""}=kind.
-regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;return typeof before==="string"&&typeof now===
-"string"&&before!==now?done2:unseen2}case"delete":return kind.deletion?.exists(live)===true?notDone:done2;default:return judgeUpdate(
-kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence2=`left nothing that co\
-uld be read: the ${kind.noun} is not there`;const different=["it is not there"];return{verdict:"part",different,unverified:[],
-lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.entries(expected).flatMap(([field2,asked])=>partsOf3(
-kind,field2,asked,before,now));const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part})=>part.
-verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part})=>part.verdict===
-"same");const found2={different:off.filter(({changes})=>changes).map(({part})=>sentenceOf(part)),unverified:parts.filter(
+different:[],differing:[],unverified:[],lost:{},begun:false};const done2={...nothing2,verdict:"done",sentence:`was done,\
+ ${SHOWN}`};const notDone={...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen2={...nothing2,
+verdict:"unseen",sentence:NOBODY_KNOWS};if(live===void 0)return unseen2;switch(aim.action){case"adopt":return done2;case"\
+regenerate":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;
+return typeof before==="string"&&typeof now==="string"&&before!==now?done2:unseen2}case"delete":return kind.deletion?.exists(
+live)===true?notDone:done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){
+if(!live.exists){const sentence2=`left nothing that could be read: the ${kind.noun} is not there`;const different=["it i\
+s not there"];return{verdict:"part",different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}
+const now=live.fields;const parts=Object.entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));
+const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.
+filter(({changes})=>changes);const begun=wished.some(({part})=>part.verdict==="same");const kept=off.filter(({changes})=>changes);
+const found2={different:kept.map(({part})=>sentenceOf(part)),differing:kept.map(({part})=>part.path),unverified:parts.filter(
 ({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===
 0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:
 {...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.length>0){return{...found2,
-verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part,kept})=>part.verdict==="different"&&!kept);
-if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.
+verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part,kept:kept2})=>part.verdict==="different"&&
+!kept2);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.
 map(({part})=>part.path).join(", ");const shown2=[...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="s\
 ame"))}`]:[],...neither.length>0?[`neither as asked nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(
 lost2)}`]];return{...found2,verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown2.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){
@@ -20784,18 +21055,19 @@ kind==="not-found"||failure2.kind==="forbidden";const open9={message:[failure2.m
 status,attempts,answered:failure2.kind==="answer",refused:refused2,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
 this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
-const{different,unverified}=compareAnswer(this.#kind,change2,data3);const errors2=[...different.length>0?[`the server an\
-swered ${status} and kept another value: ${different.join("; ")}`]:[],...this.#otherServer(change2,data3)];return{status:errors2.
-length>0?"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:errors2.length>
-0?errors2.join("; "):null,notes:notesOf(this.#kind,change2,data3)}}#otherServer(change2,answer){const{profile}=this.#options;
-if(change2.action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;const better=betterProfile(
-profile,kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)return[];this.#better??=
-better;const unsent=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.hasOwn(expected,field2)&&field2 in
-kind.fields));const{different}=verify(kind,unsent,answer);const{signs,whole:whole3=[]}=kind.traits[better.name];const losesSilently=signs?.
+const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
+change2,data3);const told3=kept=>[...kept.length>0?[`the server answered ${status} and kept another value: ${kept.join("\
+; ")}`]:[],...others].join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"appli\
+ed",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?told3(different):null,...isOff?{gist:told3(
+differing2)}:{},notes:notesOf(this.#kind,change2,data3)}}#otherServer(change2,answer){const{profile}=this.#options;if(change2.
+action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;const better=betterProfile(profile,
+kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)return[];this.#better??=better;
+const unsent=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.
+fields));const{different}=verify(kind,unsent,answer);const{signs,whole:whole3=[]}=kind.traits[better.name];const losesSilently=signs?.
 losesSilently===true;const seen2=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(
 whole3,change2.apply,answer);return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:
 [`the answer shows ${empty2.join(", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(
-better)]}async#putBack(change2,open9,judgement,live){const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.
+better)]}async#putBack(change2,open9,judgement,live){const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.
 lost);let known3={judgement,live};let{attempts}=open9;let sent=change2;for(const aim of open9.refused?["before"]:["asked",
 "before"]){const owed2=seenLoss("",known3.judgement.lost,known3.live.fields);const again=repair2(change2,owed2,known3.live,
 aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="data"in tried2&&otherObject(
@@ -20803,28 +21075,29 @@ change2.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const 
 live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried2?tried2.open:open9},
 this.#options);const became=judge(this.#kind,{...aimOf(change2),expected:again.apply.expected},now);const end2={...open9,
 attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change2,end2,became,now),again);if(became.verdict===
-"done")return this.#ended(repaired(aim,end2,names2,now.fields),again);known3={judgement:{...judge(this.#kind,aimOf(change2),
+"done")return this.#ended(repaired(aim,end2,names3,now.fields),again);known3={judgement:{...judge(this.#kind,aimOf(change2),
 now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end={...open9,attempts};return this.#ended(
 openOutcome(this.#kind,change2,end,known3.judgement,known3.live),sent)}};function attemptsOf(sent){if("data"in sent)return sent.
 attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function compareAnswer(kind,change2,answer){
 if(change2.action==="update")return verify(kind,change2.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing3=change2.
-action==="regenerate"&&typeof answer[regeneration2?.field??""]!=="string";return{different:[],unverified:missing3&&regeneration2!==
-void 0?[regeneration2.field]:[]}}function notesOf({regeneration:regeneration2},change2,answer){if(change2.action!=="rege\
-nerate"||regeneration2===void 0)return[];const{[regeneration2.field]:before}=change2.apply.before;return typeof before===
-"string"&&before===answer[regeneration2.field]?[regeneration2.same(before)]:[]}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
+action==="regenerate"&&typeof answer[regeneration2?.field??""]!=="string";return{different:[],differing:[],unverified:missing3&&
+regeneration2!==void 0?[regeneration2.field]:[]}}function notesOf({regeneration:regeneration2},change2,answer){if(change2.
+action!=="regenerate"||regeneration2===void 0)return[];const{[regeneration2.field]:before}=change2.apply.before;return typeof before===
+"string"&&before===answer[regeneration2.field]?[regeneration2.same(before)]:[]}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#called=new Map;#names=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action:action2})=>action2!=="unchanged"&&action2!==
 "blocked");const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){
 const level3=todo.filter(change2=>change2.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,
 kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?void 0:
-"failed");return{results:todo.map(change2=>asResult(change2,this.#outcomes.get(change2)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){
-const limit2=pLimit(concurrency);const open9=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==
-void 0)open9.push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){
-const change2=rest.shift();if(change2===void 0)break;await send(change2);known3=tells2(change2,this.#outcomes.get(change2))}
-await settle2(rest.map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open9)}}async#change(kind,planned){
-const reason=this.#reasonToSkip(planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(
-planned.address);if(planned.action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(
-planned,planned,{...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.
-now()-FRESH);let begun;for(let round=1;round<=ROUNDS;round+=1){const change2=await this.#asItIsNow(planned,since);if(typeof change2===
+"failed");return{results:todo.map(change2=>asResult({...change2,...labelled2(change2,change2.label??this.#called.get(change2),
+this.#names)},this.#outcomes.get(change2)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit2=pLimit(
+concurrency);const open9=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==void 0)open9.
+push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){const change2=rest.
+shift();if(change2===void 0)break;await send(change2);known3=tells2(change2,this.#outcomes.get(change2))}await settle2(rest.
+map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open9)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(planned.address);if(planned.
+action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(planned,planned,
+{...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);
+let begun;for(let round=1;round<=ROUNDS;round+=1){const change2=await this.#asItIsNow(planned,since);if(typeof change2===
 "string")return await this.#giveUp(planned,begun,change2);const sent=await this.#sendOnce(kind,planned,change2);if(sent!==
 EXPIRED)return sent;since=performance.now();begun=change2}return await this.#giveUp(planned,begun,"not sent: what was re\
 ad for it got too old each time")}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(planned,reason);
@@ -20839,12 +21112,12 @@ return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,end
 0)return;const open9=left.map(one=>one.open);const live=await readBackAll(kind,open9,this.#options,this.#options.concurrency);
 await settle2(left.map(async({planned,attempt,open:open10})=>{const ended=await attempt.conclude(open10,live.get(open10));
 if(ended!==EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome2}){
-const told2=better??suspected;if(told2===void 0)return outcome2;const stopped=this.#harmful.has(kind.name);const asked=better===
+const told3=better??suspected;if(told3===void 0)return outcome2;const stopped=this.#harmful.has(kind.name);const asked=better===
 void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome2;const sure=better!==void 0||asked===
-"recognised";const harms=kind.traits[told2.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome2.httpStatus??0)>=500)){
-this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told2.name}\
-; what to do is said there`)}const marked=harms&&sure?{...outcome2,otherProfile:told2.name}:outcome2;return better===void 0?
-advised(marked,adviceFor(told2)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
+"recognised";const harms=kind.traits[told3.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome2.httpStatus??0)>=500)){
+this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told3.name}\
+; what to do is said there`)}const marked=harms&&sure?{...outcome2,otherProfile:told3.name}:outcome2;return better===void 0?
+advised(marked,adviceFor(told3)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
 ()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,
 recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
 ()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){
@@ -20854,9 +21127,9 @@ length===0||replan.observedAt>=since)return planned;let change2;try{change2=awai
 const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof
 ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
 s there now could not be read: ${why}`}if(change2===void 0)return planned;const moved=movedSince(planned,change2);const other=change2.
-requests.filter(request5=>!planned.requests.some(named4=>isSame(named4,request5)));if(moved.length===0&&other.length>0){
-const names2=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
-takes a request that the plan did not name (${names2}); plan again, and review it`}if(moved.length===0)return{...change2,
+requests.filter(request5=>!planned.requests.some(named6=>isSame(named6,request5)));if(moved.length===0&&other.length>0){
+const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
+takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved.length===0)return{...change2,
 apply:{...change2.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
 lan was made (${moved.join(", ")}); plan again, and review it`}#skip(change2,reason){this.#outcomes.set(change2,skipped(
 reason));this.#options.progress.step({address:change2.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change2){
@@ -20867,18 +21140,17 @@ change2))return kindOf(change2.kind).succession?.failed;return void 0}#remember(
 nauthorized")this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written3!==
 void 0&&written3.traits[this.#options.profile.name].protects===true)return;this.#forbidden.set(failure2.scope,`not sent:\
  the credentials lack the scope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome2){if(takesOver(planned)&&outcome2.
-status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome2);await this.#guard(()=>this.#options.
-recorder.settled(sent,outcome2));const{status,error:error63}=outcome2;this.#options.progress.step({address:planned.address,
-status,error:error63})}async#guard(write){try{await write()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError?
-"not sent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function tells2({
-action:action2},outcome2){return action2!=="delete"&&outcome2!==void 0&&isSuccess(outcome2)}function isSuccess({httpStatus}){
-return httpStatus!==null&&httpStatus>=200&&httpStatus<300}function isSame(one,other){const path=({operation,params})=>operationPath(
-operation,params);return one.operation===other.operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof
-ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="not sent: the run ended early";function skipped(error63){
-return{status:"skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error63}}function asResult({
-address:address2,label:label2,action:action2},outcome2){const{status,httpStatus,attempts,unverified,error:error63,notes=[]}=outcome2;
-return{address:address2,...label2===void 0?{}:{label:label2},action:action2,status,httpStatus,attempts,unverified,error:error63,
-...notes.length===0?{}:{notes}}}init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){const change2=compareFields(
+status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome2);this.#hear(planned,outcome2.
+after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome2));const{status,error:error63,gist}=outcome2;
+const{address:address2}=planned;this.#options.progress.step({address:address2,status,error:error63,...gist===void 0?{}:{
+gist}})}#hear(planned,after){const kind=kindOf(planned.kind);const called2=kind.naming===void 0?kind.called?.(after):void 0;
+if(called2!==void 0)this.#called.set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(after)??{}))this.#names.
+set(id,name2)}async#guard(write){try{await write()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError?"not s\
+ent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function tells2({action:action2},outcome2){
+return action2!=="delete"&&outcome2!==void 0&&isSuccess(outcome2)}function isSuccess({httpStatus}){return httpStatus!==null&&
+httpStatus>=200&&httpStatus<300}function isSame(one,other){const path=({operation,params})=>operationPath(operation,params);
+return one.operation===other.operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof
+ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="not sent: the run ended early";init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){const change2=compareFields(
 given);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given;const shown2=field2=>live===
 void 0?void 0:liveValue(live,field2);const fields2=withDrift(change2.fields,kindOf(declared.kind).fields,recorded2?.left,
 shown2);return{...change2,fields:fields2}}function liveValue({exists,fields:fields2},field2){if(!exists)return null;return Object.
@@ -20892,16 +21164,16 @@ kind,present3.fields,lost2)};const base2=baseChange(input2,present3,before,known
 declared.identity,input2.profile)??live?.trouble;if(unfit!==void 0)return{...base2,action:"blocked",reason:unfit};if(troubles.
 length>0)return{...base2,action:"blocked",reason:troubles.join("; ")};const wanted=wantedFields(kind,resolved,declared,before);
 const parts=Object.entries(wanted.fields).flatMap(([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,known3.
-now(field2)).map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={
-declared,present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input2.
+now(field2)).map(part=>({field:field2,part})));const differing2=parts.filter(({part})=>part.verdict!=="same");const planInput={
+declared,present:present3,desired:wanted.fields,changed:new Set(differing2.map(({field:field2})=>field2)),profile:input2.
 profile,references:input2.references,accepted:input2.accepted===true};const verdict=kind.decide?.(planInput);if(verdict!==
 void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base2,...decided,reason,warnings:warnings2}}
 const gone=unrestorable(kind,input2.recorded?.owed?.run,restored);if(gone!==void 0)return{...base2,action:"blocked",reason:gone};
-if(wanted.unknowable.length>0){return{...base2,action:"blocked",reason:unmergeable(kind,wanted.unknowable)}}if(differing.
+if(wanted.unknowable.length>0){return{...base2,action:"blocked",reason:unmergeable(kind,wanted.unknowable)}}if(differing2.
 length===0&&!(input2.assert&&base2.observed==="recorded")){return{...base2,apply:{...base2.apply,expected:wanted.fields}}}
 const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused2=trouble??tooLarge(requests,input2.profile);
 if(refused2!==void 0)return{...base2,action:"blocked",reason:refused2};if(Object.keys(expected).length===0){return{...base2,
-apply:{...base2.apply,expected:wanted.fields}}}const fields2=differing.map(({field:field2,part})=>({...fieldChange(part),
+apply:{...base2.apply,expected:wanted.fields}}}const fields2=differing2.map(({field:field2,part})=>({...fieldChange(part),
 ...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base2,action:"update",requests,fields:fields2,destructions:kind.
 destructions(fields2),warnings:[...warnings,...restoreWarnings(kind,input2.recorded?.owed?.run,lost2,expected),...updateWarnings(
 kind,live,parts.map(({part})=>part))],apply:{...base2.apply,expected}}}function lostOf(kind,{declared,live,recorded:recorded2,
@@ -20917,8 +21189,8 @@ entries(part).filter(([key])=>Object.hasOwn(goal,key));return members3.length===
 if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run5} did not get to its end and took\
  away ${namesOfLost(Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run5,restored){
 const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
-const names2=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run5} did not get to its end and took \
-away ${names2}, which holds a secret that no journal keeps: declare ${names2}, or set it on the server`}function tooLarge(requests,{
+const names3=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run5} did not get to its end and took \
+away ${names3}, which holds a secret that no journal keeps: declare ${names3}, or set it on the server`}function tooLarge(requests,{
 limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?
 0:requestSize(body2)));if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} byt\
 es, and the server takes ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({
@@ -20944,47 +21216,62 @@ void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generati
 const wanted={};const unknowable=[];for(const[field2,asked]of Object.entries(fields2)){const type=kind.fields[field2]??value;
 const whole3=desired(type,asked,present3[field2],declared.whole.includes(field2));if(whole3!==void 0)wanted[field2]=whole3;else if(typeof asked===
 "object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
-const names2=fields2.join(" and ");return`the present value of ${names2} isn't known, so what the manifest says can't be\
+const names3=fields2.join(" and ");return`the present value of ${names3} isn't known, so what the manifest says can't be\
  merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the mani\
-fest's value becomes the whole value`}function fieldChange(part){const{path,type,wanted,got}=part;const sensitive=isSecret(
+fest's value becomes the whole value`}function fieldChange(part){const{path,type,wanted,got}=part;const sensitive=isSecret2(
 type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,
-before:got,after:wanted,sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===
-false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; it is asked to take it all the same`})}
-for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-se\
-t",message:`the present ${path} aren't known: what is there and not in the manifest will be lost`})}return warnings}function declaredPlace({
-place:{file:file2,inProject,line}}){return{file:file2,line,...inProject===void 0?{}:{inProject}}}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email4}=kindOf(template2.kind);
-return email4===void 0||template2.absent?[]:[{template:template2,email:email4}]})}init_kinds();init_dist2();init_dist2();var named3={aqua:"00ffff",black:"000000",blue:"0000ff",fuchsia:"ff00ff",gray:"808080",green:"008000",grey:"\
+before:got,after:asItWillBe(part),sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];
+if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; it is asked to ta\
+ke it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.
+push({code:"unknown-set",message:`the present ${path} aren't known: what is there and not in the manifest will be lost`})}
+return warnings}function declaredPlace({place:{file:file2,inProject,line}}){return{file:file2,line,...inProject===void 0?
+{}:{inProject}}}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email4}=kindOf(template2.kind);
+return email4===void 0||template2.absent?[]:[{template:template2,email:email4}]})}init_kinds();init_dist2();init_dist2();var named4={aqua:"00ffff",black:"000000",blue:"0000ff",fuchsia:"ff00ff",gray:"808080",green:"008000",grey:"\
 808080",lime:"00ff00",maroon:"800000",navy:"000080",olive:"808000",orange:"ffa500",purple:"800080",red:"ff0000",silver:"\
 c0c0c0",teal:"008080",white:"ffffff",yellow:"ffff00"};function colorOf(value3){const tokens=value3.filter(([type])=>type!==
 u.Whitespace&&type!==u.Comment);const[first]=tokens;if(first===void 0)return void 0;if(tokens.length===1&&first[0]===u.Hash)
 return hex3(first[4].value);if(tokens.length===1&&first[0]===u.Ident)return plainColor(first[4].value);return first[0]===
-u.Function?rgb(first[4].value.toLowerCase(),tokens.slice(1)):void 0}function plainColor(text5){const name2=text5.trim().
-toLowerCase();if(/^#[0-9a-f]{6}$/.test(name2))return hex3(name2.slice(1));return Object.hasOwn(named3,name2)?hex3(named3[name2]??
+u.Function?called(first[4].value.toLowerCase(),tokens.slice(1)):void 0}function plainColor(text5){const name2=text5.trim().
+toLowerCase();if(/^#[0-9a-f]{6}$/.test(name2))return hex3(name2.slice(1));return Object.hasOwn(named4,name2)?hex3(named4[name2]??
 ""):void 0}function hex3(digits){if(!/^(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(digits))return void 0;
 const size2=digits.length<6?1:2;const part=index=>{const one=digits.slice(index*size2,(index+1)*size2);return Number.parseInt(
 size2===1?one+one:one,16)};const solid=digits.length%3===0||part(3)===255;return solid?{red:part(0),green:part(1),blue:part(
-2)}:void 0}function rgb(name2,tokens){if(name2!=="rgb"&&name2!=="rgba")return void 0;if(tokens.at(-1)?.[0]!==u.CloseParen)
-return void 0;const numbers=[];for(const token of tokens.slice(0,-1)){if(token[0]===u.Number)numbers.push(token[4].value);else if(token[0]!==
-u.Comma&&!(token[0]===u.Delim&&token[4].value==="/")){return void 0}}const[red,green,blue,alpha=1]=numbers;if(red===void 0||
-green===void 0||blue===void 0||numbers.length>4)return void 0;const isColor=[red,green,blue].every(one=>one>=0&&one<=255);
-return alpha===1&&isColor?{red,green,blue}:void 0}function contrast2(one,other){const[low=0,high=0]=[luminance(one),luminance(
-other)].sort((a2,b)=>a2-b);return(high+.05)/(low+.05)}function luminance({red,green,blue}){const[r2=0,g=0,b=0]=[red,green,
-blue].map(part=>{const share=part/255;return share<=.04045?share/12.92:((share+.055)/1.055)**2.4});return .2126*r2+.7152*
-g+.0722*b}function shownColor({red,green,blue}){return`#${[red,green,blue].map(part=>Math.round(part).toString(16).padStart(
-2,"0")).join("")}`}init_tree();var unsure="unsure";var Cascade=class{#ruled=new Map;#inline;constructor({rules,inline:inline2}){this.#inline=
+2)}:void 0}var functions={rgb:ofRgb,rgba:ofRgb,hsl:ofHsl,hsla:ofHsl,hwb:ofHwb};function called(name2,tokens){const of=Object.
+hasOwn(functions,name2)?functions[name2]:void 0;if(of===void 0||tokens.at(-1)?.[0]!==u.CloseParen)return void 0;const parts=[];
+for(const token of tokens.slice(0,-1)){if(token[0]===u.Number)parts.push({value:token[4].value,unit:""});else if(token[0]===
+u.Percentage)parts.push({value:token[4].value,unit:"%"});else if(token[0]===u.Dimension)parts.push({value:token[4].value,
+unit:token[4].unit.toLowerCase()});else if(token[0]!==u.Comma&&!(token[0]===u.Delim&&token[4].value==="/"))return void 0}
+const[alpha={value:1,unit:""},...more]=parts.slice(3);const isSolid=alpha.value===(alpha.unit==="%"?100:1);return parts.
+length<3||more.length>0||!isSolid?void 0:of(parts)}function ofRgb(parts){const shares2=parts.slice(0,3).map(({value:value3,
+unit:unit2})=>share(value3,unit2==="%"?100:255));const[unit,...others]=parts.slice(0,3).map(part=>part.unit);return others.
+some(other=>other!==unit)||unit!==""&&unit!=="%"?void 0:colorOfShares(shares2)}function ofHsl([hue,saturation,lightness]){
+const turn=turnOf(hue);const[s2,l2]=[percentage(saturation),percentage(lightness)];if(turn===void 0||s2===void 0||l2===void 0)
+return void 0;return colorOfShares([0,8,4].map(n2=>{const k=(n2+turn*12)%12;return l2-s2*Math.min(l2,1-l2)*Math.max(-1,Math.
+min(k-3,9-k,1))}))}function ofHwb([hue,whiteness,blackness]){const[w,b]=[percentage(whiteness),percentage(blackness)];const pure=ofHsl(
+[hue,{value:100,unit:"%"},{value:50,unit:"%"}].filter(part=>part!==void 0));if(pure===void 0||w===void 0||b===void 0)return void 0;
+if(w+b>=1)return colorOfShares([w,w,w].map(one=>one/(w+b)));return colorOfShares([pure.red,pure.green,pure.blue].map(one=>one/
+255*(1-w-b)+w))}var turns={"":360,deg:360,grad:400,rad:2*Math.PI,turn:1};function turnOf(angle){const whole3=angle===void 0?
+void 0:turns[angle.unit];if(angle===void 0||whole3===void 0||!Number.isFinite(angle.value))return void 0;const turn=angle.
+value/whole3;return turn-Math.floor(turn)}function percentage(part){return part===void 0||part.unit!==""&&part.unit!=="%"?
+void 0:share(part.value,100)}function share(value3,whole3){return Math.min(1,Math.max(0,value3/whole3))}function colorOfShares(shares2){
+const[red=0,green=0,blue=0]=shares2.map(one=>Math.round(one*255));return{red,green,blue}}function contrast2(one,other){const[
+low=0,high=0]=[luminance(one),luminance(other)].sort((a2,b)=>a2-b);return(high+.05)/(low+.05)}function luminance({red,green,
+blue}){const[r2=0,g=0,b=0]=[red,green,blue].map(part=>{const share2=part/255;return share2<=.04045?share2/12.92:((share2+
+.055)/1.055)**2.4});return .2126*r2+.7152*g+.0722*b}function shownColor({red,green,blue}){return`#${[red,green,blue].map(
+part=>Math.round(part).toString(16).padStart(2,"0")).join("")}`}init_tree();var unsure="unsure";var Cascade=class{#ruled=new Map;#inline;constructor({rules,inline:inline2}){this.#inline=
 inline2;rules.forEach((rule,index)=>void this.#add(rule,index))}#add({selector,inside:inside2,declarations:declarations2},index){
-const around=inside2.at(-1);if(selector===null||around?.name.endsWith("keyframes"))return;if(around?.name==="media"&&says2(
+const around=inside2.at(-1);if(selector===null||around?.name.endsWith("keyframes"))return;if(around?.name==="media"&&says(
 around.prelude,"dark"))return;const{look:look2,important}=lookOf(declarations2);const said2=Object.keys(look2);if(said2.
 length===0)return;for(const{name:name2,exact}of targets(selector)){const ruled=this.#ruled.get(name2)??{look:{},order:{},
 important:new Set};this.#ruled.set(name2,ruled);for(const property2 of said2){const sure=exact&&inside2.length===0&&!important.
 has(property2);put3(ruled.look,property2,sure&&ruled.look[property2]!==unsure?look2:vague);ruled.order[property2]=index;
 if(important.has(property2))ruled.important.add(property2)}}}of(element){const classes=attribute(element,"class")??"";const style=attribute(
-element,"style")??"";if(`${classes} ${style}`.includes("{{"))return{...vague};const id=attribute(element,"id");const named4=[
+element,"style")??"";if(`${classes} ${style}`.includes("{{"))return{...vague};const id=attribute(element,"id");const named6=[
 ...new Set(classes.split(/\s+/))].flatMap(one=>this.#ruled.get(`.${one}`)??[]);const others=["*",element.tagName,...id===
 void 0?[]:[`#${id}`]];const[every,tag,single]=others.map(name2=>this.#ruled.get(name2));const own4=lookOf(this.#inline.get(
-element)??[]).look;const look2=ofAttributes(element);for(const property2 of Object.keys(vague)){const last=named4.filter(
+element)??[]).look;const look2=ofAttributes(element);for(const property2 of Object.keys(vague)){const last=named6.filter(
 one=>one.look[property2]!==void 0).reduce((found2,one)=>(found2?.order[property2]??-1)>(one.order[property2]??-1)?found2:
-one,void 0);const ruled=[every,tag,last,single,...named4].filter(one=>one!==void 0);for(const one of[every,tag,last,single])
+one,void 0);const ruled=[every,tag,last,single,...named6].filter(one=>one!==void 0);for(const one of[every,tag,last,single])
 if(one!==void 0)put3(look2,property2,one.look);if(ruled.some(one=>one.look[property2]===unsure))put3(look2,property2,vague);
 put3(look2,property2,own4);if(ruled.some(({important})=>important.has(property2)))put3(look2,property2,vague)}return look2}};
 var vague={color:unsure,background:unsure,size:unsure,bold:unsure,hidden:unsure};function put3(look2,property2,from){const value3=from[property2];
@@ -20993,35 +21280,35 @@ element,"bgcolor");if(background!==void 0)look2.background=plainColor(background
 nd")!==void 0)look2.background=unsure;const color=attribute(element,tagName==="font"?"color":"text");if(color!==void 0&&
 (tagName==="font"||tagName==="body"))look2.color=plainColor(color)??unsure;if(attribute(element,"hidden")!==void 0)look2.
 hidden=true;return look2}function lookOf(declarations2){const look2={};const important=new Set;for(const{name:name2,value:value3}of declarations2){
-const said2=saidBy(name2,value3);Object.assign(look2,said2);if(says2(value3,"important"))for(const one of Object.keys(said2))
+const said2=saidBy(name2,value3);Object.assign(look2,said2);if(says(value3,"important"))for(const one of Object.keys(said2))
 important.add(one)}return{look:look2,important}}function saidBy(name2,marked){const value3=withoutMark(marked);const word2=wordOf(
 value3);switch(name2){case"color":return{color:word2==="inherit"?"inherit":colorOf(value3)??unsure};case"background":case"\
 background-color":return{background:word2==="none"||word2==="transparent"?"none":colorOf(value3)??unsure};case"backgroun\
 d-image":case"filter":case"mix-blend-mode":return word2==="none"||word2==="normal"?{}:{background:unsure};case"position":
 return word2==="absolute"||word2==="fixed"?{background:unsure}:{};case"opacity":return numberOf2(value3)===1?{}:numberOf2(
-value3)===0?{hidden:true}:{color:unsure};case"font-size":return{size:sizeOf(value3)};case"font":return{size:unsure,bold:unsure};case"\
+value3)===0?{hidden:true}:{color:unsure};case"font-size":return{size:sizeOf2(value3)};case"font":return{size:unsure,bold:unsure};case"\
 font-weight":{const weight2=numberOf2(value3);if(weight2!==void 0)return{bold:weight2>=700};return{bold:word2==="bold"?true:
 word2==="normal"?false:unsure}}case"display":return{hidden:word2==="none"};case"visibility":return{hidden:word2==="hidde\
 n"};case"max-height":return numberOf2(value3)===0?{hidden:true}:{};case"mso-hide":return{hidden:true};case"all":return{...vague};default:
 return{}}}function withoutMark(value3){const mark=value3.findIndex(token=>token[0]===u.Delim&&token[4].value==="!");return mark<
-0?value3:value3.slice(0,mark)}function says2(tokens,word2){return tokens.some(token=>token[0]===u.Ident&&token[4].value.
-toLowerCase()===word2)}function filled2(value3){return value3.filter(([type])=>type!==u.Whitespace&&type!==u.Comment)}function wordOf(value3){
+0?value3:value3.slice(0,mark)}function says(tokens,word2){return tokens.some(token=>token[0]===u.Ident&&token[4].value.toLowerCase()===
+word2)}function filled2(value3){return value3.filter(([type])=>type!==u.Whitespace&&type!==u.Comment)}function wordOf(value3){
 const[only2,...more]=filled2(value3);return only2?.[0]===u.Ident&&more.length===0?only2[4].value.toLowerCase():void 0}function numberOf2(value3){
 const[only2,...more]=filled2(value3);if(more.length>0)return void 0;if(only2?.[0]===u.Number)return only2[4].value;return only2?.[0]===
-u.Dimension&&only2[4].value===0?0:void 0}var pixels={px:1,pt:4/3};function sizeOf(value3){const[only2,...more]=filled2(value3);
-if(more.length>0)return unsure;if(only2?.[0]===u.Number&&only2[4].value===0)return 0;const scale=only2?.[0]===u.Dimension?
-pixels[only2[4].unit.toLowerCase()]:void 0;return only2?.[0]===u.Dimension&&scale!==void 0?only2[4].value*scale:unsure}function targets(selector){
-const found2=[];let part=new Part;let exact=true;let next=false;const end=()=>{if(!part.fleeting)found2.push({name:part.
-name(),exact:exact&&part.exact});part=new Part;exact=true;next=false};let open9=0;for(const token of selector){const[type]=token;
-if(type===u.Comment)continue;if(open9>0){if(brackets.close.includes(type))open9-=1;else if(brackets.open.includes(type))
-open9+=1}else if(type===u.Comma)end();else if(type===u.Whitespace||type===u.Delim&&">+~|".includes(token[4].value)){next=
-!part.empty}else{if(next){part=new Part;exact=false;next=false}if(brackets.open.includes(type))open9+=1;part.add(token)}}
-end();return found2}var brackets={open:[u.Function,u.OpenParen,u.OpenSquare],close:[u.CloseParen,u.CloseSquare]};var Part=class{#names=[];#before;#others=false;fleeting=false;add(token){
-const before=this.#before;this.#before=token;if(token[0]===u.Hash)this.#names.push(`#${token[4].value}`);else if(token[0]===
-u.Delim){if(token[4].value==="*")this.#names.push("*");else if(token[4].value!==".")this.#others=true}else if(token[0]!==
-u.Ident)this.#others=true;else if(before?.[0]===u.Colon){if(/^(?:hover|active|focus|focus-\w+|target)$/i.test(token[4].value))
-this.fleeting=true}else if(before?.[0]===u.Delim)this.#names.push(`.${token[4].value}`);else this.#names.push(token[4].value.
-toLowerCase())}get empty(){return this.#before===void 0}get exact(){return this.#names.length===1&&!this.#others}name(){
+u.Dimension&&only2[4].value===0?0:void 0}var pixels={px:1,pt:4/3};function sizeOf2(value3){const[only2,...more]=filled2(
+value3);if(more.length>0)return unsure;if(only2?.[0]===u.Number&&only2[4].value===0)return 0;const scale=only2?.[0]===u.
+Dimension?pixels[only2[4].unit.toLowerCase()]:void 0;return only2?.[0]===u.Dimension&&scale!==void 0?only2[4].value*scale:
+unsure}function targets(selector){const found2=[];let part=new Part;let exact=true;let next=false;const end=()=>{if(!part.
+fleeting)found2.push({name:part.name(),exact:exact&&part.exact});part=new Part;exact=true;next=false};let open9=0;for(const token of selector){
+const[type]=token;if(type===u.Comment)continue;if(open9>0){if(brackets.close.includes(type))open9-=1;else if(brackets.open.
+includes(type))open9+=1}else if(type===u.Comma)end();else if(type===u.Whitespace||type===u.Delim&&">+~|".includes(token[4].
+value)){next=!part.empty}else{if(next){part=new Part;exact=false;next=false}if(brackets.open.includes(type))open9+=1;part.
+add(token)}}end();return found2}var brackets={open:[u.Function,u.OpenParen,u.OpenSquare],close:[u.CloseParen,u.CloseSquare]};
+var Part=class{#names=[];#before;#others=false;fleeting=false;add(token){const before=this.#before;this.#before=token;if(token[0]===
+u.Hash)this.#names.push(`#${token[4].value}`);else if(token[0]===u.Delim){if(token[4].value==="*")this.#names.push("*");else if(token[4].
+value!==".")this.#others=true}else if(token[0]!==u.Ident)this.#others=true;else if(before?.[0]===u.Colon){if(/^(?:hover|active|focus|focus-\w+|target)$/i.
+test(token[4].value))this.fleeting=true}else if(before?.[0]===u.Delim)this.#names.push(`.${token[4].value}`);else this.#names.
+push(token[4].value.toLowerCase())}get empty(){return this.#before===void 0}get exact(){return this.#names.length===1&&!this.#others}name(){
 const by=sign=>this.#names.find(one=>one.startsWith(sign));return by("#")??by(".")??this.#names[0]??"*"}};init_tree();var start={color:void 0,background:void 0,size:16,bold:false};function faintTextIn({document:document2},styles2){
 const cascade=new Cascade(styles2);const found2=new Map;const walk=(element,around)=>{if(unseen.has(element.tagName))return;
 const look2=cascade.of(element);if(look2.hidden===true||look2.hidden===unsure)return;const state=stateOf(element,look2,around);
@@ -21036,17 +21323,17 @@ background:background==="none"?around.background:background,size:look2.size??(la
 size),bold:look2.bold??(bold.has(tag)||around.bold)}}function judge2(element,{color,background,size:size2,bold:bold2},found2){
 if(color===void 0||background===void 0||color===unsure||background===unsure)return;const isLarge=size2===unsure||size2>=
 24||size2>=18.66&&bold2!==false;const needed2=isLarge?3:4.5;const ratio=contrast2(color,background);if(ratio>=needed2)return;
-const names2={color:shownColor(color),background:shownColor(background)};const key=`${names2.color} ${names2.background}\
- ${needed2}`;const before=found2.get(key);found2.set(key,{...names2,ratio:Math.floor(ratio*10)/10,needed:needed2,times:(before?.
-times??0)+1,at:before===void 0?spotOf(element):before.at})}function hasText(text5){return/\S/.test(text5.replace(/\{\{[#^/!][^{}]*\}\}/g,
-""))}init_dist2();init_styles();init_tree();function stylesOf({elements:elements2},body2){const rules=[];const atRules=[];const inline2=new Map;
+const names3={color:shownColor(color),background:shownColor(background)};const key=`${names3.color} ${names3.background}\
+ ${needed2}`;const one=found2.get(key)??{...names3,ratio:Math.floor(ratio*10)/10,needed:needed2,times:0,at:[]};found2.set(
+key,one);one.times+=1;const spot=spotOf(element);if(spot!==void 0)one.at.push(spot)}function hasText(text5){return/\S/.test(
+text5.replace(/\{\{[#^/!][^{}]*\}\}/g,""))}init_dist2();init_styles();init_tree();function stylesOf({elements:elements2},body2){const rules=[];const atRules=[];const inline2=new Map;
 for(const element of elements2){const style=attribute(element,"style");if(style!==void 0){const at3=spotOf(element,"styl\
 e");inline2.set(element,new Reader(style,()=>at3).declarations())}if(element.tagName!=="style")continue;for(const{sourceCodeLocation:where}of element.
 childNodes){if(where===void 0||where===null)continue;const{startOffset,endOffset}=where;const reader=new Reader(body2.slice(
 startOffset,endOffset),(start3,end)=>({start:startOffset+start3,end:startOffset+end}));reader.sheet(rules,atRules)}}return{
 rules,atRules,inline:inline2}}var nesting=new Set([u.Function,u.OpenParen,u.OpenSquare]);var closing2=new Set([u.CloseParen,
 u.CloseSquare]);var blank=new Set([u.Whitespace,u.Comment]);var groups=/^(?:media|supports|layer|container|scope|document|(?:-\w+-)?keyframes)$/;
-var Reader=class{#tokens;#place;#at=0;constructor(css,place){this.#tokens=tokensOf(css);this.#place=place}declarations(){
+var Reader=class{#tokens;#place;#at=0;constructor(css,place2){this.#tokens=tokensOf(css);this.#place=place2}declarations(){
 const found2=[];while(this.#type()!==u.EOF){const one=this.#declaration(this.#until(u.Semicolon));if(one!==void 0)found2.
 push(one);this.#at+=1}return found2}sheet(rules,atRules){const blocks=[{rule:null,inside:[]}];for(;;){const block2=blocks.
 at(-1);const token=this.#tokens[this.#at];if(block2===void 0||token===void 0||token[0]===u.EOF)return;if(token[0]===u.CloseCurly){
@@ -21067,14 +21354,29 @@ value.toLowerCase(),value:value3,at:this.#place(name2[2],end+1)}}#type(){return 
 const start3=this.#at;let open9=0;for(;this.#type()!==u.EOF;this.#at+=1){const type=this.#type();if(open9===0&&ends.includes(
 type))break;if(nesting.has(type))open9+=1;else if(closing2.has(type))open9=Math.max(0,open9-1)}return this.#tokens.slice(
 start3,this.#at)}};function trimmed(tokens){let from=0;let to=tokens.length;while(from<to&&blank.has(tokens[from]?.[0]??
-u.EOF))from+=1;while(to>from&&blank.has(tokens[to-1]?.[0]??u.EOF))to-=1;return tokens.slice(from,to)}init_dist2();init_tree();function unsupportedIn(tree,styles2,support){const found2=new Map;const use=(sign,at3)=>{const unsupported2=support.
-get(sign);if(unsupported2===void 0)return;const before=found2.get(unsupported2);if(before===void 0)found2.set(unsupported2,
-{times:1,at:at3});else before.times+=1};for(const element of tree.elements){if(spotOf(element)!==void 0)inElement(element,
-use)}for(const{name:name2,prelude:prelude2,at:at3}of styles2.atRules){use(`@${name2}`,at3);for(const token of prelude2)if(token[0]===
+u.EOF))from+=1;while(to>from&&blank.has(tokens[to-1]?.[0]??u.EOF))to-=1;return tokens.slice(from,to)}init_dist2();init_dist2();init_tree();var OptionalFonts=class{#parts;constructor(tree,styles2){const parts=conditionalParts(tree);this.#parts=
+parts.length>0&&eachFallsBack(styles2)?parts:[]}loads(element){return element.tagName==="link"&&isFont(attribute(element,
+"href")??"")&&this.#holds(spotOf(element))}imports({name:name2,prelude:prelude2,at:at3}){return(name2==="font-face"||name2===
+"import"&&isFont(addressIn(prelude2)))&&this.#holds(at3)}#holds(at3){return at3!==void 0&&this.#parts.some(({start:start3,
+end})=>start3<=at3.start&&at3.end<=end)}};var partsAtMost=20;function conditionalParts({document:document2}){const parts=[];
+let start3;const walk=parent=>{for(const node2 of parent.childNodes){if("childNodes"in node2)walk(node2);if(node2.nodeName!==
+"#comment"||!("data"in node2))continue;const where=node2.sourceCodeLocation;if(where===void 0||where===null)continue;if(/^\[if\s[^\]]{0,100}\]><!/i.
+test(node2.data))start3=where.endOffset;else if(/^<!\[endif\]/i.test(node2.data)&&start3!==void 0){if(parts.length<partsAtMost)
+parts.push({start:start3,end:where.startOffset});start3=void 0}}};walk(document2);return parts}function isFont(address2){
+return address2.length<2e3&&/font|typekit/i.test(address2)}function addressIn(prelude2){for(const token of prelude2){if(token[0]===
+u.URL||token[0]===u.String)return token[4].value}return""}var everywhere=new Set(["serif","sans-serif","monospace","curs\
+ive","fantasy","system-ui","inherit","initial"]);function eachFallsBack({rules,inline:inline2}){return[...rules.map(({declarations:declarations2})=>declarations2),
+...inline2.values()].every(declarations2=>declarations2.every(fallsBack))}function fallsBack({name:name2,value:value3}){
+if(name2!=="font-family"&&name2!=="font")return true;return value3.some(token=>token[0]===u.Comma||token[0]===u.Ident&&everywhere.
+has(token[4].value.toLowerCase()))}init_tree();function unsupportedIn(tree,styles2,support){const found2=new Map;const use=(sign,at3)=>{const unsupported2=support.
+get(sign);if(unsupported2===void 0)return;const used=found2.get(unsupported2)??{times:0,at:[]};found2.set(unsupported2,used);
+used.times+=1;if(at3!==void 0)used.at.push(at3)};const fonts=new OptionalFonts(tree,styles2);for(const element of tree.elements){
+if(spotOf(element)!==void 0&&!fonts.loads(element))inElement(element,use)}for(const rule of styles2.atRules){if(fonts.imports(
+rule))continue;const{name:name2,prelude:prelude2,at:at3}=rule;use(`@${name2}`,at3);for(const token of prelude2)if(token[0]===
 u.Ident)use(`m${token[4].value.toLowerCase()}`,at3)}for(const{selector,declarations:declarations2,at:at3}of styles2.rules){
 inSelector(selector??[],at3,use);for(const one of declarations2)inDeclaration(one,use)}for(const declarations2 of styles2.
 inline.values())for(const one of declarations2)inDeclaration(one,use);return[...found2].map(([unsupported2,used])=>({...unsupported2,
-...used})).sort((a2,b)=>(a2.at?.start??0)-(b.at?.start??0))}function inElement(element,use){const{tagName:tag,attrs}=element;
+...used})).sort((a2,b)=>(a2.at[0]?.start??0)-(b.at[0]?.start??0))}function inElement(element,use){const{tagName:tag,attrs}=element;
 use(`e${tag}`,spotOf(element));const type=attribute(element,"type")?.toLowerCase();if(type!==void 0)use(`e${tag}[${type}\
 ]`,spotOf(element));for(const{name:name2,value:value3}of attrs){use(`a${name2}`,spotOf(element,name2));if(name2==="href"&&
 /^#./.test(value3))use("l#",spotOf(element,name2));if(name2==="href"&&/^mailto:/i.test(value3))use("lmailto",spotOf(element,
@@ -21095,52 +21397,53 @@ use("s.",at3);if(chained)use("s..",at3);chained=true}else if(token[0]===u.Ident)
 if(isCompound(before)&&isCompound(tokens[index+1]))use("s ",at3);break;case u.Delim:if(sign==="*")use("s*",at3);else use(
 combinators[sign]??"",at3);break;default:}if(token[0]===u.Whitespace||token[0]===u.Comma||sign in combinators)chained=false;
 before=token})}function isCompound(token){if(token===void 0)return false;if(token[0]===u.Delim)return".*".includes(token[4].
-value);return token[0]!==u.Comma&&token[0]!==u.Comment}init_tree();function inspectHtml({elements:elements2}){return{active:eachOnce(elements2.flatMap(activeParts)),charsets:elements2.
-flatMap(element=>{const text5=charsetOf(element);return text5===void 0?[]:[{text:text5,at:spotOf(element)}]}),imagesWithoutAlt:elements2.
-filter(element=>element.tagName==="img"&&attribute(element,"alt")===void 0).map(element=>({text:attribute(element,"src")??
-"",at:spotOf(element)})),insecure:eachOnce(elements2.flatMap(insecureParts)),head:elements2.flatMap(element=>element.tagName===
-"head"?spotOf(element)??[]:[])[0]}}function eachOnce(found2){const first=new Map;for(const one of found2)if(!first.has(one.
-text))first.set(one.text,one);return[...first.values()]}var embedding=new Set(["iframe","object","embed","applet","frame",
-"portal"]);var dataBlock2=/^application\/(ld\+)?json$/i;var addressAttributes=new Set(["href","src","action","formaction",
-"data","background","poster"]);function activeParts(element){const found2=[];const add=(text5,name2)=>found2.push({text:text5,
-at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock2.test(attribute(element,"type")?.trim()??
-""))add("<script>");if(embedding.has(tag))add(`<${tag}>`);for(const{name:name2,value:value3}of element.attrs){if(/^on[a-z]+$/.
-test(name2))add(`${name2}=`,name2);if(addressAttributes.has(name2)&&/^(javascript|vbscript|data:text\/html)/i.test(address(
-value3))){add(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){
-return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.has(name2)&&/^http:/i.test(address(value3))?
-[{text:value3.trim(),at:spotOf(element,name2)}]:[])}function address(value3){return value3.replace(/[\u0000-\u0020]/g,"")}
-function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(element,"charset");if(direct!==
-void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!=="content-type")return void 0;
-return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}init_limits2();init_tree();var namedAtMost2=5;function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join("\
+value);return token[0]!==u.Comma&&token[0]!==u.Comment}init_tree();function inspectHtml({elements:elements2}){return{active:elements2.flatMap(activeParts),charsets:elements2.flatMap(
+element=>{const text5=charsetOf(element);return text5===void 0?[]:[{text:text5,at:spotOf(element)}]}),imagesWithoutAlt:elements2.
+filter(element=>isImage(element)&&attribute(element,"alt")===void 0).map(element=>({text:attribute(element,"src")??"",at:spotOf(
+element)})),insecure:elements2.flatMap(insecureParts),head:elements2.flatMap(element=>element.tagName==="head"?spotOf(element)??
+[]:[])[0]}}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(element,"ty\
+pe")?.trim().toLowerCase()==="image"}var embedding=new Set(["iframe","object","embed","applet","frame","portal"]);var dataBlock2=/^application\/(ld\+)?json$/i;
+var addressAttributes=new Set(["href","src","action","formaction","data","background","poster"]);function activeParts(element){
+const found2=[];const add=(text5,name2)=>found2.push({text:text5,at:spotOf(element,name2)});const tag=element.tagName;if(tag===
+"script"&&!dataBlock2.test(attribute(element,"type")?.trim()??""))add("<script>");if(embedding.has(tag))add(`<${tag}>`);
+for(const{name:name2,value:value3}of element.attrs){if(/^on[a-z]+$/.test(name2))add(`${name2}=`,name2);if(addressAttributes.
+has(name2)&&/^(javascript|vbscript|data:text\/html)/i.test(address(value3))){add(`${name2}="${address(value3).split(":",
+1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.
+has(name2)&&/^http:/i.test(address(value3))?[{text:value3.trim(),at:spotOf(element,name2)}]:[])}function address(value3){
+return value3.replace(/[\u0000-\u0020]/g,"")}function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(
+element,"charset");if(direct!==void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!==
+"content-type")return void 0;return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.
+toLowerCase()}init_limits2();init_tree();var namedAtMost3=5;function some(items){const more=items.length-namedAtMost3;return`${items.slice(0,namedAtMost3).join("\
 , ")}${more>0?` and ${more} more`:""}`}function short2(text5){return text5.length>80?`${text5.slice(0,79)}\u2026`:text5}var clippedBytes=102*1024;function htmlFindings(body2,support){const tree=parseBody(body2,{located:true});const size2=clipped(
 body2);if(!("refused"in tree)){const[active,...others]=treeFindings(tree,body2,support);return[...active??[],...size2,...others.
 flat()]}if(body2.length>limits.bodyCharacters)return size2;const message=`the html body is ${tree.refused}, so nothing e\
-lse is said about it`;return[{code:"html-nesting",message,at:void 0},...size2]}function clipped(body2){const bytes=Buffer.
-byteLength(body2);if(bytes<=clippedBytes)return[];const size2=(bytes/1024).toFixed(1);const message=`the html body has ${size2}\
- KB, and mail clients clip what is longer than 102 KB`;const start3=Buffer.from(body2).subarray(0,clippedBytes).toString().
-replace(/\uFFFD$/,"").length;return[{code:"html-too-large",message,at:{start:start3,end:start3+1}}]}function treeFindings(tree,body2,support){
+lse is said about it`;return[{code:"html-nesting",message,at:[]},...size2]}function clipped(body2){const bytes=Buffer.byteLength(
+body2);if(bytes<=clippedBytes)return[];const size2=(bytes/1024).toFixed(1);const message=`the html body has ${size2} KB,\
+ and mail clients clip what is longer than 102 KB`;const start3=Buffer.from(body2).subarray(0,clippedBytes).toString().replace(
+/\uFFFD$/,"").length;return[{code:"html-too-large",message,at:[{start:start3,end:start3+1}]}]}function treeFindings(tree,body2,support){
 const{active,charsets,imagesWithoutAlt,insecure,head}=inspectHtml(tree);const styles2=stylesOf(tree,body2);return[told("\
 html-script",active,what=>`the html body has ${what}, which mail clients remove or distrust`),charset(charsets,head),withoutAlt(
 imagesWithoutAlt),faint(faintTextIn(tree,styles2)),support===void 0?[]:unsupported(unsupportedIn(tree,styles2,support)),
 told("insecure-link",insecure,what=>`the html body leads to ${what} without https`)]}function told(code2,found2,message){
-if(found2.length===0)return[];return[{code:code2,message:message(some(found2.map(({text:text5})=>short2(text5)))),at:found2[0]?.
-at}]}function charset(charsets,head){if(charsets.length===0){const message='the html body declares no character set: <me\
-ta charset="utf-8"> is missing';return[{code:"html-charset",message,at:head}]}const foreign2=charsets.filter(({text:text5})=>![
-"utf-8","utf8"].includes(text5));return told("html-charset",foreign2,what=>`the html body says that it is ${what}, and i\
-t is sent as UTF-8`)}function withoutAlt(images){if(images.length===0)return[];const many=images.length===1?"1 image wit\
-hout alt text":`${images.length} images without alt text`;const sources=[...new Set(images.map(({text:text5})=>text5))].
+if(found2.length===0)return[];const texts2=new Set(found2.map(({text:text5})=>text5));return[{code:code2,message:message(
+some([...texts2].map(short2))),at:spotsOf(found2)}]}function spotsOf(found2){return found2.flatMap(({at:at3})=>at3??[])}
+function charset(charsets,head){if(charsets.length===0){const message='the html body declares no character set: <meta ch\
+arset="utf-8"> is missing';return[{code:"html-charset",message,at:head===void 0?[]:[head]}]}const foreign2=charsets.filter(
+({text:text5})=>!["utf-8","utf8"].includes(text5));return told("html-charset",foreign2,what=>`the html body says that it\
+ is ${what}, and it is sent as UTF-8`)}function withoutAlt(images){if(images.length===0)return[];const many=images.length===
+1?"1 image without alt text":`${images.length} images without alt text`;const sources=[...new Set(images.map(({text:text5})=>text5))].
 filter(source=>source!=="").map(short2);const message=`the html body has ${many}${sources.length>0?`: ${some(sources)}`:
-""}`;return[{code:"image-without-alt",message,at:images[0]?.at}]}var eachAtMost=5;function faint(found2){return found2.slice(
-0,eachAtMost).map(({color,background,ratio,needed:needed2,times,at:at3},index)=>{const more=index===eachAtMost-1&&found2.
-length>eachAtMost;const others=more?` (and ${found2.length-eachAtMost} more such pairs of colours)`:"";const message=`th\
-e html body has text in ${color} on ${background}${often(times)}, a contrast of ${ratio}:1 where ${needed2}:1 is the lea\
-st that is easy to read${others}`;return{code:"low-contrast",message,at:at3}})}function unsupported(found2){const groups3=new Map;
-for(const one of found2)groups3.set(one.programs,[...groups3.get(one.programs)??[],one]);return[...groups3].flatMap(([programs,
-features])=>{const lists=features.length>eachAtMost?[features]:features.map(one=>[one]);return lists.map(list2=>{const names2=some(
-list2.map(({feature,times})=>`${feature}${often(times)}`));const message=`the html body uses ${names2}, not understood b\
-y ${programs}`;return{code:"mail-programs",message,at:list2[0]?.at}})})}function often(times){return times===1?"":` (${times}\
- times)`}init_placeholders();var KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names2){this.type=
-type;this.#names=new Set([...names2].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=
+""}`;return[{code:"image-without-alt",message,at:spotsOf(images)}]}var eachAtMost=5;function faint(found2){return found2.
+slice(0,eachAtMost).map(({color,background,ratio,needed:needed2,times,at:at3},index)=>{const rest=index===eachAtMost-1?found2.
+slice(eachAtMost):[];const pairs=some(rest.map(one=>`${one.color} on ${one.background}`));const others=rest.length===0?"":
+` (and ${rest.length} more such pairs of colours: ${pairs})`;const message=`the html body has text in ${color} on ${background}${often(
+times)}, a contrast of ${ratio}:1 where ${needed2}:1 is the least that is easy to read${others}`;return{code:"low-contra\
+st",message,at:[at3,...rest.map(one=>one.at)].flat()}})}function unsupported(found2){const groups3=new Map;for(const one of found2)
+groups3.set(one.programs,[...groups3.get(one.programs)??[],one]);return[...groups3].flatMap(([programs,features])=>{const lists=features.
+length>eachAtMost?[features]:features.map(one=>[one]);return lists.map(list2=>{const names3=some(list2.map(({feature,times})=>`${feature}${often(
+times)}`));const message=`the html body uses ${names3}, not understood by ${programs}`;return{code:"mail-programs",message,
+at:list2.flatMap(({at:at3})=>at3)}})})}function often(times){return times===1?"":` (${times} times)`}init_nearest();init_placeholders();var KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){
+this.type=type;this.#names=new Set([...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=
 [...this.#names].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-1)]:[])}has(meanings){return meanings.some(meaning=>this.#names.
 has(meaning)||this.#open.some(start3=>meaning.startsWith(start3)))}nearest(name2){const known3=[...this.#names].filter(one=>!one.
 endsWith(".*"));return known3.find(one=>/[._]/.test(one.at(-name2.length-1)??"")&&one.endsWith(name2))??nearest(name2,known3)}with(more){
@@ -21150,38 +21453,41 @@ after.html);return[...lost("txt",before?.txt,txt),...lost("html",before?.html,ht
 ...unreadLive("html",before?.html,html2),...syntax("txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===
 void 0?[]:unknown2({txt,html:html2},before,known3),...present(after.txt)&&after.txt.length<=limits.bodyCharacters?insecureText(
 after.txt):[],...present(after.html)?htmlFindings(after.html,support).map(({at:at3,...finding})=>({...finding,body:"html",
-...within4("html",at3)})):[]]}function within4(body2,at3){return at3===void 0?{}:{at:{[body2]:at3}}}function present(body2){
+...within4("html",at3)})):[]]}function within4(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){
 return typeof body2==="string"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}
 function names(template2){return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after){
 const now=names(after);const had=now===void 0?void 0:names(parsed(before));if(now===void 0||had===void 0)return[];const gone=missingFrom(
 now,had);if(gone.length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;
 return[{code:"lost-placeholder",message,body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in
-template2))return[];if(template2.limit){const message2=`the ${body2} body can't be checked or rendered: ${template2.syntax}\
-; shorten it, or look at what is sent yourself`;return[{code:"body-too-large",message:message2,body:body2,...within4(body2,
-template2.at)}]}const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"template\
--syntax",message,body:body2,...within4(body2,template2.at)}]}function unreadLive(body2,before,after){const had=names(after)===
-void 0?void 0:parsed(before);if(had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2}\
- body can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"b\
-ody-too-large",message,body:body2,live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(html2);
-if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);
-const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body\
- has ${list(onlyHtml)}`]:[]];if(parts.length===0)return[];const at3={...within4("txt",onlyTxt[0]?.at).at,...within4("htm\
-l",onlyHtml[0]?.at).at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after,before,known3){
+template2))return[];const at3=template2.at===void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} b\
+ody can't be checked or rendered: ${template2.syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-\
+too-large",message:message2,body:body2,...within4(body2,at3)}]}const message=`the ${body2} body is not a Mustache templa\
+te: ${template2.syntax}`;return[{code:"template-syntax",message,body:body2,...within4(body2,at3)}]}function unreadLive(body2,before,after){
+const had=names(after)===void 0?void 0:parsed(before);if(had===void 0||!("syntax"in had)||!had.limit)return[];const message=`\
+the present ${body2} body can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placehol\
+der`;return[{code:"body-too-large",message,body:body2,live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(
+html2);if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,
+inHtml);const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the h\
+tml body has ${list(onlyHtml)}`]:[]];if(parts.length===0)return[];const at3={...within4("txt",spotsOf2(onlyTxt)).at,...within4(
+"html",spotsOf2(onlyHtml)).at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after,before,known3){
 const live=[before?.txt,before?.html].flatMap(body2=>names(parsed(body2))??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));
 const found2=new Map;for(const body2 of["txt","html"]){const template2=after[body2];if(template2===void 0||"syntax"in template2)
 continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
-one.name,{one,at:{...at3,[body2]:one.at}})}}const told2=[...found2.values()].slice(0,unknownAtMost).map(({one,at:at3},index)=>{
-const similar=known3.nearest(one.name);const more=index===unknownAtMost-1?found2.size-unknownAtMost:0;const body2=at3.txt===
-void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2} body has`;const hint=similar===
-void 0?"":`, did you mean ${short2(written({...one,name:similar}))}?`;const others=more>0?` (and ${more} more such names\
-)`:"";const message=`${where} ${short2(written(one))}, which nothing is known to fill in for ${known3.type}${hint}${others}`;
-return{code:"unknown-placeholder",message,body:body2,at:at3}});return told2}function insecureText(body2){const found2=new Map;
-for(const{0:address2,index}of body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)){if(!found2.has(address2))found2.set(address2,{start:index,
-end:index+address2.length})}const[first]=found2.values();if(first===void 0)return[];const message=`the txt body leads to\
- ${some([...found2.keys()].map(short2))} without https`;return[{code:"insecure-link",message,body:"txt",at:{txt:first}}]}
-function list(placeholders2){return some(placeholders2.map(placeholder=>short2(written(placeholder))))}async function loadMailSupport(programs){const wanted=platformsOf(programs);const{supportLines:supportLines2,supportPrograms:supportPrograms2}=await Promise.resolve().then(()=>(init_support_data(),support_data_exports));
+one.name,{one,at:{...at3,[body2]:one.at}})}}const told3=[...found2.values()].slice(0,unknownAtMost).map(({one,at:at3},index,all2)=>{
+const similar=known3.nearest(one.name);const rest=index===unknownAtMost-1?[...found2.values()].slice(all2.length):[];const more=rest.
+length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2}\
+ body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}?`;const others=more>
+0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothing is known to fill in\
+ for ${known3.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together([at3,...rest.map(other=>other.
+at)])}});return told3}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.
+length===0)return[];const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body leads to ${some(
+[...addresses3].map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+address2.
+length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.
+flatMap(({at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html2=all.flatMap(({html:html3=[]})=>html3);
+return{...within4("txt",txt).at,...within4("html",html2).at}}function list(placeholders2){return some(placeholders2.map(
+placeholder=>short2(written(placeholder))))}async function loadMailSupport(programs){const wanted=platformsOf(programs);const{supportLines:supportLines2,supportPrograms:supportPrograms2}=await Promise.resolve().then(()=>(init_support_data(),support_data_exports));
 const columns=supportPrograms2.trim().split("\n");const support=new Map;for(const line of supportLines2.trim().split("\n")){
-const[words6="",results=""]=line.split("||");const[feature="",...signs]=words6.split("|");const versions=new Map;for(const result of results.
+const[words7="",results=""]=line.split("||");const[feature="",...signs]=words7.split("|");const versions=new Map;for(const result of results.
 split(" ")){const[column="",version3=""]=result.split(":");const program2=columns[Number.parseInt(column,36)]??"";if(wanted.
 has(program2))versions.set(program2,version3)}if(versions.size===0)continue;const unsupported2={feature,programs:programsInWords(
 versions)};for(const sign of signs)support.set(sign,unsupported2)}return support}async function bodyChecks(project,declared){const levels=project.checks();const{programs=usualPrograms,placeholders:placeholders2}=project.
@@ -21191,23 +21497,27 @@ support:asked?await loadMailSupport(programs):void 0}}function knownOf2({identit
 const name2=identity2[type]??"";const known3=Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??
 [],...checks.placeholders??[]]):void 0;return{known:known3,support:checks.support}}function templateWarnings(change2,declared,checks){const{email:email4}=kindOf(change2.kind);if(email4===void 0||change2.
 action!=="update")return{warnings:[],errors:[]};const{before,expected}=change2.apply;const findings=checkTemplate({before:bodies(
-email4,before),after:bodies(email4,{...before,...expected}),...knownOf2(declared,email4,checks)});const told2=level3=>findings.
+email4,before),after:bodies(email4,{...before,...expected}),...knownOf2(declared,email4,checks)});const told3=level3=>findings.
 filter(({code:code2,live})=>{const set3=levelOf(code2,checks.levels);return(live&&set3==="error"?"warning":set3)===level3}).
-map(finding=>planWarning(declared,email4,finding));return{warnings:told2("warning"),errors:told2("error")}}function planWarning(template2,email4,finding){
-const{code:code2,message,body:body2,at:at3}=finding;const about2=(body2===null?["txt","html"]:[body2]).filter(name3=>template2.
-fields[email4[name3]]!==void 0);const name2=about2.find(one=>at3?.[one]!==void 0)??about2[0];if(name2===void 0||finding.
-live)return{code:code2,message};const{file:file2,inProject,line,column}=template2.placeWithin(email4[name2],at3?.[name2]);
-return{code:code2,message,place:{file:file2,...inProject===void 0?{}:{inProject},line,column}}}function checkDeclaredTemplates(declared,checks){
-return emailsIn(declared).flatMap(({template:template2,email:email4})=>checkTemplate({after:bodies(email4,template2.fields),
-...knownOf2(template2,email4,checks)}).flatMap(finding=>{const level3=levelOf(finding.code,checks.levels);if(level3==="o\
-ff")return[];const build2=level3==="error"?error:warning2;return[build2(finding.code,finding.message,places(template2,email4,
-finding))]}))}function places(template2,email4,{body:body2,at:at3}){const about2=body2===null?["txt","html"]:[body2];return about2.
-map(name2=>template2.placeWithin(email4[name2],at3?.[name2]))}function bodies({txt,html:html2},fields2){return{txt:readable(
-fields2[txt]),html:readable(fields2[html2])}}function readable(body2){return typeof body2==="string"||body2===null?body2:
-void 0}init_kinds();function namesOf2(observed){return new Map([...observed].flatMap(({names:names2={}})=>Object.entries(names2)))}
-function withLabel(change2,live,names2){const{kind:name2,address:address2,apply}=change2;const kind=kindOf(name2);const called=kind.
-called?.(apply.before)??live?.called??names2.get(apply.identity[kind.within??""]??"");return called===void 0||address2===
-`${name2}/${called}`?change2:{...change2,label:called}}init_problems();init_address();init_kinds();init_values();function matchesPattern(pattern,text5){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===
+map(finding=>planWarning(declared,email4,finding));return{warnings:told3("warning"),errors:told3("error")}}function planWarning(template2,email4,finding){
+const{code:code2,message,body:body2,at:at3}=finding;const about2=bodiesOf2(body2).filter(name2=>template2.fields[email4[name2]]!==
+void 0);const spotted=about2.filter(name2=>at3?.[name2]!==void 0);if(about2.length===0||finding.live)return{code:code2,message};
+const{places,more}=placesIn(template2,email4,finding,spotted.length>0?spotted:about2.slice(0,1));const all=places.map(({
+file:file2,inProject,line,column})=>({file:file2,...inProject===void 0?{}:{inProject},line,column}));const[place2]=all;return{
+code:code2,message,...place2===void 0?{}:{place:place2},...all.length>1?{places:all}:{},...more>0?{morePlaces:more}:{}}}
+function checkDeclaredTemplates(declared,checks){return emailsIn(declared).flatMap(({template:template2,email:email4})=>checkTemplate(
+{after:bodies(email4,template2.fields),...knownOf2(template2,email4,checks)}).flatMap(finding=>{const level3=levelOf(finding.
+code,checks.levels);if(level3==="off")return[];const build2=level3==="error"?error:warning2;const{places,more}=placesIn(
+template2,email4,finding,bodiesOf2(finding.body));return[{...build2(finding.code,finding.message,places),...more>0?{morePlaces:more}:
+{}}]}))}function bodiesOf2(body2){return body2===null?["txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email4,{
+at:at3},about2){const found2=about2.map(name2=>({field:email4[name2],spots:eachOnce(at3?.[name2]??[])}));const seen2=new Map;
+const add=(field2,spot)=>{const place2=template2.placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.line,
+place2.column]);if(!seen2.has(key))seen2.set(key,place2)};for(const{field:field2,spots}of found2)add(field2,spots[0]);const firsts=seen2.
+size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);const more=found2.
+reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],more:seen2.size===firsts?
+0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort(
+(a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields2){return{txt:readable(fields2[txt]),html:readable(fields2[html2])}}
+function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_nearest();init_problems();init_address();init_kinds();init_values();function matchesPattern(pattern,text5){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===
 1)return pattern===text5;const last=parts[parts.length-1]??"";if(!text5.startsWith(first)||!text5.endsWith(last)||text5.
 length<first.length+last.length)return false;let position=first.length;const end=text5.length-last.length;for(const part of parts.
 slice(1,-1)){const found2=text5.indexOf(part,position);if(found2<0||found2+part.length>end)return false;position=found2+
@@ -21217,12 +21527,12 @@ return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isSelected({tar
 if(kinds2.length>0&&!kinds2.includes(kind))return false;if(targets2.length===0)return true;return targets2.some(target=>addresses3.
 some(address2=>matchesTarget(target,address2)))}function mayMatchKind({targets:targets2,kinds:kinds2},kind){if(kinds2.length>
 0&&!kinds2.includes(kind))return false;if(targets2.length===0)return true;return targets2.some(target=>{const prefix=target.
-split("*")[0]??"";const start3=`${kind}/`;return prefix.startsWith(start3)||target.includes("*")&&start3.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place=()=>nowhere2;return{
-kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,placeOf:place,placeWithin:place}}function candidates(options){
+split("*")[0]??"";const start3=`${kind}/`;return prefix.startsWith(start3)||target.includes("*")&&start3.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
+kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,placeOf:place2,placeWithin:place2}}function candidates(options){
 const{declared,selection,prune,state}=options;const documents=declared.filter(document2=>mayBeSelected(document2,selection)).
-map(document2=>({kind:document2.kind,identity:document2.identity,declared:document2}));const named4=new Set(declared.map(
+map(document2=>({kind:document2.kind,identity:document2.identity,declared:document2}));const named6=new Set(declared.map(
 document2=>addressOf(document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(([address2,
-{kind,identity:identity2}])=>!named4.has(address2)&&!named4.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2]));
+{kind,identity:identity2}])=>!named6.has(address2)&&!named6.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2]));
 const orphans=others.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kindOf(kind).
 deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,
 options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
@@ -21234,16 +21544,24 @@ if(kindOf(document2.kind).naming!==void 0)return mayMatchKind(selection,document
 kind,[addressOf(document2.kind,document2.identity)])}function addresses2({kind,identity:identity2},live,references){const naming2=kindOf(
 kind).naming?.({...identity2,...live?.identity},references);const{address:address2,key,all}=naming2??{address:identity2,
 key:identity2,all:[identity2]};return{address:addressOf(kind,address2),key:addressOf(kind,key),all:all.map(one=>addressOf(
-kind,one))}}function checkTargets(targets2,all){const lost2=targets2.filter(target=>!all.some(address2=>matchesTarget(target,
-address2)));if(lost2.length===0)return;throw new ProblemsError(lost2.map(target=>error("no-such-target",`--target ${target}\
- matches nothing that the manifests declare`,[],"an address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}
-function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){if(subject.declared===void 0)continue;
-const others=byKey.get(key);if(others===void 0)byKey.set(key,[subject.declared]);else others.push(subject.declared)}const twice=[
-...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==
-one)])))}function blockedAsTwice(others){const places2=others.map(({place})=>`${place.file}:${place.line}`).join(", ");return{
-action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same object as the one declared at ${places2}\
-: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names2){this.#options=options;this.references=
-afterwards(references,options.declared);this.names=names2}recorded(key){return recordOf(this.#options.state,key,this.#options.
+kind,one))}}function checkTargets({targets:targets2,kinds:kinds2},all,declared){const lost2=targets2.filter(target=>!all.
+some(address2=>matchesTarget(target,address2)));if(lost2.length===0)return;const names3=[...new Set([...all,...declared.
+map(({kind,identity:identity2})=>addressOf(kind,identity2))])];throw new ProblemsError(lost2.map(target=>{const others=kindsMeant(
+target,declared).filter(kind=>!kinds2.includes(kind));if(kinds2.length>0&&others.length>0){const named6=kinds2.map(kind=>`\
+--kind ${kind}`).join(" ");return error("no-such-target",`--target ${target} matches objects of the kind ${others.join("\
+ and ")} alone, which ${named6} leaves out`,[],`leave --kind out, or add ${others.map(kind=>`--kind ${kind}`).join(" ")}`)}
+return error("no-such-target",`--target ${target} matches nothing that the manifests declare${meantBy(target,names3)}`,[],
+"an address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")}))}function kindsMeant(target,declared){const matching=declared.
+filter(({kind,identity:identity2})=>matchesTarget(target,addressOf(kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}
+function meantBy(target,all){if(target.includes("*"))return"";const ends=all.filter(address2=>address2.toLowerCase().endsWith(
+`/${target.toLowerCase()}`));const meant2=target.includes("/")?nearest(target,all):ends.length===1?ends[0]:void 0;return meant2===
+void 0?"":`, did you mean ${meant2}?`}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){
+if(subject.declared===void 0)continue;const others=byKey.get(key);if(others===void 0)byKey.set(key,[subject.declared]);else
+others.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(
+group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others){const places=others.map(
+({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],
+reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names3){this.#options=options;this.references=
+afterwards(references,options.declared);this.names=names3}recorded(key){return recordOf(this.#options.state,key,this.#options.
 hasher)}decide(one,live){const change2=this.#decided(one,live);return change2===void 0?void 0:withLabel(change2,live,this.
 names)}#decided(one,live){const{subject,address:address2,key}=one;if(subject.declared===void 0){const change3=pruned(subject,
 {address:address2,key,live,profile:this.#options.profile});const reason=idTrouble(subject.identity,this.#options.profile);
@@ -21256,8 +21574,8 @@ key},live,recorded2,declared){const{profile,assert:assert2,acceptDids=[]}=this.#
 declared.kind).regeneration!==void 0;const accepted=regenerates&&acceptDids.some(given=>sameIdentifier(given,id));const{
 references}=this;return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,accepted,address:address2,
 key})}};function checked(change2,declared,checks){const{warnings,errors:errors2}=templateWarnings(change2,declared,checks);
-const told2={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told2;const reason=errors2.
-map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told2,action:"blocked",requests:[],
+const told3={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told3;const reason=errors2.
+map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told3,action:"blocked",requests:[],
 destructions:[],reason}}function deletedHash(kind,answer,hasher){return hasher.hash([...kindOf(kind).deletion?.traces(answer)??
 []])}function recordOf(state,key,hasher){const record2=Object.hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===
 void 0?void 0:recorded(record2,hasher)}function recorded(record2,hasher){return{fields:restoreFields(record2,hasher),uncertain:new Set(
@@ -21285,50 +21603,53 @@ identity:{...identity2},recorded_at:at3,run:run5,managed:[...managed],fields:{},
 const base2={...emptyRecord(asked,context3),...before?.did_generation===void 0?{}:{did_generation:before.did_generation}};
 switch(asked.action){case"adopt":return{...base2,...generation(asked),...storeFields(seen(asked),context3.hasher)};case"\
 regenerate":if(became.status==="unknown"){return{...before??base2,pending_regeneration:context3.run}}if(became.status!==
-"applied")return void 0;return{...base2,...generation(asked),...storeFields(made(asked,became.after),context3.hasher)};case"\
-delete":if(became.status!=="applied")return void 0;return{...base2,deleted:deletedHash(asked.kind,became.after??{},context3.
-hasher),...builtInLeft(asked,became.after,context3)};case"update":{const record2=updated(base2,before,asked,became,context3);
-const owed2=owedAfter(asked,became,context3);if(owed2==="as before")return record2&&{...record2,...owedOf(before)};if(record2===
-void 0&&owed2===void 0&&before?.owed===void 0)return void 0;const{owed:_,...rest}=record2??before??{...base2,managed:[]};
-return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.hasher)}}default:return void 0}}function owedAfter({kind:name2,
-before={},expected},{ambiguous,after},{run:run5,readable:readable2}){const kind=kindOf(name2);if(kind.lost===void 0||!readable2)
-return"as before";if(after!==void 0){const lost2=kind.lost({before,asked:expected,now:after});return Object.keys(lost2).
-length===0?void 0:seenLoss(run5,lost2,after)}if(!ambiguous)return"as before";return{run:run5,before,asked:expected}}function owedOf(record2){
-return record2?.owed===void 0?{}:{owed:record2.owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.
-run,before:storeFields(owed2.before,hasher),asked:storeFields(owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.
-lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({generation:generation2}){return generation2===void 0?
-{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(kind).regeneration?.field;return field2!==
-void 0&&before[field2]===null?{[field2]:null}:made({kind},before)}function made({kind},answer={}){const field2=kindOf(kind).
-regeneration?.field;return field2!==void 0&&typeof answer[field2]==="string"?{[field2]:answer[field2]}:{}}function updated(base2,before,asked,became,context3){
-const known3=before===void 0?{}:restoreFields(before,context3.hasher);if(became.ambiguous){const fields3=context3.readable?
-{}:{...known3,...normalized(asked)};return{...base2,...storeFields(fields3,context3.hasher),uncertain:Object.keys(asked.
-expected)}}if(became.status!=="applied"&&became.status!=="not_converged"){const changed2=before!==void 0&&became.after!==
-void 0&&isOther(asked,became.after);return changed2?{...before,...leftBehind(asked,became.after,context3)}:void 0}const shown2=context3.
-readable?askedSecrets(asked):answeredFields(asked,became.after??{},known3);const fields2={...shown2,...unverifiedFields(
-asked,became.unverified,shown2)};const secret3=Object.entries(asked.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?
-[name2]:[]);const unseen2=became.otherProfile===void 0?[]:unverifiedNames(asked,became.unverified);const open9=became.status===
-"not_converged"?[...new Set([...secret3,...unseen2])]:[];const uncertain=open9.length>0?{uncertain:open9}:{};return{...base2,
-...uncertain,...storeFields(fields2,context3.hasher),...leftBehind(asked,became.after,context3)}}function isOther({kind,
-before={}},after){return Object.entries(kindOf(kind).fields).some(([name2,type])=>{const[was,now]=[before[name2],after[name2]];
-return was!==void 0&&now!==void 0&&!same(normalForm(type,was),normalForm(type,now))})}function leftBehind(asked,after,{run:run5,
-readable:readable2,hasher}){if(!readable2||after===void 0)return{};const left={};for(const[name2,type]of Object.entries(
-kindOf(asked.kind).fields)){const got=after[name2];if(got===void 0)continue;const known3=sealed(normalForm(type,got),asked.
-expected[name2]);left[name2]=sealed(known3,asked.before?.[name2])}return{left:{run:run5,...storeFields(left,hasher)}}}function builtInLeft(asked,after,context3){
-const isBuiltIn=after!==void 0&&kindOf(asked.kind).deletion?.isBuiltIn(after)===true;return isBuiltIn?leftBehind(asked,after,
-context3):{}}function sealed(got,known3){if(known3===void 0||got instanceof Sensitive)return got;if(known3 instanceof Sensitive||
-Array.isArray(known3)&&holdsSensitive(known3)){return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known3)||
-!isMap(got))return got;return mapValues(got,(member2,key)=>sealed(member2,Object.hasOwn(known3,key)?known3[key]:void 0))}
-function normalized({kind,expected}){const types2=kindOf(kind).fields;return mapValues(expected,(field2,name2)=>normalForm(
-types2[name2]??value,field2))}function askedSecrets(asked){return Object.fromEntries(Object.entries(normalized(asked)).filter(
-([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){const types2=kindOf(asked.kind).fields;
-const wanted=normalized(asked);const shown2={...known3};for(const[name2,type]of Object.entries(types2)){const got=answer[name2];
-if(got===void 0)continue;const before=known3[name2];const whole3=type.type==="members"&&isMap(got)&&isMap(before)?{...before,
-...got}:got;shown2[name2]=conceal(whole3,wanted[name2])}return shown2}function unverifiedNames({expected},unverified){return Object.
-keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}.`)))}function unverifiedFields(asked,unverified,shown2){
-const types2=kindOf(asked.kind).fields;const fields2={};for(const[name2,wanted]of Object.entries(normalized(asked))){if(unverified.
-includes(name2)){fields2[name2]=wanted;continue}if(types2[name2]?.type!=="members"||!isMap(wanted))continue;const left=Object.
-entries(wanted).filter(([member2])=>unverified.includes(`${name2}.${member2}`));if(left.length===0)continue;const there=shown2[name2];
-fields2[name2]={...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal}=options;if(plan.changes.every(({action:action2})=>action2===
+"applied")return void 0;return{...base2,...generation(asked),...storeFields({...calledBefore(asked),...made(asked,became.
+after)},context3.hasher)};case"delete":if(became.status!=="applied")return void 0;return{...base2,deleted:deletedHash(asked.
+kind,became.after??{},context3.hasher),...builtInLeft(asked,became.after,context3)};case"update":{const record2=updated(
+base2,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);if(owed2==="as before")return record2&&
+{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;const{owed:_,...rest}=record2??
+before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.hasher)}}default:return void 0}}
+function owedAfter({kind:name2,before={},expected},{ambiguous,after},{run:run5,readable:readable2}){const kind=kindOf(name2);
+if(kind.lost===void 0||!readable2)return"as before";if(after!==void 0){const lost2=kind.lost({before,asked:expected,now:after});
+return Object.keys(lost2).length===0?void 0:seenLoss(run5,lost2,after)}if(!ambiguous)return"as before";return{run:run5,before,
+asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.owed}}function storeOwed(owed2,hasher){
+return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(owed2.asked,hasher)}:{run:owed2.
+run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({generation:generation2}){
+return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(kind).regeneration?.
+field;const shown2=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown2,[field2]:null}:shown2}function made({
+kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told3={...calledBefore({kind,before:answer})};return field2!==
+void 0&&typeof answer[field2]==="string"?{...told3,[field2]:answer[field2]}:told3}function calledBefore({kind,before={}}){
+const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
+{}}function updated(base2,before,asked,became,context3){const known3=before===void 0?{}:restoreFields(before,context3.hasher);
+if(became.ambiguous){const fields3=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
+fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!=="not_conve\
+rged"){const changed2=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed2?{...before,...leftBehind(
+asked,became.after,context3)}:void 0}const shown2=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
+{},known3);const fields2={...shown2,...unverifiedFields(asked,became.unverified,shown2)};const secret3=Object.entries(asked.
+expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen2=became.otherProfile===void 0?[]:unverifiedNames(
+asked,became.unverified);const open9=became.status==="not_converged"?[...new Set([...secret3,...unseen2])]:[];const uncertain=open9.
+length>0?{uncertain:open9}:{};return{...base2,...uncertain,...storeFields(fields2,context3.hasher),...leftBehind(asked,became.
+after,context3)}}function isOther({kind,before={}},after){return Object.entries(kindOf(kind).fields).some(([name2,type])=>{
+const[was,now]=[before[name2],after[name2]];return was!==void 0&&now!==void 0&&!same(normalForm(type,was),normalForm(type,
+now))})}function leftBehind(asked,after,{run:run5,readable:readable2,hasher}){if(!readable2||after===void 0)return{};const left={};
+for(const[name2,type]of Object.entries(kindOf(asked.kind).fields)){const got=after[name2];if(got===void 0)continue;const known3=sealed(
+normalForm(type,got),asked.expected[name2]);left[name2]=sealed(known3,asked.before?.[name2])}return{left:{run:run5,...storeFields(
+left,hasher)}}}function builtInLeft(asked,after,context3){const isBuiltIn=after!==void 0&&kindOf(asked.kind).deletion?.isBuiltIn(
+after)===true;return isBuiltIn?leftBehind(asked,after,context3):{}}function sealed(got,known3){if(known3===void 0||got instanceof
+Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(known3)){return holdsHashed(got)?
+got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(got,(member2,key)=>sealed(member2,
+Object.hasOwn(known3,key)?known3[key]:void 0))}function normalized({kind,expected}){const types2=kindOf(kind).fields;return mapValues(
+expected,(field2,name2)=>normalForm(types2[name2]??value,field2))}function askedSecrets(asked){return Object.fromEntries(
+Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
+const types2=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown2={...known3};for(const[name2,type]of Object.
+entries(types2)){const got=answer[name2];if(got===void 0)continue;const before=known3[name2];const whole3=type.type==="m\
+embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown2[name2]=conceal(whole3,wanted[name2])}return shown2}function unverifiedNames({
+expected},unverified){return Object.keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}\
+.`)))}function unverifiedFields(asked,unverified,shown2){const types2=kindOf(asked.kind).fields;const fields2={};for(const[
+name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields2[name2]=wanted;continue}if(types2[name2]?.
+type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
+.${member2}`));if(left.length===0)continue;const there=shown2[name2];fields2[name2]={...there!==void 0&&isMap(there)?there:
+{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal}=options;if(plan.changes.every(({action:action2})=>action2===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
 result:result2,state:options.state,problems:stillOwed(plan)}}await options.confirm();const state2={...withoutDebts(options.
 state,plan.settled),serial:options.state.serial+1};const problems2=[...await saved(backend3,state2),...stillOwed(plan)];
@@ -21364,32 +21685,33 @@ if(!begun.has(change2.apply.key))await lock.check();begun.add(change2.apply.key)
 existed,managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(
 concealAll(before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,
 hasher)}));sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),
-address:redactAddress(change2.address,redactor),key,kind:change2.kind,identity:{...identity2},action:change2.action,operation:request5?.
-operation??null,method:request5===null?null:operations[request5.operation].method,path:request5===null?null:operationPath(
-request5.operation,request5.params),last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},
-...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},async answered(change2,httpStatus,attempts){
-await journal.write({type:"answered",seq:sequences.get(change2)??0,at:now().toISOString(),status:"applied",ambiguous:false,
-http_status:httpStatus,attempts,after:null,unverified:[],error:null})},async settled(change2,outcome2){const at3=now().toISOString();
-const after=await withSlowHashes(()=>outcome2.after===void 0?null:stored2(concealAll(outcome2.after,change2.apply.expected),
-hasher));await record2(change2,outcome2,at3);await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at3,status:outcome2.
-status,ambiguous:outcome2.ambiguous,http_status:outcome2.httpStatus,attempts:outcome2.attempts,after,unverified:outcome2.
-unverified.map(redactor.redactName),error:outcome2.error===null?null:redactor.redactSentence(outcome2.error),...outcome2.
-otherProfile===void 0?{}:{other_profile:outcome2.otherProfile},...outcome2.notes===void 0||outcome2.notes.length===0?{}:
-{notes:outcome2.notes.map(redactor.redactSentence)}})}}}function stored2(fields2,hasher){return storeFields(fields2,hasher)}
-function concealAll(fields2,asked){return mapValues(fields2,(value3,field2)=>conceal(value3,asked[field2]))}async function nextRun({
-backend:backend3,now,state}){const known3=await backend3.runs.list().catch(()=>[]);const before=[...known3,state.last_run??
-"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.exec(newest)??[];const latest=date5===
-void 0||time3===void 0?0:momentOf(date5,time3);const first=runName(new Date(Math.max(now().getTime(),latest)));return first>
-newest?first:runName(new Date(Math.max(now().getTime(),latest+1e3)))}function momentOf(date5,time3){const iso=`${date5.replace(
-/(....)(..)(..)T/,"$1-$2-$3T")}${time3.replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){
-return`${now.toISOString().slice(0,19).replace(/[-:]/g,"")}Z-${randomBytes4(3).toString("hex")}`}function stillOwed({warnings}){
-return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run5,failure2){
-return error("run-ended-early",`run ${run5} ended early: ${messageOf(failure2)}`,[],"what was sent is in the journal, an\
-d the next apply reads it")}function messageOf(failure2){if(failure2 instanceof ProblemsError)return failure2.problems.map(
-({message})=>message).join("; ");if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join("; ");
-return failure2 instanceof Error?failure2.message:String(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
-g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
-answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
+address:redactAddress(change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},
+key,kind:change2.kind,identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===
+null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
+last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?
+{}:{recorded_generation:recordedGeneration}})},async answered(change2,httpStatus,attempts){await journal.write({type:"an\
+swered",seq:sequences.get(change2)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
+after:null,unverified:[],error:null})},async settled(change2,outcome2){const at3=now().toISOString();const after=await withSlowHashes(
+()=>outcome2.after===void 0?null:stored2(concealAll(outcome2.after,change2.apply.expected),hasher));await record2(change2,
+outcome2,at3);await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at3,status:outcome2.status,ambiguous:outcome2.
+ambiguous,http_status:outcome2.httpStatus,attempts:outcome2.attempts,after,unverified:outcome2.unverified.map(redactor.redactName),
+error:outcome2.error===null?null:redactor.redactSentence(outcome2.error),...outcome2.otherProfile===void 0?{}:{other_profile:outcome2.
+otherProfile},...outcome2.notes===void 0||outcome2.notes.length===0?{}:{notes:outcome2.notes.map(redactor.redactSentence)}})}}}
+function stored2(fields2,hasher){return storeFields(fields2,hasher)}function concealAll(fields2,asked){return mapValues(
+fields2,(value3,field2)=>conceal(value3,asked[field2]))}async function nextRun({backend:backend3,now,state}){const known3=await backend3.
+runs.list().catch(()=>[]);const before=[...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??
+"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.exec(newest)??[];const latest=date5===void 0||time3===void 0?0:momentOf(date5,
+time3);const first=runName(new Date(Math.max(now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(
+now().getTime(),latest+1e3)))}function momentOf(date5,time3){const iso=`${date5.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
+replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
+19).replace(/[-:]/g,"")}Z-${randomBytes4(3).toString("hex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2===
+"restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run5,failure2){return error(
+"run-ended-early",`run ${run5} ended early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next ap\
+ply reads it")}function messageOf(failure2){if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).
+join("; ");if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join("; ");return failure2 instanceof
+Error?failure2.message:String(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+g"){const entry2={sending:line,answers:[]};byKey.set(line.key,entry2);bySequence.set(line.seq,entry2)}else if(line.type===
+"answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
 answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...sending,key:objectKey(sending.key),identity:identityKey(
 sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_problems();init_kinds();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
@@ -21399,13 +21721,13 @@ void 0?environment===home.environment:state.file===home.backend.name}function he
 0||lost2===void 0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run5,state},home){const here2=home.backend.
 name;return state===void 0||state.file===here2?`run ${run5} is of another state than ${here2}`:`run ${run5} is of the st\
 ate ${state.file}, and this is ${here2}`}function refuseOther(run5,home){return new ProblemsError([error("run-other-stat\
-e",ownerOf(run5,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home){const{runs}=home.backend;const{open_run,last_run}=state;const names2=[];const read=async name2=>name2===
+e",ownerOf(run5,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home){const{runs}=home.backend;const{open_run,last_run}=state;const names3=[];const read=async name2=>name2===
 last_run&&name2!==open_run?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){
 const later=name2===open_run||last_run===void 0||name2>last_run;if(later||name2===last_run&&!await runs.hasEnd(name2).catch(
-()=>true))names2.push(name2)}const contents2=(await Promise.all(names2.map(name2=>read(name2)))).filter(content=>content!==
+()=>true))names3.push(name2)}const contents2=(await Promise.all(names3.map(name2=>read(name2)))).filter(content=>content!==
 null&&content.run.server===state.server);const own4=contents2.filter(({run:run5,ended})=>belongs(run5,state)&&!(ended&&run5.
 run===last_run));const others=contents2.filter(({run:run5,ended})=>!ended&&!belongs(run5,state));if(others.length===0||state.
-serial>0)return own4;const isOther2=await othersOf(state,home);const lost2=others.filter(({run:run5})=>!isOther2(run5));
+serial>0)return own4;const isOther3=await othersOf(state,home);const lost2=others.filter(({run:run5})=>!isOther3(run5));
 return contents2.filter(content=>own4.includes(content)||lost2.includes(content))}async function newestRun(runs,state){for(const name2 of(await runs.
 list()).toReversed()){const content=await runs.read(name2).catch(failure2=>{throw maybeNewest(failure2)});if(content===null&&
 name2===state.last_run)throw maybeNewest(new ProblemsError([withoutFirstLine(name2)]));if(content!==null&&content.run.server===
@@ -21417,9 +21739,9 @@ const{run:run5}=content;const journalHasher=new Hasher(run5,options.holds);const
 0?{...before,salt:run5.salt}:before;const hasher=new Hasher(state,options.holds);const keep2=fields2=>state.salt===run5.
 salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(content).filter(({sending})=>state.resources[sending.
 key]?.run!==run5.run);const live=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,options);const takeIn=()=>{
-let after2=state;const findings2=[];const additions2=[];for(const entry of entries){const{sending,answered}=entry;const{
+let after2=state;const findings2=[];const additions2=[];for(const entry2 of entries){const{sending,answered}=entry2;const{
 generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(options.profile);const became=answered===
-void 0?becameOf(entry,live.get(entry),journalHasher):{...answered,otherProfile:answered.other_profile,sentence:"",after:answered.
+void 0?becameOf(entry2,live.get(entry2),journalHasher):{...answered,otherProfile:answered.other_profile,sentence:"",after:answered.
 after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.at??options.now().toISOString();const expected=keep2(
 fieldsOf(sending.expected,journalHasher));after2=recordOutcome(after2,{...asked,before:keep2(fieldsOf(sending.before,journalHasher)),
 expected,...generation2===void 0?{}:{generation:generation2}},{...became,after:became.after===void 0?void 0:keep2(became.
@@ -21433,70 +21755,76 @@ open_run:_,...rest}=after;return{state:{...rest,serial:before.serial+1,last_run:
 run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===0)return;const journal=await options.
 runs.reopen(content);try{for(const line of additions)await journal.write(line);await journal.write({type:"end",at:options.
 now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}var SETTLED=1e4;async function readOpen(entries,hasher,options){
-const objects2=entries.filter(({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.
-sending.identity,entry}));const isUnsteady=({entry},live2)=>options.now().getTime()-Date.parse(entry.sending.at)<SETTLED&&
-becameOf(entry,live2,hasher).status==="failed";const live=await readBack(objects2,isUnsteady,options);return new Map([...live].
-map(([object3,found2])=>[object3.entry,found2]))}function becameOf({sending},live,hasher){const{action:action2}=sending;
+const objects2=entries.filter(({sending})=>sending.action!=="adopt").map(entry2=>({kind:entry2.sending.kind,identity:entry2.
+sending.identity,entry:entry2}));const isUnsteady=({entry:entry2},live2)=>options.now().getTime()-Date.parse(entry2.sending.
+at)<SETTLED&&becameOf(entry2,live2,hasher).status==="failed";const live=await readBack(objects2,isUnsteady,options);return new Map(
+[...live].map(([object3,found2])=>[object3.entry,found2]))}function becameOf({sending},live,hasher){const{action:action2}=sending;
 const aim={action:action2,before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,
 unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,
 after:void 0,unverified,sentence:sentence2}}const shown2=action2==="adopt"?void 0:live?.fields;return{status:verdict==="\
 done"?"applied":"failed",ambiguous:false,after:shown2,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
 const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
 return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.has(field2)))}function laterOf(a2,b){return a2!==
-void 0&&a2>b?a2:b}async function findRun(store,name2){const names2=await store.list();const found2=names2.includes(name2)?[name2]:names2.filter(
+void 0&&a2>b?a2:b}async function findRun(store,name2){const names3=await store.list();const found2=names3.includes(name2)?[name2]:names3.filter(
 one=>name2!==""&&one.startsWith(name2));const[only2]=found2;const content=only2!==void 0&&found2.length===1?await store.
 read(only2):null;if(content!==null)return content;if(only2!==void 0&&found2.length===1)throw new ProblemsError([withoutFirstLine(
 only2)]);const why=found2.length>1?`${found2.length} runs begin with "${name2}"`:`there is no run "${name2}"`;throw new ProblemsError(
-[error("no-such-run",why,[],"idops runs lists them")])}init_values();init_address();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+[error("no-such-run",why,[],"idops runs lists them")])}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,before},answered})=>[before.fields,answered?.
+after?.fields??{}].flatMap(fields2=>Object.entries(kindOf(kind).names?.(fields2)??{}))))}function labelIn2({sending,answered},names3){
+const{kind,address:address2,identity:identity2,before}=sending;const{called:called2,naming:naming2}=kindOf(kind);const after=naming2===
+void 0?answered?.after?.fields??{}:{};const told3=called2?.(before.fields)??called2?.(after)??sending.label;return labelled2(
+{kind,address:address2,apply:{identity:identity2}},told3,names3)}init_result();init_values();init_address();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
-const hasher=new Hasher(content.run);const left=[];const kept=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
-entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
-const undone=undoEntry(entry,hasher,`run ${content.run.run}`);left.push(...undone.left.map(why=>({address:entry.sending.
-address,...why})));if(undone.document!==void 0)kept.set(undone.document,undone.after)}for(const{former:former2,field:field2}of formerHolders2(
-content,hasher,[...kept.keys()])){kept.set(former2,{[field2]:false})}return{declared:[...kept.keys()],left,adjust:(document2,now)=>force?
-{document:document2,left:[]}:movedOn(document2,now,[...kept.keys()])??withoutConflicts(document2,kept.get(document2)??{},
-present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(content).flatMap(entry=>{const{
-sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))return[];const{field:field2,
-holders}=succession;const before=fieldsOf(sending.before,hasher);const[id,...others]=holders(before)??[];const moved=fieldsOf(
-sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.some(({kind,identity:identity2})=>kind===
-sending.kind&&identity2.id===id);if(!moved||id===void 0||others.length>0||known3)return[];const source=`run ${content.run.
-run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,false),field:field2}]})}function movedOn(document2,now,documents){
-const{kind,identity:identity2,fields:fields2}=document2;const{succession}=kindOf(kind);if(succession===void 0||fields2[succession.
-field]!==true)return void 0;const holders=succession.holders(now);if(holders===void 0)return void 0;const asLeft=id=>id===
-identity2.id||documents.some(other=>other.kind===kind&&other.identity.id===id&&other!==document2);if(holders.length===0||
-holders.some(asLeft))return void 0;return{document:{...document2,fields:{}},left:[{address:addressOf(kind,identity2),path:succession.
-field,reason:CHANGED_SINCE}]}}function present2({kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function wasDone({
-sending,answered}){if(sending.action==="adopt")return false;return answered===void 0||answered.status!=="skipped"}function whyNot({
-sending,answered}){if(sending.action!=="regenerate")return void 0;if(answered!==void 0&&answered.status==="failed")return void 0;
-return"a regenerated DID can not be put back"}function undoEntry({sending,answered},hasher,source){const kind=kindOf(sending.
-kind);const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(sending.expected,hasher);const shown2=answered?.
-after==null?{}:fieldsOf(answered.after,hasher);const{deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===
-false||deletion2.isBuiltIn(before))){if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(
-sending,{},source,true),after:deletion2.restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(
-before)??{}:asked;const fields2={};const after={};const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.
-fields[name2]??value;const was=before[name2];const became=sending.action==="delete"?null:(name2 in shown2?shown2:asked)[name2]??
-null;const undone=undoField(type,name2,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields2[name2]=
-undone.value;after[name2]=became}const none=Object.keys(fields2).length===0;return{document:none?void 0:documentOf(sending,
-fields2,source,false),after,left}}function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&
-isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).map(([member2,wish])=>{const inner=type.
-members[member2]??value;return{member:member2,...undoField(inner,`${path}.${member2}`,wish,was?.[member2],became[member2]??
-wish)}});const known3=members3.flatMap(({member:member2,value:value3})=>value3===void 0?[]:[[member2,value3]]);return{value:known3.
-length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing2={value:void 0,left:[]};
-if(was===void 0)return{...nothing2,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing2:
-{...nothing2,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))
-return nothing2;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.
-type==="set"?asElements(was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(
-key=>Object.hasOwn(was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??null));return Object.fromEntries(
-changed2.map(key=>[key,Object.hasOwn(was,key)?was[key]??null:null]))}function documentOf({kind,identity:identity2},fields2,source,absent){
-const place={file:source,line:1,column:1,length:1};const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);
-const parts=Object.entries(identity2).filter(([part])=>deciding?.includes(part)??true);return{kind,identity:Object.fromEntries(
-parts),fields:fields2,absent,whole:[],remembered:true,place,placeOf:()=>place,placeWithin:()=>place}}function withoutConflicts(document2,after,now){
-const kind=kindOf(document2.kind);const address2=addressOf(document2.kind,document2.identity);const present3=markSecrets(
-kind.fields,now);const conflicts=[];const fields2={};for(const[name2,left2]of Object.entries(after)){const type=kind.fields[name2]??
-value;const wished=document2.absent?left2:document2.fields[name2]??null;const parts=withoutConflict2(type,name2,wished,left2,
-present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields2[name2]=parts.value}
-const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:{...document2,
-fields:fields2},left};return{document:left.length>0?{...document2,absent:false}:document2,left}}function withoutConflict2(type,path,wished,left,present3){
+const hasher=new Hasher(content.run);const left=[];const kept=new Map;for(const entry2 of entriesOf(content)){const reason=whyNot(
+entry2);if(reason!==void 0){left.push({address:entry2.sending.address,path:null,reason});continue}if(!wasDone(entry2))continue;
+const undone=undoEntry(entry2,hasher,`run ${content.run.run}`);if(!isRefused(entry2)){left.push(...undone.left.map(why=>({
+address:entry2.sending.address,...why})))}if(undone.document!==void 0)kept.set(undone.document,undone.after)}for(const{former:former2,
+field:field2}of formerHolders2(content,hasher,[...kept.keys()])){kept.set(former2,{[field2]:false})}return{declared:[...kept.
+keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept.keys()])??withoutConflicts(
+document2,kept.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
+content).flatMap(entry2=>{const{sending}=entry2;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(
+entry2))return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[id,...others]=holders(
+before)??[];const moved=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.some(
+({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved||id===void 0||others.length>0||known3)return[];
+const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,false),
+field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields2}=document2;const{
+succession}=kindOf(kind);if(succession===void 0||fields2[succession.field]!==true)return void 0;const holders=succession.
+holders(now);if(holders===void 0)return void 0;const asLeft=id=>id===identity2.id||documents.some(other=>other.kind===kind&&
+other.identity.id===id&&other!==document2);if(holders.length===0||holders.some(asLeft))return void 0;return{document:{...document2,
+fields:{}},left:[{address:addressOf(kind,identity2),path:succession.field,reason:CHANGED_SINCE}]}}function present2({kind},now){
+return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function wasDone({sending,answered}){if(sending.action==="ado\
+pt")return false;return answered===void 0||answered.status!=="skipped"}function isRefused({answered}){return answered?.status===
+"failed"&&!answered.ambiguous&&answered.after===null}function whyNot({sending,answered}){if(sending.action!=="regenerate")
+return void 0;if(answered!==void 0&&answered.status==="failed")return void 0;return"a regenerated DID can not be put bac\
+k"}function undoEntry({sending,answered},hasher,source){const kind=kindOf(sending.kind);const before=fieldsOf(sending.before,
+hasher);const asked=fieldsOf(sending.expected,hasher);const shown2=answered?.after==null?{}:fieldsOf(answered.after,hasher);
+const{deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(before))){if(sending.
+action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(sending,{},source,true),after:deletion2.
+restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;const fields2={};const after={};
+const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.fields[name2]??value;const was=before[name2];
+const became=sending.action==="delete"?null:(name2 in shown2?shown2:asked)[name2]??null;const undone=undoField(type,name2,
+wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields2[name2]=undone.value;after[name2]=became}
+const none=Object.keys(fields2).length===0;return{document:none?void 0:documentOf(sending,fields2,source,false),after,left}}
+function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(
+was))){const members3=Object.entries(asked).map(([member2,wish])=>{const inner=type.members[member2]??value;return{member:member2,
+...undoField(inner,`${path}.${member2}`,wish,was?.[member2],became[member2]??wish)}});const known3=members3.flatMap(({member:member2,
+value:value3})=>value3===void 0?[]:[[member2,value3]]);return{value:known3.length===0?void 0:Object.fromEntries(known3),
+left:members3.flatMap(({left})=>left)}}const nothing2={value:void 0,left:[]};if(was===void 0)return{...nothing2,left:[{path,
+reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing2:{...nothing2,left:[{path,reason:SECRET_BEFORE}]};
+if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing2;if(type.type==="map"&&isMap(was)&&
+isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(was):was,left:[]}}function mapPatch(was,became){
+const changed2=Object.keys({...was,...became}).filter(key=>Object.hasOwn(was,key)!==Object.hasOwn(became,key)||!same(was[key]??
+null,became[key]??null));return Object.fromEntries(changed2.map(key=>[key,Object.hasOwn(was,key)?was[key]??null:null]))}
+function documentOf({kind,identity:identity2},fields2,source,absent){const place2={file:source,line:1,column:1,length:1};
+const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);const parts=Object.entries(identity2).filter(([part])=>deciding?.
+includes(part)??true);return{kind,identity:Object.fromEntries(parts),fields:fields2,absent,whole:[],remembered:true,place:place2,
+placeOf:()=>place2,placeWithin:()=>place2}}function withoutConflicts(document2,after,now){const kind=kindOf(document2.kind);
+const address2=addressOf(document2.kind,document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];
+const fields2={};for(const[name2,left2]of Object.entries(after)){const type=kind.fields[name2]??value;const wished=document2.
+absent?left2:document2.fields[name2]??null;const parts=withoutConflict2(type,name2,wished,left2,present3[name2]);conflicts.
+push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields2[name2]=parts.value}const left=conflicts.map(
+path=>({address:address2,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:{...document2,fields:fields2},
+left};return{document:left.length>0?{...document2,absent:false}:document2,left}}function withoutConflict2(type,path,wished,left,present3){
 if(present3===void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&
 isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept=Object.entries(wished).filter(([key,was])=>{const inner=type.
 type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:
@@ -21580,24 +21908,24 @@ state.paths,this.state.options.filters);this.walkDirectory(this.state,this.root,
 walk);return this.isSynchronous?this.callbackInvoker(this.state,null):null}walk=(entries,directoryPath,depth)=>{const{paths,
 options:{filters:filters2,resolveSymlinks:resolveSymlinks$1,excludeSymlinks,exclude,maxFiles,signal,useRealPaths,pathSeparator},
 controller:controller2}=this.state;if(controller2.aborted||signal&&signal.aborted||maxFiles&&paths.length>maxFiles)return;
-const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry=entries[i2];if(entry.isFile()||
-entry.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry.name,directoryPath);this.
-pushFile(filename,files,this.state.counts,filters2)}else if(entry.isDirectory()){let path=joinDirectoryPath(entry.name,directoryPath,
-this.state.options.pathSeparator);if(exclude&&exclude(entry.name,path))continue;this.pushDirectory(path,paths,filters2);
-this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry.isSymbolicLink()){let path=joinPathWithBasePath(
-entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.isDirectory()){resolvedPath=
-normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
-return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
-useRealPaths?resolvedPath:path;const filename=basename4(resolvedPath);const directoryPath$1=normalizePath(dirname7(resolvedPath),
-this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,files,this.state.counts,
-filters2)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise2(root,options){return new Promise(
-(resolve$1,reject)=>{callback(root,options,(err,output2)=>{if(err)return reject(err);resolve$1(output2)})})}function callback(root,options,callback$1){
-let walker=new Walker(root,options,callback$1);walker.start()}function sync(root,options){const walker=new Walker(root,options);
-return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;this.options=options}withPromise(){return promise2(
-this.root,this.options)}withCallback(cb){callback(this.root,this.options,cb)}sync(){return sync(this.root,this.options)}};
-var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatch")}catch{}var Builder=class{globCache={};options={
-maxDepth:Infinity,suppressErrors:true,pathSeparator:sep3,filters:[]};globFunction;constructor(options){this.options={...this.
-options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
+const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry2=entries[i2];if(entry2.isFile()||
+entry2.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry2.name,directoryPath);this.
+pushFile(filename,files,this.state.counts,filters2)}else if(entry2.isDirectory()){let path=joinDirectoryPath(entry2.name,
+directoryPath,this.state.options.pathSeparator);if(exclude&&exclude(entry2.name,path))continue;this.pushDirectory(path,paths,
+filters2);this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry2.isSymbolicLink()){
+let path=joinPathWithBasePath(entry2.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.
+isDirectory()){resolvedPath=normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry2.name,useRealPaths?
+resolvedPath:path+pathSeparator))return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,
+depth-1,this.walk)}else{resolvedPath=useRealPaths?resolvedPath:path;const filename=basename4(resolvedPath);const directoryPath$1=normalizePath(
+dirname7(resolvedPath),this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,
+files,this.state.counts,filters2)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise2(root,options){
+return new Promise((resolve$1,reject)=>{callback(root,options,(err,output2)=>{if(err)return reject(err);resolve$1(output2)})})}
+function callback(root,options,callback$1){let walker=new Walker(root,options,callback$1);walker.start()}function sync(root,options){
+const walker=new Walker(root,options);return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;
+this.options=options}withPromise(){return promise2(this.root,this.options)}withCallback(cb){callback(this.root,this.options,
+cb)}sync(){return sync(this.root,this.options)}};var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatc\
+h")}catch{}var Builder=class{globCache={};options={maxDepth:Infinity,suppressErrors:true,pathSeparator:sep3,filters:[]};globFunction;constructor(options){
+this.options={...this.options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
 this.options.pathSeparator=separator;return this}withBasePath(){this.options.includeBasePath=true;return this}withRelativePaths(){
 this.options.relativePaths=true;return this}withDirs(){this.options.includeDirs=true;return this}withMaxDepth(depth){this.
 options.maxDepth=depth;return this}withMaxFiles(limit2){this.options.maxFiles=limit2;return this}withFullPaths(){this.options.
@@ -21646,7 +21974,7 @@ n2]===cwdParts[cwdParts.length+i2-n2]){result=result.slice(0,(n2-i2-1)*3)+result
 ".";i2++}const potentialRoot=posix.join(cwd,parentDir.slice(i2*3));if(potentialRoot[0]!=="."&&props.root.length>potentialRoot.
 length){props.root=ensureNonDriveRelativePath(potentialRoot);props.depthOffset=-n2+i2}}if(!isIgnore&&props.depthOffset>=
 0){var _props$commonPath;(_props$commonPath=props.commonPath)!==null&&_props$commonPath!==void 0||(props.commonPath=parts);
-const newCommonPath=[];const length=Math.min(props.commonPath.length,parts.length);for(let i2=0;i2<length;i2++){const part=parts[i2];
+const newCommonPath=[];const length2=Math.min(props.commonPath.length,parts.length);for(let i2=0;i2<length2;i2++){const part=parts[i2];
 if(part==="**"&&!parts[i2+1]){newCommonPath.pop();break}if(i2===parts.length-1||part!==props.commonPath[i2]||isDynamicPattern(
 part))break;newCommonPath.push(part)}props.depthOffset=newCommonPath.length;props.commonPath=newCommonPath;props.root=ensureNonDriveRelativePath(
 newCommonPath.length>0?posix.join(cwd,...newCommonPath):cwd)}return result}function processPatterns(options,patterns,props){
@@ -21681,22 +22009,22 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
-const[crawler,relative13]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative13):
+const[crawler,relative14]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative14):
 []}init_problems();import{realpath as realpath6}from"node:fs/promises";import{basename as basename5,dirname as dirname9,join as join9,relative as relative5,
 resolve as resolve6,sep as sep5}from"node:path";import{lstat as lstat3,readlink as readlink2}from"node:fs/promises";import{dirname as dirname8,isAbsolute as isAbsolute3,
 join as join8,parse as parse9,relative as relative4,sep as sep4}from"node:path";var MAX_LINKS=40;function isInside(path,folder){
 const way=relative4(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep4}`)&&!isAbsolute3(way)}async function follow(path,root){
-const steps=stepsOf2(relative4(root,path));let place=root;let links=0;for(let step=steps.shift();step!==void 0;step=steps.
-shift()){const next=step===".."?dirname8(place):join8(place,step);if(!isInside(next,root)){if(relative4(next,root)!==""&&
-!isInside(root,next))return null;place=next;continue}const found2=await lstat3(next);if(found2.isSymbolicLink()){links+=
+const steps=stepsOf2(relative4(root,path));let place2=root;let links=0;for(let step=steps.shift();step!==void 0;step=steps.
+shift()){const next=step===".."?dirname8(place2):join8(place2,step);if(!isInside(next,root)){if(relative4(next,root)!==""&&
+!isInside(root,next))return null;place2=next;continue}const found2=await lstat3(next);if(found2.isSymbolicLink()){links+=
 1;if(links>MAX_LINKS)throw refused("ELOOP",next);const target=await readlink2(next);const{root:top}=parse9(target);if(top!==
-"")place=top;steps.unshift(...stepsOf2(target.slice(top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused(
-"ENOTDIR",next);else place=next}return relative4(place,root)===""||isInside(place,root)?place:null}async function leadsOut(path,root){
+"")place2=top;steps.unshift(...stepsOf2(target.slice(top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused(
+"ENOTDIR",next);else place2=next}return relative4(place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){
 return await follow(path,root).catch(()=>path)===null}function stepsOf2(path){return path.split(sep4==="/"?"/":/[\\/]/).
 filter(step=>step!==""&&step!==".")}function refused(code2,path){return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;constructor(project,more=[]){const{files,states}=project.guarded();
 this.#root=project.root;this.#states=Promise.all(states.map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,
-...more])}async find(path){if(!isInside(path,this.#root))return outside;const named4=await this.#private(path);if(named4!==
-void 0)return named4;let target;try{const followed=await follow(path,this.#root);if(followed===null)return outside;target=
+...more])}async find(path){if(!isInside(path,this.#root))return outside;const named6=await this.#private(path);if(named6!==
+void 0)return named6;let target;try{const followed=await follow(path,this.#root);if(followed===null)return outside;target=
 await realpath6(followed)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===
 path)return{target};const shown2=await mountedAs(path,target,this.#root);const led=shown2===void 0?await this.#private(target):
 await this.#owned(target,shown2);return led??{target}}async read(path){const found2=await this.find(path);if(!("target"in
@@ -21718,8 +22046,8 @@ return false}}var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/
 const steps=relative5(root,target).split(sep5);const at3=steps.findIndex(step=>mountedFolder.test(step));if(at3<0)return void 0;
 const mount=join9(root,...steps.slice(0,at3));const inside2=steps.slice(at3+1);const shown2=join9(mount,...inside2);if(isHidden(
 shown2,root))return void 0;const folder=await realpath6(join9(mount,"..data")).catch(()=>void 0);if(folder!==join9(mount,
-steps[at3]??""))return void 0;const named4=relative5(root,path).split(sep5);const before=resolve6(root,...named4.slice(0,
--inside2.length));if(named4.slice(-inside2.length).join(sep5)!==inside2.join(sep5))return void 0;return await realpath6(
+steps[at3]??""))return void 0;const named6=relative5(root,path).split(sep5);const before=resolve6(root,...named6.slice(0,
+-inside2.length));if(named6.slice(-inside2.length).join(sep5)!==inside2.join(sep5))return void 0;return await realpath6(
 before).catch(()=>void 0)===mount?shown2:void 0}async function isMountedFolder(path){const target=await realpath6(path).
 catch(()=>void 0);if(target===void 0)return false;const swapped=dirname9(target);if(basename5(target)!==basename5(path)||
 !mountedFolder.test(basename5(swapped)))return false;const data3=await realpath6(join9(dirname9(path),"..data")).catch(()=>void 0);
@@ -21727,8 +22055,8 @@ return data3===swapped&&dirname9(swapped)===await realpath6(dirname9(path))}impo
 join as join10,relative as relative6,resolve as resolve7}from"node:path";var NOWHERE=resolve7("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
-if(unread.length===0)return problems;const names2=unread.sort().map(path=>nameOf(path,this.#project));const paths=names2.
-map(({file:file2})=>file2);const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first={file:""}]=names2;
+if(unread.length===0)return problems;const names3=unread.sort().map(path=>nameOf(path,this.#project));const paths=names3.
+map(({file:file2})=>file2);const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first={file:""}]=names3;
 return[...problems,warning2("linked-folder",`links to folders and out of the project are not followed, so no manifest is\
  read from ${paths.slice(0,SHOWN2).join(", ")}${more}`,[wholeFile(first)],'put the manifests into the folder itself, or \
 name the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve7(
@@ -21738,25 +22066,25 @@ entries=>callback2(null,entries),failure2=>{if(this.#unfollowed.has(folder))this
 root}=this.#project;if(isFirst&&folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);return[]}}
 if(this.#outside.has(folder)){if(this.#seeking&&!relative6(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
 extname(folder)===""&&!basename6(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
-readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())
-return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join10(folder,entry.name);if(await leadsOut(
-path,root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat5(path).catch(
-()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}
-if(target?.isDirectory()!==true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.
-name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){const name2=nameOf(folder,
-this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} is a link that leads out of the project`,
-[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf(path,this.#project);this.#refused.
-set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(name2)]))}};function asFile(name2){
-return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){return{name:name2,
-isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read}=seen2;const ignore=[...seen2.ignore];const shown2=path=>shownPath(
+readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry2=>{if(entry2.isFile()||entry2.
+isDirectory())return[entry2];if(!entry2.isSymbolicLink())return[asFile(entry2.name)];const path=join10(folder,entry2.name);
+if(await leadsOut(path,root)){this.#outside.add(path);return[asFile(entry2.name),asFolder(entry2.name)]}const target=await stat5(
+path).catch(()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry2.name),asFolder(
+entry2.name)]}if(target?.isDirectory()!==true)return[asFile(entry2.name)];if(await isMountedFolder(path))return[asFolder(
+entry2.name)];if(!entry2.name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){
+const name2=nameOf(folder,this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} is a link that\
+ leads out of the project`,[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf(
+path,this.#project);this.#refused.set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(
+name2)]))}};function asFile(name2){return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){
+return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read}=seen2;const ignore=[...seen2.ignore];const shown2=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
-const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names2=await glob(
-patterns,{...all.options(),...wide2});const missed2=names2.map(name2=>resolve8(project.root,name2)).filter(path=>!found2.
+const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names3=await glob(
+patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve8(project.root,name2)).filter(path=>!found2.
 has(path)&&!read.has(path)&&!isOthers(path)&&!all.dangling.has(path));const folders=await glob(patterns,{...new Walk(project).
 options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve8(project.root,name2)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep6)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
-seen2,known3);const named4=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named4.map(one=>absence(one,
+seen2,known3);const named6=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named6.map(one=>absence(one,
 project)));const refused2=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
 [...[...walk.linked].map(path=>`${shown2(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown2(
 path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused2,...missed2.map(path=>`${shown2(
@@ -21765,17 +22093,17 @@ path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map
 globs,ignore,found:found2,read},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
 **/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,{...options,
-caseSensitiveMatch:false})};const named4=new Walk(project);const names2=[...await within5(named4,bases.filter(base2=>base2!==
-"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused2=named4.problems().flatMap(({severity,
-message})=>severity==="error"?[message]:[]);const paths=names2.map(name2=>resolve8(project.root,name2)).filter(path=>!found2.
+caseSensitiveMatch:false})};const named6=new Walk(project);const names3=[...await within5(named6,bases.filter(base2=>base2!==
+"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused2=named6.problems().flatMap(({severity,
+message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve8(project.root,name2)).filter(path=>!found2.
 has(path)&&!read.has(path)&&!known3.has(path));if(paths.length===0)return refused2;const others=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others.has(path)).map(path=>limit2(async()=>{
 const content=await access3.read(path);const shown2=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
 text)?[`${shown2} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown2}\
  has the name of a manifest, and can't be read`]})));return[...refused2,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
-[one.slice(1)]:[]);const named4=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named4.length===
-0?[]:await glob(named4,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve8(project.
+[one.slice(1)]:[]);const named6=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named6.length===
+0?[]:await glob(named6,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve8(project.
 root,name2)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name2})=>name2).join("|")})\\b`);
 function isManifest(text5){return kindLine.test(text5)}function eitherEnd(pattern){return pattern.replace(/\.ya?ml$/i,".\
 {yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
@@ -21784,12 +22112,12 @@ pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat6(resolve8(root,
 true){return[`${folder}, which "${pattern}" names, is no folder that is there`]}return isEmpty4?[`no file matches "${pattern}\
 "`]:[]}function isOfTools(path,root){return relative7(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
 pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(project);const found2=new Set;const empty2=[];
-const globs=[];for(const{pattern,place}of patterns){if(pattern.startsWith("!"))continue;const places2=place===null?[]:[place];
-if(isAbsolute4(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob "${pattern}\
-" leads out of the project`,places2,"keep manifests below the configuration"));continue}const matches=await glob(pattern,
-{...walk.options(),ignore});globs.push({pattern,isNamed:place!==null,isEmpty:matches.length===0});for(const match of matches)
+const globs=[];for(const{pattern,place:place2}of patterns){if(pattern.startsWith("!"))continue;const places=place2===null?
+[]:[place2];if(isAbsolute4(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob\
+ "${pattern}" leads out of the project`,places,"keep manifests below the configuration"));continue}const matches=await glob(
+pattern,{...walk.options(),ignore});globs.push({pattern,isNamed:place2!==null,isEmpty:matches.length===0});for(const match of matches)
 found2.add(resolve9(project.root,match));if(matches.length===0){empty2.push(warning2("no-match",`no file matches "${pattern}\
-"`,places2,"check the glob; it is relative to the configuration"))}}const givenByDefault=patterns.every(({place})=>place===
+"`,places,"check the glob; it is relative to the configuration"))}}const givenByDefault=patterns.every(({place:place2})=>place2===
 null);if(!givenByDefault)problems.push(...empty2);else if(found2.size===0)problems.push(...empty2.slice(0,1));problems.push(
 ...walk.problems());const files=await eachOnce2(project,access3,[...found2].sort(),problems);const read=new Set(files.map(
 ({target})=>target));return{files,unread:()=>unreadOf({project,access:access3,walk,ignore,globs,found:found2,read})}}async function eachOnce2(project,access3,paths,problems){const looked=await Promise.all(paths.map(path=>access3.find(path)));
@@ -21797,13 +22125,13 @@ const seen2=new Set;const direct=new Set(paths);return paths.flatMap((path,index
 if(found2===void 0)return[];if(!("target"in found2)){problems.push(refusal(name2,found2));return[]}const{target}=found2;
 if(seen2.has(target)||path!==target&&direct.has(target))return[];seen2.add(target);return[{path,target,name:name2}]})}async function readManifest(access3,{
 path,name:name2}){const read=await access3.read(path);if("text"in read)return sourceOf(name2,read.text);return refusal(name2,
-read)}function refusal(name2,{reason,detail}){const{file:shown2}=name2;const place=[wholeFile(name2)];switch(reason){case"\
-outside":return error("manifest-outside",`${shown2} is a link that leads out of the project`,place,"copy the file into t\
-he project");case"private":return error("manifest-private",`${shown2} ${detail}, which no manifest may be`,place,'keep m\
-anifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreadabl\
-e",`${shown2} is a link that leads nowhere`,place);case"too-large":return error("too-large",`${shown2} ${detail}`,place,
-"split it into several files");case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,place,"save it as UTF-8");default:
-return error("file-unreadable",`${shown2} ${detail}`,place)}}import{basename as basename7,dirname as dirname12}from"node:path";init_problems();init_kinds();import{stat as stat7}from"node:fs/promises";import{dirname as dirname10,resolve as resolve10}from"node:path";init_problems();init_limits2();var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
+read)}function refusal(name2,{reason,detail}){const{file:shown2}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
+outside":return error("manifest-outside",`${shown2} is a link that leads out of the project`,place2,"copy the file into \
+the project");case"private":return error("manifest-private",`${shown2} ${detail}, which no manifest may be`,place2,'keep\
+ manifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreada\
+ble",`${shown2} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown2} ${detail}`,place2,
+"split it into several files");case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,place2,"save it as UTF-8");default:
+return error("file-unreadable",`${shown2} ${detail}`,place2)}}import{basename as basename7,dirname as dirname12}from"node:path";init_problems();init_kinds();import{stat as stat7}from"node:fs/promises";import{dirname as dirname10,resolve as resolve10}from"node:path";init_problems();init_limits2();var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
 this.#project=project;this.#access=access3}async read(request5){const path=resolve10(dirname10(request5.manifest),request5.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async has(manifest,path){
@@ -21811,88 +22139,97 @@ const found2=await this.#access.find(resolve10(dirname10(manifest),path));if(!("
 found2.target).then(file2=>file2.isFile(),()=>false)}async#load(path){const read=await this.#access.read(path);if(!("tar\
 get"in read))return read;this.files.add(read.target);this.#characters+=read.text.length;if(this.#characters>limits.allBodiesCharacters)
 return{reason:"too-many"};return bodyOf(read.text,nameOf(path,this.#project))}#problem(request5,path,found2){const shown2=request5.
-tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places2=[request5.place];switch(found2.
+tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.
 reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body file "${request5.path}"`}\
- lies outside the project`,places2,"a body file must lie in the folder of the configuration, after following links");case"\
-private":return error("body-private",`${shown2} ${found2.detail}, which no body may be`,places2,"keep bodies in files of\
- their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body files of this project\
- have more than ${shown(limits.allBodiesCharacters)} characters together`,places2,"split the project, or take pictures o\
-ut of the bodies and link to them");case"missing":return error("body-missing",`${shown2} ${found2.detail}`,places2,"the \
-path is relative to the manifest");case"too-large":return error("too-large",`${shown2} ${found2.detail}`,places2);case"n\
-ot-utf8":return error("body-not-utf8",`${shown2} ${found2.detail}`,places2,"save it as UTF-8");default:return error("bod\
-y-unreadable",`${shown2} ${found2.detail}`,places2)}}};function bodyOf(text5,name2){let source;return{text:text5,place(part){
-if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text5);const mark=text5.length-source.text.length;return source.
-place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_problems();init_values();init_fields();init_kinds();init_schema();init_problems();async function forgottenFile({field:field2,text:text5,place,exists}){const path=pathIn(text5);if(path===
+ lies outside the project`,places,"a body file must lie in the folder of the configuration, after following links");case"\
+private":return error("body-private",`${shown2} ${found2.detail}, which no body may be`,places,"keep bodies in files of \
+their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body files of this project \
+have more than ${shown(limits.allBodiesCharacters)} characters together`,places,"split the project, or take pictures out\
+ of the bodies and link to them");case"missing":return error("body-missing",`${shown2} ${found2.detail}`,places,"the pat\
+h is relative to the manifest");case"too-large":return error("too-large",`${shown2} ${found2.detail}`,places);case"not-u\
+tf8":return error("body-not-utf8",`${shown2} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-unr\
+eadable",`${shown2} ${found2.detail}`,places)}}};function bodyOf(text5,name2){let source;return{text:text5,place(part){if(part===
+void 0)return wholeFile(name2);source??=sourceOf(name2,text5);const mark=text5.length-source.text.length;return source.place(
+{start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_values();init_fields();init_kinds();init_schema();init_problems();async function forgottenFile({field:field2,text:text5,place:place2,exists}){const path=pathIn(text5);if(path===
 void 0)return void 0;const isFile=await exists(path);if(!isFile&&!/\.(?:txt|html?|mustache)$/i.test(path))return void 0;
 const what=isFile?"is the path of a file":"looks like the path of a file";return warning2("forgotten-file",`"${field2}" \
-is the text "${path}", which ${what}, and that is what recipients would get`,[place],`to send what is in the file, write\
- ${field2}: {file: ${path}}`)}function pathIn(text5){if(text5.length>300)return void 0;const path=text5.trim().replace(/^file:\s*/,
-"");return/^[^\s{}<>:|?*"]+$/.test(path)&&/[./]/.test(path)?path:void 0}init_kinds();function fieldHint(kind,field2,path){if(path.length>0)return void 0;if(kind.onlyAnswered?.has(field2)===true){return`the\
+is the text "${path}", which ${what}, and that is what recipients would get`,[place2],`to send what is in the file, writ\
+e ${field2}: {file: ${path}}`)}function pathIn(text5){if(text5.length>300)return void 0;const path=text5.trim().replace(
+/^file:\s*/,"");return/^[^\s{}<>:|?*"]+$/.test(path)&&/[./]/.test(path)?path:void 0}init_kinds();function fieldHint(kind,field2,path){if(path.length>0)return void 0;if(kind.onlyAnswered?.has(field2)===true){return`the\
  server answers with "${field2}", but no operation changes it`}const others=kinds.filter(other=>other!==kind&&knownFields(
 other.schema,[]).includes(field2));if(others.length===0)return void 0;return`"${field2}" is a field of ${others.map(({name:name2})=>name2).
-join(" and ")}`}function partOfText(source,written3,text5,part){const at3=contentOf(source,written3);const raw=source.slice(at3.start,at3.
-end);if(squeezed2(raw)!==squeezed2(text5))return void 0;const before=squeezed2(text5.slice(0,part.start)).length;const length=squeezed2(
-text5.slice(part.start,part.end)).length;const start3=nth(raw,before);const end=nth(raw,before+Math.max(1,length)-1);return start3===
+join(" and ")}`}init_nearest();init_problems();init_kinds();function withKind(root,file2){if(root.entries.has("kind"))return{root,problems:[]};const isField=key=>kinds.some(({schema})=>knownFields(
+schema,[]).includes(key));for(const[key,member2]of root.entries){if(nearest(key,["kind"])===void 0||isField(key))continue;
+const entries=new Map([...root.entries].map(([name2,one])=>[name2===key?"kind":name2,one]));const message=`unknown field\
+ "${key}" in a manifest document, did you mean "kind"?`;return{root:{...root,entries},problems:[error("unknown-field",message,
+[file2.place(member2.key)])]}}return{root,problems:[]}}function meantBy2(kind,root,file2){const identity2={};for(const part of kind.identity){const node2=root.entries.get(part)?.
+value;if(node2===void 0)continue;if(node2.type!=="scalar"||typeof node2.value!=="string"||node2.value.includes("$"))return{};
+identity2[part]=node2.value}const names3=kind.identity.filter(part=>part!=="id");const tells3=identity2.id!==void 0||names3.
+length>0&&names3.every(part=>part in identity2);return tells3?{meant:{kind:kind.name,identity:identity2,place:file2.place(
+startOf(root))}}:{}}function partOfText(source,written3,text5,part){const at3=contentOf(source,written3);const raw=source.slice(at3.start,at3.
+end);if(squeezed2(raw)!==squeezed2(text5))return void 0;const before=squeezed2(text5.slice(0,part.start)).length;const length2=squeezed2(
+text5.slice(part.start,part.end)).length;const start3=nth(raw,before);const end=nth(raw,before+Math.max(1,length2)-1);return start3===
 void 0||end===void 0?void 0:{start:at3.start+start3,end:at3.start+end+1}}function contentOf(source,{start:start3,end}){const first=source.
 charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end-1};if(first!=="|"&&first!==">")return{start:start3,
 end};const line=source.indexOf("\n",start3);return line<0||line>=end?{start:start3,end}:{start:line+1,end}}function squeezed2(text5){
 return text5.replace(/[ \t\r\n]+/g,"")}function nth(text5,count3){let left=count3;for(let at3=0;at3<text5.length;at3+=1){
-if(" 	\r\n".includes(text5.charAt(at3)))continue;if(left===0)return at3;left-=1}return void 0}function readDocument(document2,reading){const{root}=document2;const{file:file2,variables}=reading;if(root.type!=="map"){
-const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root)}`,[file2.place(root.range)],'beg\
-in it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const kind=readKind(root,reading);if(!("\
-schema"in kind))return Promise.resolve({declared:void 0,problems:kind});const{data:data3,problems,notes}=check2({schema:kind.
-schema,root,file:file2,variables,name:kind.name,fieldHint:(field2,path)=>fieldHint(kind,field2,path)});const sensitive=sensitiveIdentities(
-kind,root,file2,notes);const found2=[...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),...sensitive];
-if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
-reading).then(bodies2=>({declared:void 0,problems:[...found2,...bodies2]}))}return new Builder2(kind,root,notes,reading).
-build(data3,found2)}function covers(one,other){const[a2]=one.places;const[b]=other.places;const about2=other.code==="wro\
-ng-value"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function isObject3(value3){
-return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}function readKind(root,{
-file:file2,variables}){const entry=root.entries.get("kind");const names2=kinds.map(({name:name3})=>name3);if(entry===void 0){
-const hint=`write one of ${names2.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',
-[file2.place(startOf(root))],hint)]}const{value:node2}=entry;const places2=()=>[file2.place(node2.range.end>node2.range.
-start?node2.range:entry.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind"\
- must be one of ${names2.join(", ")}, got ${typeOf(node2)}`,places2())]}let name2=node2.value;if(name2.includes("$")){const resolved=variables.
-resolve(name2,node2,file2);if(resolved.tainted)return[sensitiveIdentity("kind",places2()),...variables.takeProblems()];if(resolved.
-unknown)return variables.takeProblems();name2=resolved.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(
-name2,names2);return[error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,
-places2(),`kinds: ${names2.join(", ")}`)]}function sensitiveIdentities(kind,root,file2,notes){return[...notes.values()].
-filter(({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(
-file2,root,path)]))}function sensitiveIdentity(what,places2){return error("sensitive-identity",`"${what}" can't come fro\
-m a process variable, since it says which object is meant`,places2,"put the value into vars of the configuration")}function identifies(kind,root,path){
-const[field2="",...rest]=path;const decisive=kind.deciding?.(part=>root.entries.has(part))??kind.identity;if(decisive.includes(
-String(field2)))return true;const type=kind.fields[field2];if(type===void 0)return true;return decidesElement(type,rest)}
-function decidesElement(type,path){if(type.type==="members"){const[member3="",...rest2]=path;const inner2=type.members[member3];
-return inner2!==void 0&&decidesElement(inner2,rest2)}if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===
-void 0||member2==="id"||member2==="name")return true;const inner=type.nested[member2];return inner!==void 0&&decidesElement(
-inner,rest)}async function bodyProblems2(kind,root,notes,reading){const requests=[];const walk=(node2,path)=>{if(node2.type===
-"list")node2.items.forEach((item,index)=>void walk(item,[...path,index]));if(node2.type!=="map")return;const file2=node2.
-entries.get("file")?.value;const note=notes.get(pathKey([...path,"file"]));if(node2.entries.size===1&&file2?.type==="sca\
-lar"&&typeof file2.value==="string"){if(note===void 0&&file2.value!==""){requests.push(request2(reading,root,[...path,"f\
-ile"],file2.value,false))}return}for(const[key,{value:value3}]of node2.entries)walk(value3,[...path,key])};for(const[field2,
-{value:value3}]of root.entries){const type=kind.fields[field2];if(type!==void 0&&type.type!=="map")walk(value3,[field2])}
-const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(wanted)));return contents2.flatMap(content=>"\
-text"in content?[]:[content])}function request2(reading,root,path,file2,tainted){return{manifest:reading.path,path:file2,
-tainted,place:valuePlace(reading.file,root,path)}}var Builder2=class{#kind;#root;#notes;#reading;#bodies=new Map;constructor(kind,root,notes,reading){
+if(" 	\r\n".includes(text5.charAt(at3)))continue;if(left===0)return at3;left-=1}return void 0}function readDocument(document2,reading){const{file:file2,variables}=reading;if(document2.root.type!=="map"){const{root:root2}=document2;
+const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file2.place(root2.range)],gluedHint(
+root2,file2,["kind"])??'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const{root,
+problems:mistyped}=withKind(document2.root,file2);const kind=readKind(root,reading);if(!("schema"in kind))return Promise.
+resolve({declared:void 0,problems:[...mistyped,...kind]});const meant2=meantBy2(kind,root,file2);const{data:data3,problems,
+notes}=check2({schema:kind.schema,root,file:file2,variables,name:kind.name,fieldHint:(field2,path)=>fieldHint(kind,field2,
+path)});const sensitive=sensitiveIdentities(kind,root,file2,notes);const found2=[...mistyped,...problems.filter(problem=>!sensitive.
+some(other=>covers(other,problem))),...sensitive];if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity===
+"error")){return bodyProblems2(kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant2,problems:[...found2,...bodies2]}))}
+return new Builder2(kind,root,notes,reading).build(data3,found2).then(read=>({...read,...meant2}))}function covers(one,other){
+const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&
+a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function isObject3(value3){return typeof value3==="object"&&
+value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}function readKind(root,{file:file2,variables}){const entry2=root.
+entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry2===void 0){const hint=`write one of ${names3.
+join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file2.place(startOf(root))],hint)]}
+const{value:node2}=entry2;const places=()=>[file2.place(node2.range.end>node2.range.start?node2.range:entry2.key)];if(node2.
+type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, g\
+ot ${typeOf(node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved=variables.resolve(name2,node2,
+file2);if(resolved.tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved.unknown)return variables.
+takeProblems();name2=resolved.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(name2,names3);return[
+error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names3.
+join(", ")}`)]}function sensitiveIdentities(kind,root,file2,notes){return[...notes.values()].filter(({path,tainted})=>tainted&&
+identifies(kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file2,root,path)]))}function sensitiveIdentity(what,places){
+return error("sensitive-identity",`"${what}" can't come from a process variable, since it says which object is meant`,places,
+"put the value into vars of the configuration")}function identifies(kind,root,path){const[field2="",...rest]=path;const decisive=kind.
+deciding?.(part=>root.entries.has(part))??kind.identity;if(decisive.includes(String(field2)))return true;const type=kind.
+fields[field2];if(type===void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.
+type==="members"){const[member3="",...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(
+inner2,rest2)}if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2===
+"name")return true;const inner=type.nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems2(kind,root,notes,reading){
+const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
+index]));if(node2.type!=="map")return;const file2=node2.entries.get("file")?.value;const note=notes.get(pathKey([...path,
+"file"]));if(node2.entries.size===1&&file2?.type==="scalar"&&typeof file2.value==="string"){if(note===void 0&&file2.value!==
+""){requests.push(request2(reading,root,[...path,"file"],file2.value,false))}return}for(const[key,{value:value3}]of node2.
+entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.entries){const type=kind.fields[field2];if(type!==
+void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(
+wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}function request2(reading,root,path,file2,tainted){
+return{manifest:reading.path,path:file2,tainted,place:valuePlace(reading.file,root,path)}}var Builder2=class{#kind;#root;#notes;#reading;#bodies=new Map;constructor(kind,root,notes,reading){
 this.#kind=kind;this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found2){const references=[];this.#collect(
 data3,[],references);const contents2=await Promise.all(references.map(({wanted})=>this.#reading.bodies.read(wanted)));const problems=[
 ...found2];contents2.forEach((content,index)=>{if("text"in content)this.#bodies.set(references[index]?.key??"",content);else
 problems.push(content)});problems.push(...await this.#forgotten(data3));const failed=problems.some(({severity})=>severity===
 "error");return{declared:failed?void 0:this.#declared(data3),problems}}async#forgotten(data3){const{file:file2,bodies:bodies2,
 path}=this.#reading;const found2=Object.entries(this.#kind.fields).map(([field2,{type}])=>{const text5=data3[field2];if(type!==
-"body"||typeof text5!=="string"||this.#note([field2])?.tainted)return void 0;const place=valuePlace(file2,this.#root,[field2]);
-return forgottenFile({field:field2,text:text5,place,exists:name2=>bodies2.has(path,name2)})});return(await Promise.all(found2)).
-flatMap(problem=>problem??[])}#collect(value3,path,references){if(value3 instanceof FileReference){const note=this.#note(
+"body"||typeof text5!=="string"||this.#note([field2])?.tainted)return void 0;const place2=valuePlace(file2,this.#root,[field2]);
+return forgottenFile({field:field2,text:text5,place:place2,exists:name2=>bodies2.has(path,name2)})});return(await Promise.
+all(found2)).flatMap(problem=>problem??[])}#collect(value3,path,references){if(value3 instanceof FileReference){const note=this.#note(
 [...path,"file"]);if(note?.unknown===true)return;const wanted=request2(this.#reading,this.#root,[...path,"file"],value3.
 file,note?.tainted??false);references.push({key:pathKey(path),wanted})}else if(Array.isArray(value3)){value3.forEach((item,index)=>void this.#collect(
 item,[...path,index],references))}else if(isObject3(value3)){for(const key of Object.keys(value3))this.#collect(value3[key],
 [...path,key],references)}}#declared(data3){const kind=this.#kind;const root=this.#root;const{file:file2}=this.#reading;
 const identity2={};for(const part of kind.identity){const value3=this.#value(data3[part]??null,[part]);if(typeof value3===
 "string")identity2[part]=this.#identifier(part,value3)}const fields2={};for(const[name2,type]of Object.entries(kind.fields)){
-if(data3[name2]!==void 0)fields2[name2]=this.#field(type,data3[name2],[name2])}let place;return{kind:kind.name,identity:identity2,
+if(data3[name2]!==void 0)fields2[name2]=this.#field(type,data3[name2],[name2])}let place2;return{kind:kind.name,identity:identity2,
 fields:fields2,absent:data3.state==="absent",whole:Array.isArray(data3.whole)?data3.whole.filter(name2=>typeof name2==="\
-string"):[],...typeof data3.did_generation==="number"?{generation:data3.did_generation}:{},get place(){place??=file2.place(
-startOf(root));return place},placeOf(...path){return placeOf2(file2,root,path)},placeWithin:(field2,part)=>this.#placeWithin(
+string"):[],...typeof data3.did_generation==="number"?{generation:data3.did_generation}:{},get place(){place2??=file2.place(
+startOf(root));return place2},placeOf(...path){return placeOf2(file2,root,path)},placeWithin:(field2,part)=>this.#placeWithin(
 field2,part,fields2[field2])}}#placeWithin(field2,part,value3){const body2=this.#bodies.get(pathKey([field2]));if(body2!==
 void 0&&typeof value3==="string")return body2.place(part);const{file:file2}=this.#reading;const{node:node2}=find(this.#root,
 [field2]);const written3=part===void 0||node2.type!=="scalar"||typeof value3!=="string"?void 0:partOfText(file2.text,node2.
@@ -21900,7 +22237,7 @@ range,value3,part);return written3===void 0?placeOf2(file2,this.#root,[field2]):
 return part==="name"||this.#reading.profile.limits?.uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.
 type==="members"&&isObject3(value3)){return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).
 map(([name2,member2])=>[name2,this.#field(type.members[name2]??{type:"value"},member2,[...path,name2])]))}const plain3=this.#value(
-value3,path);if(!isSecret(type)||plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(secret3);return new Sensitive(
+value3,path);if(!isSecret2(type)||plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(secret3);return new Sensitive(
 secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.secrets.add(secret3);else if(typeof secret3==="ob\
 ject"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){
 if(value3 instanceof FileReference){const text5=this.#bodies.get(pathKey(path))?.text??"";return this.#note([...path,"fi\
@@ -21932,33 +22269,36 @@ sample data ${shown2} ${detail}, which no sample may be`,[start3]);case"too-larg
 "file-unreadable",`${shown2} ${detail}`,[start3])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const secretsOf=new Map;const access3=new Access(project,options.tokenFile===
 void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access3,problems);const bodies2=new Bodies(project,
-access3);const limit2=pLimit(readsAtOnce);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit2(
-()=>readManifest(access3,file2))})));const documents=[];const parsedFiles=[];for(const{source,...found2}of sources){const{
-path}=found2;if(!("text"in source)){problems.push(source);continue}if(isSampleData(path,source.text))continue;const parsed2=parseYaml(
-source);problems.push(...parsed2.problems);parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed2.documents});
-for(const document2 of parsed2.documents){const secrets2=new Set;const reading=readDocument(document2,{file:source,path,
-variables,profile,bodies:bodies2,secrets:secrets2});secretsOf.set(reading,secrets2);documents.push(reading)}}const read=await Promise.
-all(documents);for(const document2 of read)for(const problem of document2.problems)problems.push(problem);const declared=read.
-flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);for(const problem of duplicates(declared))problems.push(
-problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);for(const problem of kind.
+access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources=await Promise.all(files.map(async file2=>({
+...file2,source:await limit2(()=>readManifest(access3,file2))})));const documents=[];const parsedFiles=[];for(const{source,
+...found2}of sources){const{path}=found2;if(!("text"in source)){problems.push(source);hides=true;continue}if(isSampleData(
+path,source.text))continue;const parsed3=parseYaml(source);problems.push(...parsed3.problems);if(hasErrors(parsed3.problems))
+hides=true;parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed3.documents});for(const document2 of parsed3.
+documents){const secrets2=new Set;const reading=readDocument(document2,{file:source,path,variables,profile,bodies:bodies2,
+secrets:secrets2});secretsOf.set(reading,secrets2);documents.push(reading)}}const read=await Promise.all(documents);for(const document2 of read)
+for(const problem of document2.problems)problems.push(problem);const declared=read.flatMap(({declared:declared2})=>declared2===
+void 0?[]:[declared2]);const wrong2=read.filter(({declared:declared2,problems:problems2})=>declared2===void 0&&hasErrors(
+problems2));if(wrong2.some(({meant:meant2})=>meant2===void 0))hides=true;for(const problem of duplicates(declared))problems.
+push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);for(const problem of kind.
 check(ofKind,profile))problems.push(problem)}const secrets=new Set;let beyond;for(const[index,reading]of documents.entries()){
 for(const secret3 of secretsOf.get(reading)??[])secrets.add(secret3);if(secrets.size>MAX_SECRETS)beyond??=read[index]?.declared}
 for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-ma\
 ny-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the most that can be hashed sl\
-owly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{declared,problems:inOrder(
-problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==
-""),usedVariables:[...variables.used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.
-map(({file:file2,source,from,parsed:parsed2})=>({...file2,text:source.text,documents:parsed2.map(({root},index)=>({written:()=>resolve3(
-root,source,null).value,declared:read[from+index]?.declared}))})),unread}}function tellSecrets({secrets,variableValues},onSecret){
-const credentials=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,credentials.has(secret3)?"variab\
-le":"declared")}function isSampleData(path,text5){return basename7(dirname12(path))===samplesFolder&&!/\bkind["']?\s*:/.
-test(text5)}async function listed(project,access3,problems){try{return await findManifests(project,access3,problems)}catch(failure2){
-if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.problems);return{files:[],unread:async()=>[]}}}
-function duplicates(declared){const problems=[];for(const kind of kinds){const first=new Map;for(const object3 of declared){
-if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)continue;for(const text5 of kind.identities(object3)){
-const before=first.get(text5);if(before===void 0)first.set(text5,object3);else{problems.push(error("duplicate-object",`t\
-he same ${kind.noun} is declared twice`,[object3.place,before.place],"put everything about it into one document"));break}}}}
-return problems}init_problems();var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.
+owly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{declared,meant:wrong2.
+flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),hides,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==
+""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),
+files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file:file2,source,from,parsed:parsed3})=>({
+...file2,text:source.text,documents:parsed3.map(({root},index)=>({written:()=>resolve3(root,source,null).value,declared:read[from+
+index]?.declared}))})),unread}}function hasErrors(problems){return problems.some(({severity})=>severity==="error")}function tellSecrets({
+secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,
+credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text5){return basename7(dirname12(path))===samplesFolder&&
+!/\bkind["']?\s*:/.test(text5)}async function listed(project,access3,problems){try{return await findManifests(project,access3,
+problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.problems);return{
+files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];for(const kind of kinds){const first=new Map;
+for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)continue;for(const text5 of kind.
+identities(object3)){const before=first.get(text5);if(before===void 0)first.set(text5,object3);else{problems.push(error(
+"duplicate-object",`the same ${kind.noun} is declared twice`,[object3.place,before.place],"put everything about it into \
+one document"));break}}}}return problems}init_problems();var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.
 length===0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN3?[`there are ${reasons.length-SHOWN3}\
  more like these`]:[];return[...reasons.slice(0,SHOWN3),...more].map(reason=>error("prune-refused",`--prune deletes noth\
 ing: ${reason}`,[],declared.length===0?'delete a template with "state: absent", or look whether the manifests are where \
@@ -22003,59 +22343,60 @@ adjusted(one,void 0);const before={...asked,fields:picked(apply.before,Object.ke
 const declared=aim==="asked"?asked:{...before,whole:Object.keys(before.fields)};const change2=decider.compare(one,live,{
 ...known3,owed:owed2},declared);if(change2.action!=="update"||change2.requests.length===0)return void 0;return{...change2,
 apply:{...change2.apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",
-asDeleted:()=>false};function picked(fields2,names2){return Object.fromEntries(names2.flatMap(name2=>fields2[name2]===void 0?
+asDeleted:()=>false};function picked(fields2,names3){return Object.fromEntries(names3.flatMap(name2=>fields2[name2]===void 0?
 []:[[name2,fields2[name2]]]))}function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,
 declared})=>{if(declared===void 0)return[];const{owed:owed2}=recordOf(state,addressOf(kind,identity2),hasher)??{};if(owed2===
 void 0)return[declared];const fields2="before"in owed2?owed2.before:owed2.lost;return[declared,{...undocumented(kind,identity2),
 fields:fields2}]})}async function buildPlan(options){const{selection,profile}=options;const observedAt=performance.now();const subjects=candidates(
 options);const documents=subjects.flatMap(subject=>subject.declared??[]);const{live,references}=await whileHashing(documents,
 options,()=>observe(subjects,listsFor(referring(subjects,options),profile),options));const decider=new Decider(options,references,
-namesOf2(live.values()));const addressed=subjects.map(subject=>({subject,...addresses2(subject,live.get(subject),decider.
-references)}));const selected=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(selection.
-targets,addressed.flatMap(({all})=>all));const twice=sameObjects(selected.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(
-selected,one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(one.subject,live.get(one.subject),
-decider.recorded(one.key))}));const compared=decided.flatMap(({one:{subject},change:change2})=>{const others=subject.declared===
-void 0?void 0:twice.get(subject.declared);if(change2===void 0)return[];return[others===void 0?change2:{...change2,...blockedAsTwice(
-others)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(
-kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==void 0);const listing=lists.flatMap(name2=>listScope(
-name2,profile)??[]);const fitting3=await makeSure(compared.map(change2=>isUnchanged(change2)?{...change2,warnings:[]}:change2),
-{profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.state});const warnings=[...fitting3.warnings,
-...leftOut3(debtsLeftOut(options)),...missingLists(references),...selected.flatMap(({subject,address:address2})=>ignored(
-subject,address2,profile)),...compared.filter(isUnchanged).flatMap(({address:address2,warnings:warnings2})=>warnings2.map(
-({code:code2,message})=>({code:code2,message:`${address2}: ${message}`})))];const settled=decided.filter(one=>one.settled).
-map(({one:{key}})=>key);const made2=await assemble(arrange(fitting3.changes),[...reads2,...listing],options);const leavesOut=selected.
-length===0&&options.declared.length>0;const plan={...made2,warnings,settled,...leavesOut?{leavesOut}:{}};return{plan,replan:replanOf(
-options,new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}async function whileHashing(documents,{hasher,signal},observing){
-const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.
-flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(secrets,stop);try{const observed=await observing();
-await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted();return observed}catch(failure2){failed.abort();throw failure2}}
-function isUnchanged({action:action2}){return action2==="unchanged"}function isSettled({kind,declared},live,recorded2){if(recorded2?.
-owed===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.
-keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}var NAMED3=3;function leftOut3(addresses3){if(addresses3.
-length===0)return[];const more=addresses3.length-NAMED3;const names2=`${addresses3.slice(0,NAMED3).join(", ")}${more>0?`\
- and ${more} more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[{code:"res\
-tores-left-out",message:`what an update took away from ${objects2} that --kind or --target leave out is still owed (${names2}\
-): an apply without --kind and --target puts it back`}]}function missingLists(references){return listNames.filter(name2=>references[name2]===
-null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of\
- ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({declared},address2,profile){
-if(declared===void 0)return[];return ignoredFields(declared.fields,kindOf(declared.kind).traits[profile.name]).map(field2=>{
-const{file:file2,line}=declared.placeOf(field2);return{code:"ignored-field",message:`${address2}: the server takes no no\
-tice of "${field2}" (${file2}:${line}), so it is neither sent nor compared`,place:{file:file2,line}}})}async function regenerationPlan(id,options){
-const observedAt=performance.now();const{change:change2,reads:reads2}=await regenerationOf(id,options);const again=async()=>(await regenerationOf(
-id,{...options,progress:noProgress})).change;const readable2=regenerated.kind.readable(options.profile);const{profile,recognise,
-state}=options;const{changes,warnings}=await makeSure([change2],{profile,seen:void 0,recognise,state});return{plan:{...await assemble(
-changes,reads2,options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){
-const{kind,regeneration:regeneration2}=regenerated;const identity2={id};const subject={kind:kind.name,identity:identity2};
-const address2=addressOf(kind.name,identity2);const unfit=idTrouble(identity2,options.profile);const{live}=await observe(
-unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);const before=shown2?.fields??{};const trouble=unfit??
-shown2?.trouble;const change2={...regeneration2.verdict(identity2,before,before),...trouble===void 0?{}:{action:"blocked",
-requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown2===void 0?"unknown":"live",warnings:[],reason:trouble??
-null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},before,existed:shown2?.exists??null,managed:[]}};
-return{change:withLabel(change2,shown2,new Map),reads:shown2===void 0?[]:[kind.scopes.read]}}async function assemble(changes,reads2,header){
-const writes=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.
-toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,
-changes,requiredScopes:[...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(
-header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change2=>warned2(change2,redact))}}function warned2(change2,redact){
+namesOf2(live.values(),options.state));const addressed=subjects.map(subject=>({subject,...addresses2(subject,live.get(subject),
+decider.references)}));const selected=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(
+selection,addressed.flatMap(({all})=>all),options.declared);const twice=sameObjects(selected.map(({subject,key})=>({subject,
+key})));const decided=await eachWithSlowHashes(selected,one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(
+one.subject,live.get(one.subject),decider.recorded(one.key))}));const compared=decided.flatMap(({one:{subject},change:change2})=>{
+const others=subject.declared===void 0?void 0:twice.get(subject.declared);if(change2===void 0)return[];return[others===void 0?
+change2:{...change2,...blockedAsTwice(others)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(
+subject=>subject.kind===kind.name)).map(kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==
+void 0);const listing=lists.flatMap(name2=>listScope(name2,profile)??[]);const fitting3=await makeSure(compared.map(change2=>isUnchanged(
+change2)?{...change2,warnings:[]}:change2),{profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.
+state});const warnings=[...fitting3.warnings,...leftOut3(debtsLeftOut(options)),...missingLists(references),...selected.
+flatMap(({subject,address:address2})=>ignored(subject,address2,profile)),...compared.filter(isUnchanged).flatMap(({address:address2,
+warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address2}: ${message}`})))];const settled=decided.
+filter(one=>one.settled).map(({one:{key}})=>key);const made2=await assemble(arrange(fitting3.changes),[...reads2,...listing],
+options);const leavesOut=selected.length===0&&options.declared.length>0;const plan={...made2,warnings,settled,...leavesOut?
+{leavesOut}:{}};return{plan,replan:replanOf(options,new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}async function whileHashing(documents,{
+hasher,signal},observing){const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.
+signal,signal]);const secrets=documents.flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(secrets,
+stop);try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted();return observed}catch(failure2){
+failed.abort();throw failure2}}function isUnchanged({action:action2}){return action2==="unchanged"}function isSettled({kind,
+declared},live,recorded2){if(recorded2?.owed===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||
+declared.absent;return gone||Object.keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}var NAMED3=3;function leftOut3(addresses3){
+if(addresses3.length===0)return[];const more=addresses3.length-NAMED3;const names3=`${addresses3.slice(0,NAMED3).join(",\
+ ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[
+{code:"restores-left-out",message:`what an update took away from ${objects2} that --kind or --target leave out is still \
+owed (${names3}): an apply without --kind and --target puts it back`}]}function missingLists(references){return listNames.
+filter(name2=>references[name2]===null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so n\
+othing could check that the ids of ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({
+declared},address2,profile){if(declared===void 0)return[];return ignoredFields(declared.fields,kindOf(declared.kind).traits[profile.
+name]).map(field2=>{const{file:file2,line}=declared.placeOf(field2);return{code:"ignored-field",message:`${address2}: th\
+e server takes no notice of "${field2}" (${file2}:${line}), so it is neither sent nor compared`,place:{file:file2,line}}})}
+async function regenerationPlan(id,options){const observedAt=performance.now();const{change:change2,reads:reads2}=await regenerationOf(
+id,options);const again=async()=>(await regenerationOf(id,{...options,progress:noProgress})).change;const readable2=regenerated.
+kind.readable(options.profile);const{profile,recognise,state}=options;const{changes,warnings}=await makeSure([change2],{
+profile,seen:void 0,recognise,state});return{plan:{...await assemble(changes,reads2,options),warnings},replan:{...noReplan,
+observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){const{kind,regeneration:regeneration2}=regenerated;
+const identity2={id};const subject={kind:kind.name,identity:identity2};const address2=addressOf(kind.name,identity2);const unfit=idTrouble(
+identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);
+const before=shown2?.fields??{};const trouble=unfit??shown2?.trouble;const change2={...regeneration2.verdict(identity2,before,
+before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown2===
+void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},
+before,existed:shown2?.exists??null,managed:[]}};const called2=shown2?.called??kind.called?.(options.state.resources[address2]?.
+fields??{});return{change:{...change2,...labelled2(change2,called2,new Map)},reads:shown2===void 0?[]:[kind.scopes.read]}}
+async function assemble(changes,reads2,header){const writes=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].
+scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.
+name,environment:header.environment,changes,requiredScopes:[...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(
+()=>planDigest(header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change2=>warned2(change2,redact))}}function warned2(change2,redact){
 const warnings=change2.fields.flatMap(({path,type,before,after,sensitive})=>{if(type!=="body"||sensitive)return[];return[
 ...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after,redact)?[maskedBody(`the new ${path}`)]:
 []]});return warnings.length===0?change2:{...change2,warnings:[...change2.warnings,...warnings]}}function isMasked(body2,redact){
@@ -22065,26 +22406,31 @@ it`}}init_zod();init_json();init_problems();init_redact();init_values();init_fie
 strictObject({targets:external_exports.array(external_exports.string()),kinds:external_exports.array(external_exports.string()),
 prune:external_exports.boolean(),assert:external_exports.boolean(),objects:external_exports.array(external_exports.strictObject(
 {address:external_exports.string(),action:external_exports.string(),observed:hash2.describe("Over everything that was ob\
-served of the object"),requests:hash2.describe("Over what would be sent for it")}))}).describe("What apply needs besides");
-var storedSchema=external_exports.looseObject({format_version:external_exports.literal(1),server:external_exports.string(),
-environment:external_exports.string().nullable(),created_at:external_exports.string(),digest:external_exports.string(),apply:sealSchema});
-async function seal(plan,options,redactName){const hasher=digestHasher(plan);const shown2=({address:address2,apply:{key}})=>redactAddress(
-address2,{redactName})===address2?address2:redactAddress(key,{redactName});return{...options,objects:await eachWithSlowHashes(
-plan.changes,change2=>({address:shown2(change2),action:change2.action,observed:hashOf2(observedOf(change2,hasher)),requests:planDigest(
-plan,[change2])}))}}function observedOf({kind,fields:fields2,apply},hasher){const types2=kindOf(kind).fields;const before=mapValues(
-apply.before,(field2,name2)=>normalForm(types2[name2]??value,field2));const generation2=fields2.find(({path})=>path==="d\
-id_generation");return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(generation2?.before??null,
-hasher)]}function hashOf2(value3){return`sha256:${createHash4("sha256").update(canonical(value3)).digest("hex")}`}function parseStoredPlan(text5,file2){
-const unusable2=why=>unusablePlan(file2,why);let data3;try{data3=parseJson(text5)}catch{return unusable2("it is not JSON")}
-const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable2(`it has format ${version3}\
-, this idops knows format 1`);const parsed2=storedSchema.safeParse(data3);if(parsed2.success)return parsed2.data;return unusable2(
-notStored(parsed2.error.issues[0]?.path??[]))}function unusablePlan(file2,why){return error("plan-unreadable",`${file2} \
-can't be applied: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){const where=path.length===
-0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}function isStoredPlan(read){
-return"digest"in read}async function staleness(stored3,now){const found2=[];if(stored3.server!==now.server)found2.push(`\
-it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){found2.push(`it is fo\
-r the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(stored3.
-apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text5=>text5);
+served of the object"),requests:hash2.describe("Over what would be sent for it")})),whole:hash2.optional().describe("Ove\
+r all the rest of the file, whatever its layout; left out where an older idops stored it")}).describe("What apply needs \
+besides");var storedSchema=external_exports.looseObject({format_version:external_exports.literal(1),server:external_exports.
+string(),environment:external_exports.string().nullable(),created_at:external_exports.string(),digest:external_exports.string(),
+apply:sealSchema});async function seal(plan,options,redactName){const hasher=digestHasher(plan);const shown2=({address:address2,
+apply:{key}})=>redactAddress(address2,{redactName})===address2?address2:redactAddress(key,{redactName});return{...options,
+objects:await eachWithSlowHashes(plan.changes,change2=>({address:shown2(change2),action:change2.action,observed:hashOf2(
+observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}}function observedOf({kind,fields:fields2,apply},hasher){
+const types2=kindOf(kind).fields;const before=mapValues(apply.before,(field2,name2)=>normalForm(types2[name2]??value,field2));
+const generation2=fields2.find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.existed,apply.generation??
+null,withHashes(generation2?.before??null,hasher)]}function hashOf2(value3){return`sha256:${createHash4("sha256").update(
+canonical(value3)).digest("hex")}`}function planHash({apply,...shown2}){const{whole:_,...rest}=apply;return hashOf2({...shown2,
+apply:rest})}function alteration(stored3,file2){const{whole:whole3}=stored3.apply;if(whole3===void 0||whole3===planHash(
+stored3))return[];return[error("plan-altered",`${file2} was changed after it was stored: what it shows is not the plan t\
+hat was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text5,file2,use="app\
+lied"){const unusable2=why=>unusablePlan(file2,why,use);let data3;try{data3=parseJson(text5)}catch{return unusable2("it \
+is not JSON")}const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable2(`it has fo\
+rmat ${version3}, this idops knows format 1`);const parsed3=storedSchema.safeParse(data3);if(parsed3.success)return parsed3.
+data;return unusable2(notStored(parsed3.error.issues[0]?.path??[]))}function unusablePlan(file2,why,use){return error("p\
+lan-unreadable",`${file2} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){
+const where=path.length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}
+function isStoredPlan(read){return"digest"in read}async function staleness(stored3,now){const found2=[];if(stored3.server!==
+now.server)found2.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){
+found2.push(`it is for the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(
+stored3.apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text5=>text5);
 const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(whole3.map(object3=>[
 object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.has(name2)?name2:keys.
 get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found2.push(`${address2} is \
@@ -22100,11 +22446,11 @@ null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const 
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
 const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{basename as basename11,dirname as dirname17,join as join17}from"node:path";init_zod();import{readdir as readdir3}from"node:fs/promises";import{basename as basename8,dirname as dirname13,join as join12}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
 unknown()});async function statesBeside(statePath){const folder=dirname13(statePath);const entries=await readdir3(folder,
-{withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename8(statePath));
-const states=await Promise.all(names2.map(({name:name2})=>stateName(join12(folder,name2))));return states.filter(state=>state!==
-void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_problems();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat4,
-open as open6,readdir as readdir4,rename as rename2,rm as rm3}from"node:fs/promises";import{hostname as hostname4}from"node:os";
-import{basename as basename9,dirname as dirname14,join as join13,relative as relative8}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
+{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry2=>!entry2.isDirectory()&&entry2.name!==basename8(statePath));
+const states=await Promise.all(names3.map(({name:name2})=>stateName(join12(folder,name2))));return states.filter(state=>state!==
+void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat4,open as open6,
+readdir as readdir4,rename as rename2,rm as rm3}from"node:fs/promises";import{hostname as hostname4}from"node:os";import{
+basename as basename9,dirname as dirname14,join as join13,relative as relative8}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
 at:external_exports.string(),nonce:external_exports.string()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;
 var TRIES2=250;function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command3,now){
 const path=lockPath(statePath);const holder={user:userName(),...ownMark(),command:command3,at:now.toISOString(),nonce:randomUUID3()};
@@ -22125,17 +22471,17 @@ A_MOMENT)}}async function replace(path,dead,holder){const turn=`${path}.${create
 "hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
 ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
 path))?.nonce!==dead.nonce)return false;return await create(path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){
-const names2=await readdir4(dirname14(path)).catch(()=>[]);const turns=names2.filter(name2=>name2.startsWith(`${basename9(
-path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join13(dirname14(path),name2))){const holder=await readHolder(
+const names3=await readdir4(dirname14(path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename9(
+path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns2.map(name2=>join13(dirname14(path),name2))){const holder=await readHolder(
 turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
 nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who=now===void 0?"it was removed":`somebody \
 else has it: ${now===null?UNREADABLE:describe4(now)}`;throw new ProblemsError([error("locked",`the lock of the state was\
  lost: ${who} (${relative8(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other run is \
 under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
-function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place){
+function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){
 const temporary=join13(dirname14(path),temporaryName());try{await makeFolder(dirname14(path));const file2=await open6(temporary,
 "wx",384);try{await file2.writeFile(`${JSON.stringify(holder,null,2)}
-`);await file2.sync()}finally{await file2.close()}return await place(temporary,path).then(()=>true,unlessThere)}catch(failure2){
+`);await file2.sync()}finally{await file2.close()}return await place2(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
 let text5;try{const there=await lstat4(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text5=await readRegular(
 path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
@@ -22150,21 +22496,21 @@ if(holder.boot!==void 0&&holder.boot!==boot)return"is of another machine of the 
 rt of this one";return holder.namespace!==void 0&&holder.namespace!==namespace?"is in another process namespace, such as\
  a container":`is named without its ${unnamedParts(holder).join(" and ")}, as by a former version`}function noLock(path,failure2){
 return new ProblemsError([error("locked",`the lock ${relative8(process.cwd(),path)} can't be read: ${failure2.message}`,
-[],"remove it; no idops made it")])}function notWritable(path,failure2){const message=failure2 instanceof Error?failure2.
-message:String(failure2);return new ProblemsError([error("not-writable",`the lock ${relative8(process.cwd(),path)} can't\
- be written: ${message}`,[],"nothing was sent; make room or mend the permissions of the folder of the state")],{cause:failure2})}init_json();init_problems();import{constants as constants5}from"node:fs";import{open as open7,readdir as readdir5,rm as rm4}from"node:fs/promises";
-import{join as join14,relative as relative9}from"node:path";function fileRuns(folder){return{list:()=>runsIn(folder),read:run5=>readJournal(folder,run5),hasEnd:run5=>hasEnd(folder,
+[],"remove it; no idops made it")])}function notWritable(path,failure2){const message=whyRefused(failure2);return new ProblemsError(
+[error("not-writable",`the lock ${relative8(process.cwd(),path)} can't be written: ${message}`,[],"nothing was sent; mak\
+e room or mend the permissions of the folder of the state")],{cause:failure2})}import{constants as constants5}from"node:fs";import{open as open7,readdir as readdir5,rm as rm4}from"node:fs/promises";import{
+join as join14,relative as relative9}from"node:path";init_json();init_problems();function fileRuns(folder){return{list:()=>runsIn(folder),read:run5=>readJournal(folder,run5),hasEnd:run5=>hasEnd(folder,
 run5),create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
 folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join14(folder,`${first.run}\
 .jsonl`);const file2=await open7(path,"ax",384);const journal=new FileJournal(file2,0);try{await journal.write(first);await syncFolder(
 folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
 if(isUnderWay(content))throw underWay(content.run);const file2=await open7(join14(folder,`${content.run.run}.jsonl`),"r+");
 await file2.truncate(content.bytes);await file2.close();return new FileJournal(await open7(join14(folder,`${content.run.
-run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){let names2;try{names2=await readdir5(folder)}catch(failure2){
-const{code:code2,message}=failure2;if(code2==="ENOENT")return[];const cure=code2==="ENOTDIR"?"it has to be a folder: mov\
-e what is in its place away, or name another place with state.path":"mend its permissions, or name another place with st\
-ate.path";const shown2=relative9(process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the \
-folder of journals ${shown2} can't be read: ${message}`,[],cure)])}return names2.filter(name2=>name2.endsWith(".jsonl")).
+run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){let names3;try{names3=await readdir5(folder)}catch(failure2){
+const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2==="ENOTDIR"?"it has to be a folder: move what i\
+s in its place away, or name another place with state.path":"mend its permissions, or name another place with state.path";
+const shown2=relative9(process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the folder of \
+journals ${shown2} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.filter(name2=>name2.endsWith(".jsonl")).
 map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run5){const path=join14(folder,`${run5}\
 .jsonl`);let text5;try{text5=await readRegular(path)}catch(failure2){throw unusable(path,failure2 instanceof Error?failure2.
 message:String(failure2))}const whole3=text5.slice(0,text5.lastIndexOf("\n")+1);const[first,...lines]=whole3.split("\n").
@@ -22176,7 +22522,7 @@ read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarr
 \n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number5){
 let data3;try{data3=parseJson(line)}catch{throw unusable(path,`line ${number5} is not JSON`)}const version3=data3?.format_version;
 if(typeof version3==="number"&&version3>JOURNAL_FORMAT){throw unusable(path,`it has format ${version3}, this idops knows\
- formats up to ${JOURNAL_FORMAT}`)}const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.data;
+ formats up to ${JOURNAL_FORMAT}`)}const parsed3=journalLineSchema.safeParse(data3);if(parsed3.success)return parsed3.data;
 throw unusable(path,`line ${number5} is not a line of a journal`)}function unusable(path,why){return new ProblemsError([
 error("journal-unreadable",`the journal ${relative9(process.cwd(),path)||path} can't be used: ${why}`,[],COPY_BACK)])}async function removeJournals(folder,runs){
 for(const run5 of runs)await rm4(join14(folder,`${run5}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
@@ -22187,25 +22533,25 @@ return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(li
 text).join("");await this.#file.appendFile(text5);await this.#file.datasync();this.#end+=Buffer.byteLength(text5);for(const{
 done:done2}of batch)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch)failed(failure2)}}this.#flushing=
 void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){await this.#flushing;
-await this.#file.close()}};init_json();import{relative as relative10}from"node:path";init_problems();init_values();function stateFile(path){const place=relative10(process.cwd(),path)||path;return{place,async load(server){const text5=await readText(
-path,place);return text5===void 0?emptyState(server):checkedState(text5,place,server)},async saved(){const text5=await readText(
-path,place);return text5===void 0?void 0:parseState(text5,place)},async save(state){await writeWhole(await leadsTo(path),
+await this.#file.close()}};import{relative as relative10}from"node:path";init_json();init_problems();init_values();function stateFile(path){const place2=relative10(process.cwd(),path)||path;return{place:place2,async load(server){const text5=await readText(
+path,place2);return text5===void 0?emptyState(server):checkedState(text5,place2,server)},async saved(){const text5=await readText(
+path,place2);return text5===void 0?void 0:parseState(text5,place2)},async save(state){await writeWhole(await leadsTo(path),
 `${stringifyJson(state,2)}
-`)}}}async function readText(path,place){try{return await readRegular(path)}catch(failure2){const{code:code2,message}=failure2;
+`)}}}async function readText(path,place2){try{return await readRegular(path)}catch(failure2){const{code:code2}=failure2;
 if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"m\
 ove what is in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError(
-[error("state-unreadable",`the state ${place} can't be read: ${message}`,[],hint)])}}function checkedState(text5,place,server){
-const state=parseState(text5,place);if(state.server!==server){throw new ProblemsError([error("state-other-server",`the s\
-tate ${place} belongs to ${state.server}, and this is ${server}`,[],'give each server a state of its own with state.path\
-, in its environment for instance; after a move of the server, edit "server" in the file')])}return state}function parseState(text5,place){
-let data3;try{data3=parseJson(text5)}catch{throw new ProblemsError([error("state-unreadable",`the state ${place} is not \
-JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}const version3=typeof data3==="object"&&data3!==null&&"form\
-at_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError(
-[error("state-newer",`the state ${place} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"use\
- the version of idops that wrote it, or a later one")])}const parsed2=stateSchema.safeParse(data3);if(!parsed2.success){
-const[issue3]=parsed2.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.path.join(".")}`;
-throw new ProblemsError([error("state-unreadable",`the state ${place} is not a state of idops${where}`,[],`put a good co\
-py back, or move it away: ${LOSS}`)])}return{...parsed2.data,resources:oneSpelling(parsed2.data.resources)}}function oneSpelling(resources){
+[error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}function checkedState(text5,place2,server){
+const state=parseState(text5,place2);if(state.server!==server){throw new ProblemsError([error("state-other-server",`the \
+state ${place2} belongs to ${state.server}, and this is ${server}`,[],'give each server a state of its own with state.pa\
+th, in its environment for instance; after a move of the server, edit "server" in the file')])}return state}function parseState(text5,place2){
+let data3;try{data3=parseJson(text5)}catch{throw new ProblemsError([error("state-unreadable",`the state ${place2} is not\
+ JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}const version3=typeof data3==="object"&&data3!==null&&"for\
+mat_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError(
+[error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"us\
+e the version of idops that wrote it, or a later one")])}const parsed3=stateSchema.safeParse(data3);if(!parsed3.success){
+const[issue3]=parsed3.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.path.join(".")}`;
+throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a state of idops${where}`,[],`put a good c\
+opy back, or move it away: ${LOSS}`)])}return{...parsed3.data,resources:oneSpelling(parsed3.data.resources)}}function oneSpelling(resources){
 const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))return resources;const one={};for(const[
 key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.recorded_at>record2.recorded_at)continue;
 one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}var LOSS="without it requests may be \
@@ -22240,9 +22586,9 @@ ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=p
 length===0?"":` and ${others.length} more of the state`;const out=paths.slice(0,3).map(path=>shellWord2(`:/${path}`));const rest=paths.
 length>3?" and so on":"";throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}, so a commit decides\
  ${decided}`,[],`take it out of git with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set st\
-ate.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named4=journals===void 0?files:
-[...files,journals];const real=await Promise.all(named4.map(realName));const root=await workTreeOf(dirname16(real[0]??""));
-if(root===void 0)return[];const targets2=[...new Set([...real,...await Promise.all(named4.map(path=>leadsTo(path)))])];const inside2=targets2.
+ate.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named6=journals===void 0?files:
+[...files,journals];const real=await Promise.all(named6.map(realName));const root=await workTreeOf(dirname16(real[0]??""));
+if(root===void 0)return[];const targets2=[...new Set([...real,...await Promise.all(named6.map(path=>leadsTo(path)))])];const inside2=targets2.
 map(path=>relative11(root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folder=journals===void 0?
 []:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative11(root,path)));return listed2.filter(
 path=>{const isInFolder=folders.has(dirname16(path).split("/").join(sep7));return!isInFolder||path.endsWith(".jsonl")})}
@@ -22251,17 +22597,17 @@ void 0)return join16(real,basename10(path));return folder===path?path:join16(awa
 return way!==""&&way!==".."&&!way.startsWith(`..${sep7}`)&&!isAbsolute6(way)}async function listOf(root,paths){try{const listed2=await inGitIndex(
 root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new ProblemsError([error("state-tracked",`git can\
 't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set st\
-ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named4,allowTracked}){const path=await realPlaceOf(named4);const folder=join17(dirname17(
+ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join17(dirname17(
 path),"runs");return{...stateFile(path),name:basename11(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
 path),lock:(command3,now)=>acquireLock(path,command3,now),holder:()=>lockHolder(path),holding:()=>lockHolding(path),removable:()=>removableLock(
 path),async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([
-...new Set([named4,path])],folder,use==="write")}}}async function backendOf(project){return await fileBackend({path:project.statePath(),allowTracked:project.allowsTracked()})}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
+...new Set([named6,path])],folder,use==="write")}}}async function backendOf(project){return await fileBackend({path:project.statePath(),allowTracked:project.allowsTracked()})}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
-string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve16,reject)=>{new Exchange(
-resolve16,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve16,reject,limits2){
-this.#resolve=resolve16;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve17,reject)=>{new Exchange(
+resolve17,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve17,reject,limits2){
+this.#resolve=resolve17;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch({...request5,headersTimeout:0,bodyTimeout:0},
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
 is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
@@ -22314,14 +22660,14 @@ value"in document2?messageIn(document2.value):null,members:"value"in document2?e
 const{status,headers,body:body2,broken}=outcome2;const unusable2=(facts2,passing=false)=>({problem:{kind:"answer",status,
 ...facts2},sent:true,passing});if(broken!==null)return unusable2({reason:broken},broken!=="too-large");const document2=body2.
 length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable2({reason:document2.wrong,detail:firstHeader(
-headers,"content-type")??null})}const parsed2=parse12(document2.value);if(!("wrong"in parsed2))return{value:parsed2.value,
-status};const{wrong:wrong2,reason="wrong-type"}=parsed2;return unusable2({reason,detail:wrong2,serverMessage:messageIn(document2.
+headers,"content-type")??null})}const parsed3=parse12(document2.value);if(!("wrong"in parsed3))return{value:parsed3.value,
+status};const{wrong:wrong2,reason="wrong-type"}=parsed3;return unusable2({reason,detail:wrong2,serverMessage:messageIn(document2.
 value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document2){
 for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer")}return document2}#target(location){const base2=this.#options.
 baseUrl.href;if(location===void 0||!URL.canParse(location,base2))return null;const{origin:origin2,pathname}=new URL(location,
 base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
-this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve16=>this.#waiting.push(resolve16));for(let held;held!==
+this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve17=>this.#waiting.push(resolve17));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome2){this.#running-=
 1;if(outcome2==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome2==="crowded"&&turn.
 era===this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
@@ -22351,8 +22697,8 @@ failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2===
 const turn=await this.#pace.begin();let outcome2="other";try{if(call.freshUntil!==void 0&&performance.now()>call.freshUntil)
 return"expired";const tried2=await this.#try(call,attempt);const{verdict}=tried2;if("value"in verdict){outcome2="fine";this.#patience.
 answered()}else if(isCrowded(verdict))outcome2="crowded";return tried2}finally{this.#pace.end(turn,outcome2)}}async#try(call,attempt){
-const{credentials,timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials.current(
-call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};const request5=this.#request(call,credential);const began=performance.
+const{credentials:credentials2,timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials2.
+current(call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};const request5=this.#request(call,credential);const began=performance.
 now();const outcome2=call.method==="POST"?await this.#exchangeOnce(request5,limits2):await exchange(this.#pool,request5,
 limits2);const verdict=this.#judge.judge(call,outcome2);const said2="problem"in verdict?verdict.problem.serverMessage:null;
 const date5=outcome2.status===null?void 0:firstHeader(outcome2.headers,"date");onTry?.({method:call.method,path:call.path,
@@ -22394,8 +22740,8 @@ void 0?{}:{confirm:()=>lookAgain(body2,confirm2.from,call,transport)}})}}}functi
 return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){
 const{title,scope:scope2,path,parse:parse12}=call;const{data:data3}=await transport.call({operation:null,title:`read bac\
 k, to ${title}`,method:"GET",scope:scope2,path,parse:parse12,whenMissing:{}});const holds=Object.entries(body2).every(([
-field2,asked])=>same(asked,data3[field2]??null));if(holds)return{done:data3};const isOther2=Object.entries(from).some(([
-field2,was])=>data3[field2]!==void 0&&!same(was,data3[field2]??null));return isOther2?"changed":"not-done"}function wrapperOf(operation){
+field2,asked])=>same(asked,data3[field2]??null));if(holds)return{done:data3};const isOther3=Object.entries(from).some(([
+field2,was])=>data3[field2]!==void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}function wrapperOf(operation){
 const described2=operations[operation];return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();var maxBytes2=2**20;var tokenAnswer=external_exports.object({access_token:external_exports.string(),token_type:external_exports.
 string().nullish(),expires_in:external_exports.union([external_exports.number(),external_exports.string().regex(/^\d+$/).
 transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed2=>{const scopes=client3.
@@ -22422,9 +22768,9 @@ throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome2;
 status>299){const said2="value"in document2?messageIn(document2.value):null;const text5=said2===null?"":`: ${oneLine(redact(
 said2))}`;if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text5}`,"check client_id, clien\
 t_secret, and the scopes that this client may have")}throw problem("token-unavailable",`answered ${status}${text5}`,"che\
-ck token_url")}const parsed2="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed2?.success!==true){
+ck token_url")}const parsed3="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed3?.success!==true){
 throw problem("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
-expires_in}=parsed2.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem(
+expires_in}=parsed3.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem(
 "token-unavailable","gave a token that is no bearer token")}return{text:bearerText(access_token,`the token from ${address2.
 href}`),renewAt:expires_in==null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime){return Math.
 max(lifetime-30,lifetime/2)}var DEFAULT_TIMEOUT=30;function openConnection(server,declared,options){const network={...options,patience:new Patience(
@@ -22440,13 +22786,13 @@ et",`--accept-did ${id} is the id of no client that the manifests declare`)]}fun
 return new ProblemsError([error("run-other-server",`run ${run5} was on ${server}, and this is ${here2}`,[],"choose the e\
 nvironment that it was run with")])}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
-...state.resources};for(const content of runs.filter(({run:run5})=>run5.salt===heir.salt)){for(const entry of entriesOf(
-content)){const owed2=debtOf(entry,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry.sending.
-key];if(owed2!==void 0)resources[entry.sending.key]=debtor(entry,owed2,hasher)}}return Object.keys(resources).length===0?
-state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names2=await runs.list();if(names2.
-length===0)return[];const isOther2=await othersOf(state,home);const contents2=await Promise.all(names2.map(name2=>runs.read(
+...state.resources};for(const content of runs.filter(({run:run5})=>run5.salt===heir.salt)){for(const entry2 of entriesOf(
+content)){const owed2=debtOf(entry2,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry2.sending.
+key];if(owed2!==void 0)resources[entry2.sending.key]=debtor(entry2,owed2,hasher)}}return Object.keys(resources).length===
+0?state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names3=await runs.list();if(names3.
+length===0)return[];const isOther3=await othersOf(state,home);const contents2=await Promise.all(names3.map(name2=>runs.read(
 name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===state.server&&
-!isOther2(content.run)})}function debtOf({sending,answered},run5,hasher){const kind=kindOf(sending.kind);if(sending.action!==
+!isOther3(content.run)})}function debtOf({sending,answered},run5,hasher){const kind=kindOf(sending.kind);if(sending.action!==
 "update"||kind.lost===void 0||answered===void 0)return"as before";const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(
 sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run5,before,asked}:"as before";const now=fieldsOf(
 answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run5,
@@ -22468,94 +22814,160 @@ return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new Type
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
 does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#ended??=Promise.allSettled([...this.#underWay]).
-then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[],
-problems:[]}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;const settings=project.
-server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;
-const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve12(project.cwd,tokenFile2)};const[server,
-manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(project,reading)]);const problems=project.
-settingsProblems().filter(({severity})=>severity==="error");for(const part of[server,manifests]){if(part.status==="fulfi\
-lled")continue;if(!(part.reason instanceof ProblemsError))throw part.reason;problems.push(...part.reason.problems)}if(server.
-status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(
-manifests.value,onSecret);problems.push(...manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.
-status==="rejected")throw new ProblemsError(problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,
-manifests:manifests.value}}init_problems();import{readFile as readFile2}from"node:fs/promises";init_json2();init_zod();init_kinds();init_drift();var text4=(description,...examples2)=>external_exports.string().meta(said(description,
+then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";async function secretsAlone(project,options){const{declared,...loaded}=await loadManifests(project,{...options,lenient:true});
+return{...loaded,declared:[],besides:declared}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;
+const settings=project.server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{
+tokenFile:tokenFile2}=options;const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve12(project.
+cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(
+project,reading)]);const problems=project.settingsProblems().filter(({severity})=>severity==="error");for(const part of[
+server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.reason;problems.
+push(...part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(secret3);
+if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)problems.push(...manifests.value.problems)}
+refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);return{server:server.
+value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}import{readFile as readFile2}from"node:fs/promises";init_json();init_problems();init_json2();init_zod();init_kinds();init_drift();var text4=(description,...examples2)=>external_exports.string().meta(said(description,
 ...examples2));function said(description,...examples2){return examples2.length===0?{description}:{description,examples:examples2}}
 var count2=description=>external_exports.int().min(0).describe(description);var label=external_exports.string().optional().
 describe("What the server calls the object, or what it belongs to; left out where that is not known, or said by the addr\
 ess");var action=external_exports.enum(["update","delete","regenerate","adopt","blocked","unchanged"]).describe("What is\
- to be done. adopt: recorded in the state, nothing is sent. blocked: declared, but it cannot be done as things are.");var warning3=external_exports.
-strictObject({code:text4("A stable code"),message:text4("What a reviewer should know"),place:external_exports.strictObject(
-{file:text4("The file, relative to the project"),line:external_exports.int().min(1).describe("The line, from 1"),column:external_exports.
-int().min(1).optional().describe("The column, from 1")}).optional().describe("What it is about, where that is another pl\
-ace than the declaration")}).describe("Something a reviewer should know; it stops nothing");var anyJson=external_exports.
-unknown();var side2=description=>external_exports.union([external_exports.strictObject({unknown:external_exports.literal(
-true).describe("Nobody knows it")}),external_exports.strictObject({sensitive:external_exports.literal(true).describe("It\
- is a secret")}),anyJson]).describe(description);var request3=external_exports.strictObject({method:external_exports.enum(
-["PATCH","POST","DELETE"]).describe("The method of the request"),path:text4("The path under the base URL, its parameters\
- percent-encoded")});var field=external_exports.strictObject({path:text4("The field, or the part of a field, that differ\
-s"),before:side2('The present value; {"unknown": true} where it is not known, {"sensitive": true} for a secret'),after:side2(
-'The value to be set; {"sensitive": true} for a secret; {"unknown": true} where the server has its own'),sensitive:external_exports.
-boolean().describe("Whether the values are held back"),becomes:external_exports.enum(["built-in","gone","removed"]).optional().
-describe("Of an object that is deleted: whether a text that the server has built in takes the place; of a key of a map: \
-that it is removed"),was:external_exports.literal("absent").optional().describe("Of a key of a map: that it wasn't there\
- before"),confirmed:external_exports.literal(true).optional().describe("In a stored plan: lists of the server confirmed \
-the names in it, so that ids needn't stand beside them"),drift:external_exports.strictObject({recorded:external_exports.
-union([external_exports.strictObject({sensitive:external_exports.literal(true).describe("It is a secret")}),anyJson]).describe(
-'What that run left; {"sensitive": true} for a secret'),run:text4("The run that left it"),declared:external_exports.literal(
-"changed").optional().describe("There where the manifest asks for something else than that run left, too")}).optional().
-describe("There where the server was changed since the last run that wrote the object")});var change=external_exports.strictObject(
-{address:text4("What names the object, such as Organization/acme"),label,kind:external_exports.enum(kinds.map(({name:name2})=>name2)).
-describe("The kind of the object"),action,observed:external_exports.enum(["live","recorded","unknown"]).describe("Where \
-the present value came from"),recorded_at:external_exports.string().optional().describe("When the record was made that t\
-he object was compared with"),destructive:external_exports.boolean().describe("Whether something would be lost"),destructions:external_exports.
-array(external_exports.string()).describe("What would be lost, a sentence each"),requests:external_exports.array(request3).
-describe("What apply would send, in this order"),fields:external_exports.array(field).describe("The differences"),warnings:external_exports.
-array(warning3).describe("What a reviewer should know about it"),reason:external_exports.string().nullable().describe("W\
-hy it is blocked, and what to do"),declared_at:external_exports.strictObject({file:text4("The file, relative to the proj\
-ect"),line:external_exports.int().min(1).describe("The line of the first key")}).nullable().describe("Where the manifest\
- declares it")});var RUN2="20260131T120000Z-4f2a1c";var planSchema=external_exports.strictObject({format_version:external_exports.
-literal(1).describe("The version of this format"),tool_version:text4("The version of idops that made the plan","0.1.0"),
-created_at:text4("When the plan was made, ISO 8601 in UTC","2026-01-31T12:00:00.000Z"),server:text4("The base URL of the\
- server","https://id.example.com"),profile:text4("The server profile","documented"),environment:external_exports.string().
-nullable().meta(said("The chosen environment","production")),summary:external_exports.strictObject({update:count2("Objec\
-ts to update"),delete:count2("Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2("Objects to recor\
-d, without a request"),blocked:count2("Objects that are declared and cannot be brought about"),unchanged:count2("Objects\
- that are already as declared"),drift:external_exports.int().min(1).optional().describe("Of the objects, those with a fi\
-eld that was changed on the server since a run left it; left out where there are none")}).describe("How many objects the\
-re are of each action"),required_scopes:external_exports.array(external_exports.string()).meta(said("The scopes that obs\
-erving and applying need together",["users:manage:all"])),only:external_exports.enum(shares).optional().describe("Which \
-changes are listed, where --only says it"),left_out:external_exports.partialRecord(action,external_exports.int().min(1)).
-optional().describe("How many changes --only leaves out, by their action"),changes:external_exports.array(change).describe(
-"In the order in which they are applied; unchanged objects with --debug only"),warnings:external_exports.array(warning3).
-describe("What a reviewer should know about the whole"),digest:text4("sha256 over what would be sent, in a normal form",
-`sha256:${"5f".repeat(32)}`)}).describe("What idops would do to a server");var resultSchema=external_exports.strictObject(
-{format_version:external_exports.literal(1).describe("The version of this format"),run:external_exports.string().nullable().
-meta(said("The name of the run and of its journal; null where there was nothing to do",RUN2)),summary:external_exports.strictObject(
-{applied:count2("Done, and shown by the server"),failed:count2("Refused by the server, or the server was not reached"),not_converged:count2(
-"Answered well, and the server keeps another value"),unknown:count2("Sent, and nobody can tell whether it was done"),skipped:count2(
-"Not sent, because of something before it")}).describe("How many changes ended in each way"),results:external_exports.array(
-external_exports.strictObject({address:text4("What names the object, such as Organization/acme"),label,action,status:external_exports.
-enum(["applied","failed","not_converged","unknown","skipped"]).describe("What became of it, in the words of the summary"),
-http_status:external_exports.int().nullable().describe("The status of the last answer; null where there was none"),attempts:count2(
-"How many times a request was sent"),unverified:external_exports.array(external_exports.string()).describe("Sent fields \
-that the answer did not carry"),error:external_exports.string().nullable().describe("What went wrong"),notes:external_exports.
-array(external_exports.string()).optional().describe("What a person should know although it went well; left out where th\
-ere is nothing")})).describe("What became of each change, in the order of the plan")}).describe("What one run of apply d\
-id");var problemsSchema=external_exports.strictObject({format_version:external_exports.literal(1).describe("The version \
-of this format"),problems:external_exports.array(external_exports.strictObject({code:text4("A stable code with an entry \
-in the documentation"),severity:external_exports.enum(["error","warning"]).describe("A warning stops nothing"),message:text4(
-"What is wrong"),hint:external_exports.string().nullable().describe("What to do"),places:external_exports.array(external_exports.
+ to be done. adopt: recorded in the state, nothing is sent. blocked: declared, but it cannot be done as things are.");var place=external_exports.
 strictObject({file:text4("The file, relative to the project"),line:external_exports.int().min(1).describe("The line, fro\
-m 1"),column:external_exports.int().min(1).describe("The column, from 1")})).describe("Where it is")})).describe("All th\
-at was found")}).describe("Everything that was found wrong");init_values();init_kinds();init_operations();async function storedPlanText(plan,options,redactor){const masked=redactPlan(plan,redactor);const shown2=planJson(masked,
-{debug:false});const changed2=masked.changes.filter(({action:action2})=>action2!=="unchanged");const changes=shown2.changes.
-map((change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?
-{...field2,confirmed:true}:field2)}));return jsonText({...shown2,changes,apply:await seal(plan,options,redactor.redactName)})}
-async function readPlanFile(path,shown2=path){let text5;try{text5=await readFile2(path,"utf8")}catch(failure2){const message=failure2 instanceof
-Error?failure2.message:String(failure2);const why=failure2 instanceof Error&&"code"in failure2&&failure2.code==="ENOENT"?
-"is not there":`can't be read: ${message}`;throw new ProblemsError([error("plan-unreadable",`${shown2} ${why}`,[],`idops\
- plan --out ${shown2} stores one`)])}return readStoredPlan(text5,shown2)}function readStoredPlan(text5,shown2){const stored3=parseStoredPlan(
-text5,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open8(project,void 0,options);
+m 1"),column:external_exports.int().min(1).optional().describe("The column, from 1")});var morePlaces=external_exports.int().
+min(1).optional().describe("How many more places there are, where they are too many to be listed");var warning3=external_exports.
+strictObject({code:text4("A stable code"),message:text4("What a reviewer should know"),place:place.optional().describe("\
+What it is about, where that is another place than the declaration; the first of several"),places:external_exports.array(
+place).optional().describe("All places that it is about, where there are several"),more_places:morePlaces}).describe("So\
+mething a reviewer should know; it stops nothing");var anyJson=external_exports.unknown();var side2=description=>external_exports.
+union([external_exports.strictObject({unknown:external_exports.literal(true).describe("Nobody knows it")}),external_exports.
+strictObject({sensitive:external_exports.literal(true).describe("It is a secret")}),anyJson]).describe(description);var request3=external_exports.
+strictObject({method:external_exports.enum(["PATCH","POST","DELETE"]).describe("The method of the request"),path:text4("\
+The path under the base URL, its parameters percent-encoded")});var field=external_exports.strictObject({path:text4("The\
+ field, or the part of a field, that differs"),before:side2('The present value; {"unknown": true} where it is not known,\
+ {"sensitive": true} for a secret'),after:side2('The value to be set; {"sensitive": true} for a secret; {"unknown": true\
+} where the server has its own'),sensitive:external_exports.boolean().describe("Whether the values are held back"),becomes:external_exports.
+enum(["built-in","gone","removed"]).optional().describe("Of an object that is deleted: whether a text that the server ha\
+s built in takes the place; of a key of a map: that it is removed"),was:external_exports.literal("absent").optional().describe(
+"Of a key of a map: that it wasn't there before"),confirmed:external_exports.literal(true).optional().describe("In a sto\
+red plan: lists of the server confirmed the names in it, so that ids needn't stand beside them"),drift:external_exports.
+strictObject({recorded:external_exports.union([external_exports.strictObject({sensitive:external_exports.literal(true).describe(
+"It is a secret")}),anyJson]).describe('What that run left; {"sensitive": true} for a secret'),run:text4("The run that l\
+eft it"),declared:external_exports.literal("changed").optional().describe("There where the manifest asks for something e\
+lse than that run left, too")}).optional().describe("There where the server was changed since the last run that wrote th\
+e object")});var change=external_exports.strictObject({address:text4("What names the object, such as Organization/acme"),
+label,kind:external_exports.enum(kinds.map(({name:name2})=>name2)).describe("The kind of the object"),action,observed:external_exports.
+enum(["live","recorded","unknown"]).describe("Where the present value came from"),recorded_at:external_exports.string().
+optional().describe("When the record was made that the object was compared with"),destructive:external_exports.boolean().
+describe("Whether something would be lost"),destructions:external_exports.array(external_exports.string()).describe("Wha\
+t would be lost, a sentence each"),requests:external_exports.array(request3).describe("What apply would send, in this or\
+der"),fields:external_exports.array(field).describe("The differences"),warnings:external_exports.array(warning3).describe(
+"What a reviewer should know about it"),reason:external_exports.string().nullable().describe("Why it is blocked, and wha\
+t to do"),declared_at:external_exports.strictObject({file:text4("The file, relative to the project"),line:external_exports.
+int().min(1).describe("The line of the first key")}).nullable().describe("Where the manifest declares it")});var RUN2="2\
+0260131T120000Z-4f2a1c";var planSchema=external_exports.strictObject({format_version:external_exports.literal(1).describe(
+"The version of this format"),tool_version:text4("The version of idops that made the plan","0.1.0"),created_at:text4("Wh\
+en the plan was made, ISO 8601 in UTC","2026-01-31T12:00:00.000Z"),server:text4("The base URL of the server","https://id\
+.example.com"),profile:text4("The server profile","documented"),environment:external_exports.string().nullable().meta(said(
+"The chosen environment","production")),summary:external_exports.strictObject({update:count2("Objects to update"),delete:count2(
+"Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2("Objects to record, without a request"),blocked:count2(
+"Objects that are declared and cannot be brought about"),unchanged:count2("Objects that are already as declared"),drift:external_exports.
+int().min(1).optional().describe("Of the objects, those with a field that was changed on the server since a run left it;\
+ left out where there are none")}).describe("How many objects there are of each action"),required_scopes:external_exports.
+array(external_exports.string()).meta(said("The scopes that observing and applying need together",["users:manage:all"])),
+only:external_exports.enum(shares).optional().describe("Which changes are listed, where --only says it"),left_out:external_exports.
+partialRecord(action,external_exports.int().min(1)).optional().describe("How many changes --only leaves out, by their ac\
+tion"),changes:external_exports.array(change).describe("In the order in which they are applied; unchanged objects with -\
+-debug only"),warnings:external_exports.array(warning3).describe("What a reviewer should know about the whole"),digest:text4(
+"sha256 over what would be sent, in a normal form",`sha256:${"5f".repeat(32)}`)}).describe("What idops would do to a ser\
+ver");var resultSchema=external_exports.strictObject({format_version:external_exports.literal(1).describe("The version o\
+f this format"),run:external_exports.string().nullable().meta(said("The name of the run and of its journal; null where t\
+here was nothing to do",RUN2)),undoes:external_exports.string().optional().meta(said("The run that it put back; there af\
+ter an undo alone",RUN2)),summary:external_exports.strictObject({applied:count2("Done, and shown by the server"),failed:count2(
+"Refused by the server, or the server was not reached"),not_converged:count2("Answered well, and the server keeps anothe\
+r value"),unknown:count2("Sent, and nobody can tell whether it was done"),skipped:count2("Not sent, because of something\
+ before it")}).describe("How many changes ended in each way"),results:external_exports.array(external_exports.strictObject(
+{address:text4("What names the object, such as Organization/acme"),label,action,status:external_exports.enum(["applied",
+"failed","not_converged","unknown","skipped"]).describe("What became of it, in the words of the summary"),http_status:external_exports.
+int().nullable().describe("The status of the last answer; null where there was none"),attempts:count2("How many times a \
+request was sent"),unverified:external_exports.array(external_exports.string()).describe("Sent fields that the answer di\
+d not carry"),error:external_exports.string().nullable().describe("What went wrong"),notes:external_exports.array(external_exports.
+string()).optional().describe("What a person should know although it went well; left out where there is nothing")})).describe(
+"What became of each change, in the order of the plan")}).describe("What one run of apply did");var problemSchema=external_exports.
+strictObject({code:text4("A stable code with an entry in the documentation"),severity:external_exports.enum(["error","wa\
+rning"]).describe("A warning stops nothing"),message:text4("What is wrong"),hint:external_exports.string().nullable().describe(
+"What to do"),places:external_exports.array(external_exports.strictObject({file:text4("The file, relative to the project"),
+line:external_exports.int().min(1).describe("The line, from 1"),column:external_exports.int().min(1).describe("The colum\
+n, from 1")})).describe("Where it is"),more_places:morePlaces});var problemsSchema=external_exports.strictObject({format_version:external_exports.
+literal(1).describe("The version of this format"),problems:external_exports.array(problemSchema).describe("All that was \
+found")}).describe("Everything that was found wrong");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown2=planJson(plan,{debug:false});
+const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown2,changes:shown2.changes.map(
+(change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
+confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown2=storedJson(redactPlan(plan,redactor));const stored3={...shown2,
+apply:await seal(plan,options,redactor.redactName)};const read=parseJson(jsonText(stored3));return jsonText({...stored3,
+apply:{...stored3.apply,whole:planHash(read)}})}async function readPlanFile(path,shown2=path){return readStoredPlan(await readText2(
+path,shown2),shown2)}async function readText2(path,shown2){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
+Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing?"is not there":`can't be read: ${whyRefused(failure2)}`;
+const hint=isMissing?`idops plan --out ${shown2} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
+[error("plan-unreadable",`${shown2} ${why}`,[],hint)])}}function readStoredPlan(text5,shown2){const stored3=parsed2(text5,
+shown2,"applied");refuse(alteration(stored3,shown2));return stored3}function parsed2(text5,shown2,use){const stored3=parseStoredPlan(
+text5,shown2,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=external_exports.looseObject({tool_version:external_exports.string(),profile:external_exports.string(),summary:external_exports.
+looseObject({}),required_scopes:external_exports.array(external_exports.string()),warnings:external_exports.array(external_exports.
+looseObject({code:external_exports.string(),message:external_exports.string()})),changes:external_exports.array(external_exports.
+looseObject({address:external_exports.string(),label:external_exports.string().optional(),action:external_exports.string(),
+observed:external_exports.string(),destructive:external_exports.boolean(),destructions:external_exports.array(external_exports.
+string()),requests:external_exports.array(external_exports.looseObject({method:external_exports.string(),path:external_exports.
+string()})),fields:external_exports.array(external_exports.looseObject({path:external_exports.string(),before:external_exports.
+unknown(),after:external_exports.unknown(),sensitive:external_exports.boolean()})),warnings:external_exports.array(external_exports.
+looseObject({code:external_exports.string(),message:external_exports.string()})),reason:external_exports.string().nullable()}))});
+function shownOtherwise(stored3,plan,redactor){const parsed3=shownSchema.safeParse(stored3);const found2=parsed3.success?
+differences(parsed3.data,storedJson(redactPlan(plan,redactor))):[`${parsed3.error.issues[0]?.path.map(String).join(".")}\
+ isn't there, or is something else`];if(found2.length===0)return[];const told3=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),
+`and ${found2.length-SHOWN4} more`]:found2;return[error("plan-altered",`the stored plan shows something else than applyi\
+ng it would do: ${told3.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;
+function differences(shown2,now){const worded=shown2.tool_version===now.tool_version;const{drift:_,...counted2}=shown2.summary;
+const{drift:__,...counts2}=now.summary;const whole3=[...shown2.profile===now.profile?[]:["the profile"],...alike2(counted2,
+counts2)?[]:["the summary"],...alike2([...shown2.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scope\
+s"],...alike2(told2(shown2.warnings,worded),told2(now.warnings,worded))?[]:["the warnings"]];if(shown2.changes.length!==
+now.changes.length)return[...whole3,"the number of changes"];const left=new Map(now.changes.map(change2=>[change2.address,
+change2]));return[...whole3,...shown2.changes.flatMap(change2=>{const same3=left.get(change2.address)??[...left.values()].
+find(({address:address2})=>names2(change2.address,address2));if(same3===void 0)return[`${change2.address} isn't in it`];
+left.delete(same3.address);const parts=differing(change2,same3,worded);return parts.length===0?[]:[`${same3.address}: ${parts.
+join(", ")}`]})]}function differing(shown2,now,worded){const requests=shown2.requests.map(({method,path})=>`${method} ${path}`);
+const kept=new Map(shown2.fields.map(field2=>[field2.path,field2]));const paths=new Set([...kept.keys(),...now.fields.map(
+({path})=>path)]);const present3=new Map(now.fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...texts2]:
+texts2.length;return[...shown2.action===now.action?[]:["the action"],...shown2.observed===now.observed?[]:["where its pr\
+esent value is known from"],...shown2.label===void 0||shown2.label===now.label?[]:["what it is called"],...requests.length===
+now.requests.length&&now.requests.every(({method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:["the req\
+uests"],...shown2.destructive===now.destructive&&alike2(sentences(shown2.destructions),sentences(now.destructions))?[]:[
+"what would be lost"],...alike2(told2(shown2.warnings,worded),told2(now.warnings,worded))?[]:["the warnings"],...(worded?
+shown2.reason===now.reason:shown2.reason===null===(now.reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{
+const[one,other]=[kept.get(path),present3.get(path)];return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),
+fieldForm(now.kind,other))||one.confirmed===true&&other.confirmed!==true})]}function fieldForm(kind,field2){const{path,before,
+after,sensitive,becomes=null,was=null}=field2;const types2=kindOf(kind).fields;const type=typeof path==="string"&&Object.
+hasOwn(types2,path)?types2[path]:void 0;const form=side3=>normalForm(type??value,side3??null);return[path??null,form(before),
+form(after),sensitive??null,becomes,was]}function told2(warnings,worded){return warnings.map(({code:code2,message})=>worded?
+`${code2} ${message}`:code2).sort()}function alike2(a2,b){return canonical(a2)===canonical(b)}function names2(masked,name2){
+const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===name2;const last=rest.pop()??"";if(!name2.
+startsWith(first))return false;let from=first.length;for(const part of rest){const at3=name2.indexOf(part,from);if(at3<0)
+return false;from=at3+part.length}return name2.length-last.length>=from&&name2.endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
+...given,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
+plan:{...plan,...left.length>0?{leaves:true}:{},changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(
+change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
+changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry2=>[
+entry2.sending.address,entry2]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
+one=>{const entry2=past.get(one.address);const change2=planned.get(entry2?.sending.key??one.address);const{label:label2}=change2??
+(entry2===void 0?{}:labelIn2(entry2,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{
+label:label2}}})}async function undoingOf(content){if(content===null)return void 0;const{declared,left}=await withSlowHashes(
+()=>undoRun(content,false));return{possible:declared.length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){
+const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));const differs=changes.
+filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&isOther2(
+document2,change2)));return differs?sure?true:void 0:sure?false:void 0}function isOf({kind,identity:identity2},{kind:of,
+apply}){const{name:name2,...ids}=identity2;if(kind!==of)return false;const parts=Object.entries(ids);if(parts.length===0)
+return name2===(apply.expected.name??apply.before.name);return parts.every(([part,id])=>sameIdentifier(id,apply.identity[part]??
+""))}function isOther2({kind:name2,fields:fields2,absent,whole:whole3},{action:action2,apply}){if(absent||action2==="del\
+ete")return absent!==(action2==="delete");const kind=kindOf(name2);return Object.entries(fields2).some(([field2,said2])=>{
+const now=apply.expected[field2];if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(
+type,named5(said2),now,whole3.includes(field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict===
+"different")})}function named5(said2){if(!Array.isArray(said2))return said2;return said2.map(one=>typeof one!=="string"?
+one:isUuid(one)?{id:one}:{name:one})}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open8(project,void 0,options);
 return session}async function openForWriting(project,command3,options={}){const{session,apply}=await open8(project,command3,
 options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({plan,replan},command3){this.#made.set(plan,
 {replan,command:command3});return plan}find(plan){return this.#made.get(plan)}};async function open8(project,command3,options){
@@ -22574,44 +22986,50 @@ made2.plan,redactor.redact)}};let probed;const recognise=scope2=>{probed??=probe
 void 0;throw failure2});return probed};const header=()=>({server:server.baseUrl,profile:server.profile,environment:project.
 environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?null:recognise});const plan=async(given={})=>{
 const plans=current;const{targets:targets2,kinds:kinds2,prune,assert:assert2}=withDefaults(given);const{acceptDids=[]}=given;
-refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(manifests));const made2=plans.
-remember(await build2({declared,selection:{targets:targets2,kinds:kinds2},prune,assert:assert2,acceptDids,restores:"all"}),
-"apply");madeWith.set(made2,{options:{targets:targets2,kinds:kinds2,prune,assert:assert2},storable:acceptDids.length===0});
-return made2};const planUndo=async(run5,force)=>{const plans=current;const content=await findRun(backend3.runs,run5);if(content.
-run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);const isOther2=await othersOf(state,home);if(isOther2(
-content.run))throw refuseOther(content.run,home);const undo=undoRun(content,force);const leftOf=new Map;const made2=await build2(
-{declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);
-leftOf.set(document2,adjusted.left);return adjusted.document}});const undone=undoPlan({...made2.plan,undoes:content.run.
-run},[...undo.left,...[...leftOf.values()].flat()]);plans.remember({plan:undone.plan,replan:made2.replan},"undo");return undone};
+refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(manifests));const built=await build2(
+{declared,selection:{targets:targets2,kinds:kinds2},prune,assert:assert2,acceptDids,restores:"all"});const again=againOf(
+{targets:targets2,kinds:kinds2,prune,assert:assert2},acceptDids);const made2=plans.remember({...built,plan:{...built.plan,
+again}},"apply");madeWith.set(made2,{options:{targets:targets2,kinds:kinds2,prune,assert:assert2},storable:acceptDids.length===
+0});return made2};const planUndo=async(run5,force)=>{const plans=current;const content=await findRun(backend3.runs,run5);
+if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);const isOther3=await othersOf(state,
+home);if(isOther3(content.run))throw refuseOther(content.run,home);const undo=await withSlowHashes(()=>undoRun(content,force));
+const leftOf=new Map;const made2=await build2({declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{
+const adjusted=undo.adjust(document2,now);leftOf.set(document2,adjusted.left);return adjusted.document}});const again=["\
+undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made2.plan,undoes:content.run.run,again},[...undo.
+left,...[...leftOf.values()].flat()],content);plans.remember({plan:undone.plan,replan:made2.replan},"undo");return undone};
 const session={project,warnings,notes:held.notes,files:manifests.files,plan:given=>life.does(()=>plan(given)),storePlan:made2=>life.
 does(async()=>{const given=madeWith.get(made2);if(given===void 0)throw new TypeError("only a plan that this session made\
  of the manifests can be stored");if(!given.storable){throw new TypeError("a plan with acceptDids is not stored, since a\
 pplying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(made2,given.options,redactor)}),
-planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const problems=await staleness(stored3,made2);
-if(problems.length>0)markStale(made2,problems);return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run5=await newestRun(
-backend3.runs,state);if(run5!==void 0)return run5;throw new ProblemsError([error("no-such-run","this state has no runs",
-[],"a run is what idops apply leaves; which state this is, --env and state.path say")])}),planUndo:(run5,{force=false}={})=>life.
-does(()=>planUndo(run5,force)),planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(clientId).success)
-throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=current;return plans.
-remember(await regenerationPlan(clientId,{...shared,...header(),state}),"regenerate-did")}),close:()=>life.end()};const apply=approved=>life.
-applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError("this plan was not approved: approve(plan, limits) d\
-oes it");const made2=current.find(approved.plan);if(made2===void 0){throw new TypeError("this plan was made in another s\
-ession, or before something was applied in this one, and what is there may have changed since: make it in this one, or s\
-tore it and let planStored make it anew")}const applied=await applyPlan(approved,{...shared,confirm:async()=>await held.
-lock?.confirm(),replan:made2.replan,recognise,writer,backend:backend3,state,hasher:new Hasher(state,redactor.holds),command:made2.
-command,now:()=>new Date,redactor}).finally(()=>{current=new Plans});state=applied.state;return applied});return{session,
-apply}}function withDefaults({targets:targets2=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){return{targets:[
-...targets2],kinds:[...kinds2],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.filter(({action:action2})=>action2===
-"blocked");return{plan:{...plan,changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(change2=>({...change2,
-declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,
-path:null,reason:reason??"it is blocked"}))]}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
-InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_problems();init_drift();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such\
- as User/9b1d\u2026; * stands for any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),
-new Option("--prune","delete templates that idops applied and no manifest names any more"),new Option("--assert","send e\
-ven where the recorded value already matches"),onlyOption()]}function onlyOption(){return new Option("--only <SHARE>","s\
-how only what was changed on the server since idops applied it (drift), or only the rest (changes); all is planned").choices(
-shares)}function kindOption(){return new Option("--kind <KIND>","only this kind (repeatable)").choices(kindNames).argParser(
-collectKinds).default([],"all")}function acceptDidOption(){return new Option("--accept-did <ID>","take the DID of this client as it is and record the de\
+planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const stale3=await staleness(stored3,made2);
+const problems=stale3.length>0?stale3:shownOtherwise(stored3,made2,redactor);if(problems.length>0)markStale(made2,problems);
+return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run5=await newestRun(backend3.runs,state);if(run5!==
+void 0)return run5;throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is what idops apply l\
+eaves; which state this is, --env and state.path say")])}),planUndo:(run5,{force=false}={})=>life.does(()=>planUndo(run5,
+force)),planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(clientId).success)throw new TypeError(
+`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=current;return plans.remember(await regenerationPlan(
+clientId,{...shared,...header(),state}),"regenerate-did")}),close:()=>life.end()};const told3=async(result,made2)=>{const{
+undoes}=made2;if(undoes!==void 0){const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??
+declared,sure,made2,result);return{...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||!mayBeUndone(
+result))return result;const content=await backend3.runs.read(result.run).catch(()=>null);const undoing=await undoingOf(content);
+return undoing===void 0?result:{...result,undoing}};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))
+throw new TypeError("this plan was not approved: approve(plan, limits) does it");const made2=current.find(approved.plan);
+if(made2===void 0){throw new TypeError("this plan was made in another session, or before something was applied in this o\
+ne, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}const applied=await applyPlan(
+approved,{...shared,confirm:async()=>await held.lock?.confirm(),replan:made2.replan,recognise,writer,backend:backend3,state,
+hasher:new Hasher(state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{current=new Plans});
+state=applied.state;return{...applied,result:await told3(applied.result,approved.plan)}});return{session,apply}}function withDefaults({
+targets:targets2=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){return{targets:[...targets2],kinds:[...kinds2],
+prune,assert:assert2}}function againOf({targets:targets2,kinds:kinds2,prune,assert:assert2},acceptDids){const repeated2=(option,values)=>values.
+flatMap(value3=>[option,value3]);return["apply",...repeated2("--target",targets2),...repeated2("--kind",kinds2),...prune?
+["--prune"]:[],...assert2?["--assert"]:[],...repeated2("--accept-did",acceptDids)]}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_nearest();init_problems();init_drift();function selectionOptions(){return[new Option("--target <A\
+DDRESS>","only what matches, such as User/9b1d\u2026; * stands for any characters (repeatable)").argParser(collect2).default(
+[],"everything"),kindOption(),new Option("--prune","delete templates that idops applied and no manifest names any more"),
+new Option("--assert","send even where the recorded value already matches"),onlyOption()]}function onlyOption(){return new Option(
+"--only <SHARE>","show only what was changed on the server since idops applied it (drift), or only the rest (changes); a\
+ll is planned").choices(shares)}function kindOption(){return new Option("--kind <KIND>","only this kind (repeatable)").choices(
+kindNames).argParser(collectKinds).default([],"all")}function acceptDidOption(){return new Option("--accept-did <ID>","take the DID of this client as it is and record the de\
 clared number: sends nothing for it (repeatable)").argParser(collect2).default([],"none")}function connectionOptions(){return[
 new Option("--token-file <FILE>","file with the bearer token (IDOPS_TOKEN holds the token itself)").argParser(notEmpty),
 new Option("--concurrency <N>","requests at once, 1 to 1000 (10)").argParser(wholeNumber(1,1e3)),new Option("--rate <N>",
@@ -22632,8 +23050,8 @@ whole(said2),options):whole(said2)}}function unknownOption(said2,options){const[
 exec(said2)??[];const[flag2="",value3]=word2.split("=",2);const bare2=one2=>one2.replace(/^-+/,"");const known3=options.
 flatMap(({short:short3,long})=>[short3,long]);if(value3!==void 0&&known3.includes(flag2))return`option '${flag2}' takes \
 no value`;const[,one,list2=""]=/, did you mean (one of )?(.+)\?$/.exec(said2)??[];const near=list2.split(", ").filter(candidate=>areNear(
-bare2(flag2),bare2(candidate)));const names2=`${one!==void 0&&near.length>1?one:""}${near.join(", ")}`;return`unknown op\
-tion '${word2}'${near.length===0?"":`, did you mean ${names2}?`}`}function halves2(said2){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
+bare2(flag2),bare2(candidate)));const names3=`${one!==void 0&&near.length>1?one:""}${near.join(", ")}`;return`unknown op\
+tion '${word2}'${near.length===0?"":`, did you mean ${names3}?`}`}function halves2(said2){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
 exec(said2)??[];if(value3!==void 0)return{message:`argument ${name2.toUpperCase()} ${value3} is invalid${meant(value3,choices)}`,
 reason:asHint(choices)};const mark=" is invalid. ";const at3=said2.lastIndexOf(mark);if(at3<0)return{message:said2};const[
 before,reason]=[said2.slice(0,at3),said2.slice(at3+mark.length)];const given=before.slice(before.indexOf("argument '")+"\
@@ -22650,18 +23068,33 @@ Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must 
 function positive(value3){const number5=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number5)&&number5>0)return number5;
 throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number5=Number(
 value3);if(value3.trim()!==""&&Number.isFinite(number5)&&number5>0&&number5<=86400)return number5;throw new InvalidArgumentError(
-"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join18,resolve as resolve13}from"node:path";init_problems();async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
-all([resolve13(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(ways3))).flat();const problems=[];
-for(const output2 of outputs){const path=resolve13(output2);const names2=await identity(path);if(names2.some(name2=>inputs.
+"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join18,relative as relative12,
+resolve as resolve14,sep as sep8}from"node:path";init_problems();import{posix as posix2,resolve as resolve13}from"node:path";var NOWHERE2=resolve13("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir6=(path,_,callback2)=>{
+const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
+const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
+callback2(null,[...entries].map(([name2,isFolder])=>entry(name2,isFolder)))};const patterns=project.patterns().map(({pattern})=>pattern);
+const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const named6=patterns.filter(one=>!one.startsWith(
+"!")&&!one.split("/").includes(".."));const found2=await Promise.all(named6.map(pattern=>glob(pattern,{cwd:NOWHERE2,ignore,
+expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir6}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix2.normalize(path).
+split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,index).join("/")||".";const entries=folders.
+get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry(name2,isFolder){
+return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states,project}=await inputsOf(known3);
+const taken=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
+all([resolve14(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(ways3))).flat();const problems=[];
+for(const output2 of outputs){const path=resolve14(output2);const names3=await identity(path);if(names3.some(name2=>inputs.
 has(name2)))problems.push(refusal3(output2,"idops reads it"));else if((await ways3(path)).some(way=>kept.some(state=>isOfState(
-way,state)))){problems.push(refusal3(output2,"it is a state, or belongs to one"))}}if(problems.length>0)throw new ProblemsError(
-problems)}async function inputsOf(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read=typeof known3===
-"function"?await loadManifests(project,{lenient:true}):known3;const{files,states}=project.guarded();return{files:[...files,
-...read.files],states}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}
-function refusal3(output2,why){return error("output-is-input",`${output2} is not written: ${why}`,[],"name another file")}
-async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.
-dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join18(await realPlaceOf(dirname18(path)),basename12(path)),
-await realPlaceOf(path)]}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
+way,state)))){problems.push(refusal3(output2,"it is a state, or belongs to one"))}else if(taken.has(output2)){problems.push(
+refusal3(output2,"the globs of the configuration would take it for a manifest"))}}if(problems.length>0)throw new ProblemsError(
+problems)}async function takenForManifests(outputs,project){const inside2=[];for(const output2 of outputs){for(const place2 of await ways3(
+resolve14(output2))){if(!isInside(place2,project.root))continue;inside2.push({output:output2,path:relative12(project.root,
+place2).split(sep8).join("/")})}}const named6=await namedByGlobs(project,[...new Set(inside2.map(({path})=>path))]);return new Set(
+inside2.flatMap(({output:output2,path})=>named6.has(path)?[output2]:[]))}async function inputsOf(known3){try{const project=typeof known3===
+"function"?await known3():known3.project;const read=typeof known3==="function"?await loadManifests(project,{lenient:true}):
+known3;const{files,states}=project.guarded();return{files:[...files,...read.files],states,project}}catch(failure2){if(!(failure2 instanceof
+ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal3(output2,why){return error("output-is-input",
+`${output2} is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat8(path).
+catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[
+path,join18(await realPlaceOf(dirname18(path)),basename12(path)),await realPlaceOf(path)]}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email4}=kindOf(kind);return email4!==void 0&&declaredAt!==null?[{address:address2,
 type:apply.identity[email4.type]??"",manifest:declaredAt.file}]:[]}));const warnings=refuse(problems);return{samples:found2,
 warnings}}async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
@@ -22737,10 +23170,10 @@ return new ProblemsError([error("not-approved",message,[],hint)])}function check
 plan))return;if(approval===null){throw notApproved("the pull request shows no plan for this environment, and there is so\
 mething to change now","run idops plan on the pull request with comments, or look at this plan and run apply without exp\
 ect-digest")}if(approval.digest!==plan.digest)throw new ProblemsError([stale2(plan,approval,redactor)])}function stale2(plan,{
-digest,changes,source},redactor){const found2=changes===null?[]:differences(changes,plan,redactor);const told2=found2.length>
+digest,changes,source},redactor){const found2=changes===null?[]:differences2(changes,plan,redactor);const told3=found2.length>
 0?found2:["what would be sent is not what was approved"];return error("stale-plan",[`stale plan: ${source} approved ${digest}\
-, and it is ${plan.digest} now`,...told2.slice(0,100),...told2.length>100?[`and ${told2.length-100} more`]:[]].join("\n"),
-[],"nothing was sent; make a new plan and review it")}function differences(approved,plan,redactor){const now=new Map(markedChanges(
+, and it is ${plan.digest} now`,...told3.slice(0,100),...told3.length>100?[`and ${told3.length-100} more`]:[]].join("\n"),
+[],"nothing was sent; make a new plan and review it")}function differences2(approved,plan,redactor){const now=new Map(markedChanges(
 plan,redactor).map(change2=>[change2.address,change2]));const before=new Map(approved.map(change2=>[change2.address,change2]));
 return[...approved.flatMap(({address:address2,action:action2,hash:hash3})=>{const present3=now.get(address2);if(present3===
 void 0)return[`${address2}: ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[
@@ -22765,9 +23198,9 @@ const short3=text5.length>blockRoom?`${text5.slice(0,blockRoom)}
 ).</sub>`}async function fitting2({plan,only:only2,forge},measure3,limit2){const given={...only2===void 0?{}:{only:only2},
 ...forge===void 0?{}:{forge}};const render4=budget3=>renderText(planReport,"markdown",{plan,samples:new Map},{...look,...given,
 budget:budget3});let budget2=limit2;let text5=await render4(budget2);while(measure3(text5)>limit2&&budget2>1e3){budget2=
-Math.floor(Math.min(budget2-500,budget2*limit2/measure3(text5)));text5=await render4(budget2)}return text5}async function syncComment(api,number5,key,told2){const comments=(await api.comments(number5)).filter(({body:body2})=>isAbout(
-body2,"plan",key));const[own4]=await ownRemarks(api,comments);if(own4!==void 0&&await api.updateComment(own4.id,told2.body))
-return;if(told2.opens)await api.addComment(number5,told2.body)}function outdatedComment(key,digest,event){return plainComment(
+Math.floor(Math.min(budget2-500,budget2*limit2/measure3(text5)));text5=await render4(budget2)}return text5}async function syncComment(api,number5,key,told3){const comments=(await api.comments(number5)).filter(({body:body2})=>isAbout(
+body2,"plan",key));const[own4]=await ownRemarks(api,comments);if(own4!==void 0&&await api.updateComment(own4.id,told3.body))
+return;if(told3.opens)await api.addComment(number5,told3.body)}function outdatedComment(key,digest,event){return plainComment(
 markerLine({kind:"plan",key,digest,changes:[]}),"outdated, nothing to change","What was planned here before is done, or \
 no longer declared: the plan is empty now.",event)}function isAbout(body2,kind,key){const marker=readMarker(body2);return marker?.
 kind===kind&&marker.key===key}async function syncDriftIssue(api,key,drift,gone){const issues=(await api.openIssues()).filter(
@@ -22808,7 +23241,7 @@ ect-digest");if(expectDigest!==void 0&&expectDigest!==fromPullRequest&&!/^sha256
 push(wrong(`the input expect-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==
 void 0&&command3!=="apply"){problems.push(wrong("the input expect-digest goes with the command apply alone","leave it ou\
 t"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command3!=="plan"){problems.push(wrong("the input drift-issue \
-goes with the command plan alone","leave it out"))}const args=readArgs(words5(given("args")),problems);const inputs={command:command3,
+goes with the command plan alone","leave it out"))}const args=readArgs(words6(given("args")),problems);const inputs={command:command3,
 workingDirectory:text5("working-directory")??".",...optional2("config",text5("config")),...optional2("environment",text5(
 "environment")),...optional2("baseUrl",text5("base-url")),...optional2("token",text5("token")),...optional2("githubToken",
 text5("github-token")),comment:oneOf("comment",commentModes,"on-change"),...optional2("planFile",text5("plan-file")),...optional2(
@@ -22824,14 +23257,14 @@ false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();
 option);try{parser.parse(given,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
 '`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
 mander.optionMissingArgument")readArgs(given.slice(0,-1),problems);const{message,reason}=commanderWords(failure2,options);
-refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words5(text5){const found2=text5.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
-[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}init_escape();import{relative as relative12,resolve as resolve14,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
+refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words6(text5){const found2=text5.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
+[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}init_escape();import{relative as relative13,resolve as resolve15,sep as sep10}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own4),...token===void 0?{}:{IDOPS_TOKEN:token}}}
-function folderOf({workingDirectory}){return resolve14(workspace(),workingDirectory)}function folderInRepository(inputs){
-const folder=relative12(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
-return resolve14(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function commentKey(inputs,environment){
-const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative12(workspace(),configOf(
-inputs)).split(sep9).join("/"),name2)}var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
+function folderOf({workingDirectory}){return resolve15(workspace(),workingDirectory)}function folderInRepository(inputs){
+const folder=relative13(workspace(),folderOf(inputs)).split(sep10).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
+return resolve15(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function commentKey(inputs,environment){
+const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative13(workspace(),configOf(
+inputs)).split(sep10).join("/"),name2)}var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
 return{...only2===void 0?{}:{only:only2},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(
 inputs)}}say(text5){if(text5!=="")process.stdout.write(text5.endsWith("\n")?text5:`${text5}
 `)}async report(report2,shown2){for(const format of["text","github"])this.say(await renderText(report2,format,shown2,this.
@@ -22843,9 +23276,9 @@ htmlReport??"");const counts2=plan===void 0?{}:{...summarize(plan),destructive:c
 count3]of Object.entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text5){if((process.env.GITHUB_STEP_SUMMARY??
 "")==="")return;try{await summary.addRaw(text5,true).write()}catch{warning("The summary of the step can't be written.",{
 title:"idops"})}}var Posts=class{#event;#redactor;#log;#signal;constructor(event,redactor,log2,signal){this.#event=event;this.#redactor=redactor;
-this.#log=log2;this.#signal=signal}async comment(inputs,key,told2){const{pullRequest}=this.#event;if(pullRequest===null||
+this.#log=log2;this.#signal=signal}async comment(inputs,key,told3){const{pullRequest}=this.#event;if(pullRequest===null||
 inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking("The comment","pull-requests: write",inputs.
-githubToken,async api=>syncComment(api,pullRequest.number,key,await told2()))}async drift(inputs,shown2,{found:found2,...marker}){
+githubToken,async api=>syncComment(api,pullRequest.number,key,await told3()))}async drift(inputs,shown2,{found:found2,...marker}){
 if(inputs.githubToken===void 0){this.#log.say("::warning title=idops::The issue can not be written: there is no github-t\
 oken.");return}const first=markerLine({kind:"drift",...marker});const name2=titleLine(shown2.plan.environment??shown2.plan.
 server).slice(0,100);const outcome2=await this.#asking("The issue","issues: write",inputs.githubToken,async api=>syncDriftIssue(
@@ -22890,7 +23323,7 @@ plural2(errors2,"error"):validText(objects2);const why=reason===null?"":`There i
 `,...why===""?[]:[`${why}
 `],...problems.length===0?[]:[await problemsBlock(problems)]].join("\n"));return{code:failed?1:0,summary:why===""?summary2:
 `${summary2}. ${why}`,changed:false}}async#plan(inputs){const opened=await openSession(await this.#project(inputs),this.#sessionOptions(
-inputs));const made2=await this.#within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve15(folderOf(
+inputs));const made2=await this.#within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve16(folderOf(
 inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.plan(planOptionsOf(
 inputs.args));return{plan:plan2,...await this.#writePlan(inputs,session,plan2),project:session.project}});const{plan,project}=made2;
 const shown2=redactPlan(plan,this.#redactor);const samples=await this.#samples(plan,project);const htmlReport=await this.#writeHtml(
@@ -22903,7 +23336,7 @@ digest,this.#event),opens:inputs.comment==="true"});if(inputs.driftIssue)await t
 found:tells3});if(changed2&&inputs.failOnChanges)this.#log.say("::error title=idops::There are changes, and fail-on-chan\
 ges is set.");return{code:this.#signal.aborted?130:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,
 planFile:made2.planFile,htmlReport}}async#apply(inputs){const{planFile,expectDigest}=inputs;const file2=planFile===void 0?
-void 0:resolve15(folderOf(inputs),planFile);const stored3=file2===void 0?void 0:await readPlanFile(file2,planFile);const project=await this.#project(
+void 0:resolve16(folderOf(inputs),planFile);const stored3=file2===void 0?void 0:await readPlanFile(file2,planFile);const project=await this.#project(
 inputs);const opened=await openForWriting(project,"apply",this.#sessionOptions(inputs));return await this.#within(opened,
 async session=>{const{plan,problems}=stored3===void 0?{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:
 await session.planStored(stored3);const shown2=redactPlan(plan,this.#redactor);await this.#tellPlan(plan,shown2);await writeSummary(
@@ -22928,12 +23361,12 @@ session.warnings,this.#redactor));for(const note of session.notes)this.#log.say(
 note)));return await work(session)}finally{await session.close()}}async#project({config:config3,environment,token,...inputs}){
 return await loadProject({cwd:folderOf(inputs),above:false,variables:variablesOf(token),tokenFile:inputs.args.tokenFile,
 ...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){
-const planFile=inputs.planFile===void 0?join19(await this.#temporaryFolder(),"plan.json"):resolve15(folderOf(inputs),inputs.
+const planFile=inputs.planFile===void 0?join19(await this.#temporaryFolder(),"plan.json"):resolve16(folderOf(inputs),inputs.
 planFile);await writeResult(planFile,await session.storePlan(plan),384);return{planFile}}async#samples(plan,project){const{
 samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.#log.problems(redactProblems(warnings,
 this.#redactor));return samples}async#samplesOrNone(plan,project){try{return await this.#samples(plan,project)}catch(failure2){
-if(!(failure2 instanceof ProblemsError))throw failure2;const told2=failure2.problems.map(problem=>({...problem,severity:"\
-warning"}));await this.#log.problems(redactProblems(told2,this.#redactor));return new Map}}async#writeHtml(name2,report2,found2){
+if(!(failure2 instanceof ProblemsError))throw failure2;const told3=failure2.problems.map(problem=>({...problem,severity:"\
+warning"}));await this.#log.problems(redactProblems(told3,this.#redactor));return new Map}}async#writeHtml(name2,report2,found2){
 const shown2=report2.redact(found2,this.#redactor);const file2=join19(await this.#temporaryFolder(),name2);await writeResult(
 file2,await renderText(report2,"html",shown2,this.#log.look),384);return file2}async#shared(inputs,plan){const forge=await forgeOf(
 process.env,folderOf(inputs));return{plan,only:inputs.args.only,forge}}async#temporaryFolder(){this.#temporary??=await mkdtemp(
