@@ -221,7 +221,11 @@ describe('a report with masks has the structure of the report without', () => {
   });
 
   test('HTML', () => {
-    const of = (plan: Plan) => elementsOf(planHtml(plan, { samples: new Map(), debug: false }));
+    // Which words of a line are marked as changed depends on the words, and a mask is another one.
+    const of = (plan: Plan) =>
+      elementsOf(planHtml(plan, { samples: new Map(), debug: false })).filter(
+        (element) => !/^\d+ (ins|del) $/.test(element),
+      );
     compare((shown, open) => [of(shown), of(open)]);
   });
 });
