@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { plainNumber } from '../base/json.js';
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
-import { looksSecret, shownKey } from '../base/secret-names.js';
+import { isSecretField, looksSecret, shownKey } from '../base/secret-names.js';
 import { ExactNumber, type Json } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { type Note, pathKey, resolve } from './resolve.js';
@@ -274,12 +274,29 @@ function hideField(node: Node, file: SourceFile): void {
     file.hide(node.range);
 }
 
+/** Whether nothing stands behind a key. */
+function hasNothing({ value }: Member): boolean {
+  return value.type === 'scalar' && value.value === null && value.source === '';
+}
+
 /** What may be told of a key that nobody knows; undefined where it may be a secret itself. */
-function toldKey(key: string, entry: Member | undefined, file: SourceFile): string | undefined {
+function toldKey(
+  key: string,
+  entry: Member | undefined,
+  beside: ReadonlyMap<string, Member>,
+  file: SourceFile,
+): string | undefined {
   const told = shownKey(key);
   if (entry === undefined || told !== key) return told;
-  const { value } = entry;
-  const isAlone = value.type === 'scalar' && value.value === null && value.source === '';
+  const isAlone = hasNothing(entry);
+  // A comma in the place of a colon makes two keys of a secret's name and the secret.
+  const isBeside = [...beside].some(
+    ([other, member]) => other !== key && isSecretField(other) && hasNothing(member),
+  );
+  if (isAlone && isBeside) {
+    file.hide(entry.key);
+    return undefined;
+  }
   if (!file.hides(entry.key)) {
     if (!isAlone || !looksSecret(key) || !/\d/.test(key)) return key;
     file.hide(entry.key);
@@ -293,9 +310,13 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   const { root, file, name, schema, under = [], fieldHint } = subject;
   const { node } = find(root, issue.path);
   const known = knownFields(schema, issue.path);
-  return (issue.keys ?? []).map((key) => {
-    const entry = node.type === 'map' ? node.entries.get(key) : undefined;
-    const told = toldKey(key, entry, file);
+  const entries: ReadonlyMap<string, Member> = node.type === 'map' ? node.entries : new Map();
+  // All before the first place, which shows its line.
+  const keys = (issue.keys ?? []).map((key) => {
+    const entry = entries.get(key);
+    return { key, entry, told: toldKey(key, entry, entries, file) };
+  });
+  return keys.map(({ key, entry, told }) => {
     const place = entry === undefined ? placeIn(file, root, issue.path) : file.place(entry.key);
     if (told !== key) return gluedField(key, told, within(name, [...under, ...issue.path]), place);
     const free = known.filter((field) => node.type !== 'map' || !node.entries.has(field));

@@ -69,6 +69,8 @@ class Scanner {
     name.lastIndex = start + 2;
     const found = name.exec(this.#text)?.[0];
     if (found === undefined) throw this.#bad('"${" is not followed by a name', start);
+    // What looks like no variable may be part of a secret that happens to hold "${".
+    const told = /^[A-Z_][A-Z0-9_]*$/.test(found) ? found : '…';
     this.#at = start + 2 + found.length;
     if (this.#text[this.#at] === '}') {
       this.#at += 1;
@@ -78,14 +80,14 @@ class Scanner {
     if (operator !== ':-' && operator !== ':?') {
       const end = this.#at >= this.#text.length;
       throw this.#bad(
-        end ? `"\${${found}" is not closed by "}"` : `"\${${found}" is followed by something unknown`,
+        end ? `"\${${told}" is not closed by "}"` : `"\${${told}" is followed by something unknown`,
         start,
       );
     }
     this.#at += 2;
     const rest = this.#at;
     const inner = this.template(true, depth + 1);
-    if (this.#text[this.#at] !== '}') throw this.#bad(`"\${${found}" is not closed by "}"`, start);
+    if (this.#text[this.#at] !== '}') throw this.#bad(`"\${${told}" is not closed by "}"`, start);
     const message = this.#text.slice(rest, this.#at);
     this.#at += 1;
     const written = this.#text.slice(start, this.#at);
