@@ -279,21 +279,21 @@ function hasNothing({ value }: Member): boolean {
   return value.type === 'scalar' && value.value === null && value.source === '';
 }
 
-/** What may be told of a key that nobody knows; undefined where it may be a secret itself. */
+/**
+ * What may be told of a key that nobody knows; undefined where it may be a secret itself. `bare` are the names of
+ * secrets beside it that nothing stands behind.
+ */
 function toldKey(
   key: string,
   entry: Member | undefined,
-  beside: ReadonlyMap<string, Member>,
+  bare: readonly string[],
   file: SourceFile,
 ): string | undefined {
   const told = shownKey(key);
   if (entry === undefined || told !== key) return told;
   const isAlone = hasNothing(entry);
   // A comma in the place of a colon makes two keys of a secret's name and the secret.
-  const isBeside = [...beside].some(
-    ([other, member]) => other !== key && isSecretField(other) && hasNothing(member),
-  );
-  if (isAlone && isBeside) {
+  if (isAlone && bare.some((name) => name !== key)) {
     file.hide(entry.key);
     return undefined;
   }
@@ -311,10 +311,11 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   const { node } = find(root, issue.path);
   const known = knownFields(schema, issue.path);
   const entries: ReadonlyMap<string, Member> = node.type === 'map' ? node.entries : new Map();
+  const bare = [...entries].flatMap(([key, entry]) => (isSecretField(key) && hasNothing(entry) ? [key] : []));
   // All before the first place, which shows its line.
   const keys = (issue.keys ?? []).map((key) => {
     const entry = entries.get(key);
-    return { key, entry, told: toldKey(key, entry, entries, file) };
+    return { key, entry, told: toldKey(key, entry, bare, file) };
   });
   return keys.map(({ key, entry, told }) => {
     const place = entry === undefined ? placeIn(file, root, issue.path) : file.place(entry.key);
