@@ -1,0 +1,83 @@
+import { resolve } from 'node:path';
+import { type Result, summarizeResult } from '../apply/result.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { approve } from '../plan/approve.js';
+import { changesServer, type Plan } from '../plan/plan.js';
+import { renderText, resultReport } from '../report/formats.js';
+import { redactPlan, redactProblems, redactResult } from '../report/redacted.js';
+import { resultSummaryLine } from '../report/result-text.js';
+import { openForWriting } from '../session/open.js';
+import { planOptionsOf } from '../session/options.js';
+import { readPlanFile } from '../session/plan-file.js';
+import { type Approval, approvalOf, checkApproval } from './approval.js';
+import { openGithub } from './github.js';
+import { fromPullRequest, type Inputs } from './inputs.js';
+import type { Job } from './job.js';
+import { titleLine } from './log.js';
+import { type Ending, writeSummary } from './outputs.js';
+import { commentKey, folderOf } from './places.js';
+import { planSummary } from './text.js';
+
+/** Applies: a stored plan, or a plan made now; where that is asked for, an approved one alone. */
+export async function planAndApply(job: Job, inputs: Inputs): Promise<Ending> {
+  const { planFile, expectDigest } = inputs;
+  const file = planFile === undefined ? undefined : resolve(folderOf(inputs), planFile);
+  const stored = file === undefined ? undefined : await readPlanFile(file, planFile);
+  const project = await job.project(inputs);
+  const opened = await openForWriting(project, 'apply', job.sessionOptions(inputs));
+  return await job.within(opened, async (session) => {
+    const { plan, problems } =
+      stored === undefined
+        ? { plan: await session.plan(planOptionsOf(inputs.args)), problems: [] }
+        : await session.planStored(stored);
+    const shown = redactPlan(plan, job.redactor);
+    await job.tellPlan(plan, shown);
+    await writeSummary(await planSummary(await job.shared(inputs, shown)));
+    if (problems.length > 0) throw new ProblemsError(problems);
+    if (expectDigest !== undefined) {
+      checkApproval(plan, await approvalFor(job, inputs, expectDigest, plan), job.redactor);
+    }
+    const maxDestructive = inputs.allowDestructive ?? project.maxDestructive();
+    const { result: became, problems: after } = await session.apply(approve(plan, { maxDestructive }));
+    const result = redactResult(became, job.redactor);
+    if (after.length > 0) await job.log.problems(redactProblems(after, job.redactor));
+    if (result.run !== null) {
+      const done = { result, plan: shown };
+      await job.log.report(resultReport, done);
+      await writeSummary(await renderText(resultReport, 'markdown', done, job.log.look));
+    }
+    const { failed, not_converged, unknown, skipped } = summarizeResult(result);
+    const bad = failed + not_converged + unknown + skipped + after.length > 0;
+    return {
+      code: result.interrupted ? 130 : bad ? 1 : 0,
+      summary: applied(job, result, after),
+      changed: changesServer(plan),
+      plan,
+      ...(file === undefined ? {} : { planFile: file }),
+      htmlReport: await job.writeHtml('apply.html', resultReport, {
+        result: became,
+        plan,
+        samples: await job.samplesOrNone(plan, session.project),
+      }),
+    };
+  });
+}
+
+function applied(job: Job, result: Result, problems: readonly Problem[]): string {
+  if (result.run !== null) return resultSummaryLine(result);
+  const [first] = redactProblems(problems, job.redactor);
+  return first === undefined ? 'There was nothing to apply.' : titleLine(`${first.code}: ${first.message}`);
+}
+
+async function approvalFor(job: Job, inputs: Inputs, expected: string, plan: Plan): Promise<Approval | null> {
+  if (expected !== fromPullRequest) return { digest: expected, changes: null, source: 'expect-digest' };
+  if (inputs.githubToken === undefined) {
+    throw new ProblemsError([
+      error('not-approved', 'expect-digest: from-pull-request needs the input github-token'),
+    ]);
+  }
+  const api = await openGithub(inputs.githubToken, job.event, { signal: job.signal });
+  const approval = await approvalOf(api, job.event, commentKey(inputs, plan.environment));
+  if (approval !== null) job.log.say(`${approval.source} approved ${approval.digest}`);
+  return approval;
+}

@@ -1,0 +1,125 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { escapeLines } from '../base/escape.js';
+import { type Problem, ProblemsError } from '../base/problems.js';
+import { createRedactor } from '../base/redact.js';
+import { writeResult } from '../base/through.js';
+import type { Plan } from '../plan/plan.js';
+import { loadProject, type Project } from '../project/index.js';
+import { planReport, type Report, renderText } from '../report/formats.js';
+import { redactProblems } from '../report/redacted.js';
+import { forgeOf } from '../session/forge.js';
+import { sessionOptionsOf } from '../session/options.js';
+import { planSamples } from '../session/plan-samples.js';
+import type { Session, SessionOptions } from '../session/session.js';
+import { readEvent, type WorkflowEvent } from './event.js';
+import type { Inputs } from './inputs.js';
+import { Log } from './log.js';
+import { folderOf, variablesOf } from './places.js';
+import { Posts } from './posts.js';
+import type { SharedPlan } from './text.js';
+
+/** What emails are rendered with, by the template's address. */
+type Samples = Awaited<ReturnType<typeof planSamples>>['samples'];
+
+/** One step of a workflow: what it was told, and its way to the log, to GitHub and to the server. */
+export class Job {
+  readonly signal: AbortSignal;
+  readonly event: WorkflowEvent;
+  readonly redactor = createRedactor();
+  readonly log = new Log();
+  readonly posts: Posts;
+  /** The plan, once there is one: what failed after it is told with it. */
+  #made: Plan | undefined;
+  #temporary: string | undefined;
+
+  constructor(signal: AbortSignal, secrets: readonly string[]) {
+    this.signal = signal;
+    for (const secret of secrets) this.redactor.add(secret);
+    this.event = readEvent(process.env);
+    this.posts = new Posts(this.event, this.redactor, this.log, signal);
+  }
+
+  get made(): Plan | undefined {
+    return this.#made;
+  }
+
+  /** How a session is opened for these inputs. */
+  sessionOptions({ args, baseUrl }: Inputs): SessionOptions {
+    return {
+      ...sessionOptionsOf({ ...args, ...(baseUrl === undefined ? {} : { baseUrl }) }),
+      signal: this.signal,
+      redactor: this.redactor,
+    };
+  }
+
+  /** Does some work in a session that is closed after it, and tells what opening it found. */
+  async within<S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> {
+    try {
+      if (session.warnings.length > 0)
+        await this.log.problems(redactProblems(session.warnings, this.redactor));
+      for (const note of session.notes) this.log.say(escapeLines(this.redactor.redactSentence(note)));
+      return await work(session);
+    } finally {
+      await session.close();
+    }
+  }
+
+  /** Reads the configuration that the inputs name. */
+  async project({ config, environment, token, ...inputs }: Inputs): Promise<Project> {
+    return await loadProject({
+      cwd: folderOf(inputs),
+      above: false,
+      variables: variablesOf(token),
+      tokenFile: inputs.args.tokenFile,
+      ...(config === undefined ? {} : { config }),
+      ...(environment === undefined ? {} : { env: environment }),
+    });
+  }
+
+  /** What the emails of a page are rendered with. */
+  async samples(plan: Plan, project: Project): Promise<Samples> {
+    const { samples, warnings } = await planSamples(plan, project);
+    if (warnings.length > 0) await this.log.problems(redactProblems(warnings, this.redactor));
+    return samples;
+  }
+
+  /** The same where something was done already, which has to be shown: what can't be had is said, and made up. */
+  async samplesOrNone(plan: Plan, project: Project): Promise<Samples> {
+    try {
+      return await this.samples(plan, project);
+    } catch (failure) {
+      if (!(failure instanceof ProblemsError)) throw failure;
+      const told = failure.problems.map((problem): Problem => ({ ...problem, severity: 'warning' }));
+      await this.log.problems(redactProblems(told, this.redactor));
+      return new Map();
+    }
+  }
+
+  /** Writes a page into the temporary folder, and gives its file. */
+  async writeHtml<T>(name: string, report: Report<T>, found: T): Promise<string> {
+    const shown = report.redact(found, this.redactor);
+    const file = join(await this.temporaryFolder(), name);
+    await writeResult(file, await renderText(report, 'html', shown, this.log.look), 0o600);
+    return file;
+  }
+
+  /** A plan as comments and summaries show it. */
+  async shared(inputs: Inputs, plan: Plan): Promise<SharedPlan> {
+    const forge = await forgeOf(process.env, folderOf(inputs));
+    return { plan, only: inputs.args.only, forge };
+  }
+
+  /** Where plans and reports are written that nobody named a place for. */
+  async temporaryFolder(): Promise<string> {
+    this.#temporary ??= await mkdtemp(join(process.env.RUNNER_TEMP || tmpdir(), 'idops-'));
+    return this.#temporary;
+  }
+
+  /** Tells a plan in the log; from then on it goes into the outputs, whatever fails. */
+  async tellPlan(plan: Plan, shown: Plan): Promise<void> {
+    this.#made = plan;
+    await this.log.report(planReport, { plan: shown, samples: new Map() });
+  }
+}

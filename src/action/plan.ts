@@ -1,0 +1,76 @@
+import { join, resolve } from 'node:path';
+import { writeResult } from '../base/through.js';
+import { changesServer, leavesDebts, type Plan } from '../plan/plan.js';
+import { planReport } from '../report/formats.js';
+import { redactPlan } from '../report/redacted.js';
+import { summaryLine } from '../report/text.js';
+import { openSession } from '../session/open.js';
+import { planOptionsOf } from '../session/options.js';
+import { refuseInputs } from '../session/outputs.js';
+import type { Session } from '../session/session.js';
+import { outdatedComment } from './comment.js';
+import type { Inputs } from './inputs.js';
+import type { Job } from './job.js';
+import { markedChanges, markerLine } from './marker.js';
+import { type Ending, writeSummary } from './outputs.js';
+import { commentKey, configOf, folderOf } from './places.js';
+import { planComment, planSummary } from './text.js';
+
+/** Plans, and tells the plan wherever a person may look. */
+export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
+  const opened = await openSession(await job.project(inputs), job.sessionOptions(inputs));
+  const made = await job.within(opened, async (session) => {
+    if (inputs.planFile !== undefined) {
+      const asked = resolve(folderOf(inputs), inputs.planFile);
+      await refuseInputs([asked], configOf(inputs), session);
+    }
+    const plan = await session.plan(planOptionsOf(inputs.args));
+    return { plan, ...(await writePlan(job, inputs, session, plan)), project: session.project };
+  });
+  const { plan, project } = made;
+  const shown = redactPlan(plan, job.redactor);
+  const samples = await job.samples(plan, project);
+  const htmlReport = await job.writeHtml('plan.html', planReport, { plan, samples });
+  await job.tellPlan(plan, shown);
+  const shared = await job.shared(inputs, shown);
+  await writeSummary(await planSummary(shared));
+  const changed = changesServer(plan);
+  const blocked = plan.changes.some(({ action }) => action === 'blocked');
+  // What a selection leaves out may be owed something: then nobody is told that all is well.
+  const tells = changed || blocked || leavesDebts(plan);
+  const key = commentKey(inputs, plan.environment);
+  const marker = { key, digest: plan.digest, changes: markedChanges(plan, job.redactor) };
+  await job.posts.comment(inputs, key, async () =>
+    tells
+      ? {
+          body: await planComment(markerLine({ kind: 'plan', ...marker }), shared, job.event),
+          opens: true,
+        }
+      : { body: outdatedComment(key, plan.digest, job.event), opens: inputs.comment === 'true' },
+  );
+  if (inputs.driftIssue) await job.posts.drift(inputs, shared, { ...marker, found: tells });
+  if (changed && inputs.failOnChanges)
+    job.log.say('::error title=idops::There are changes, and fail-on-changes is set.');
+  return {
+    code: job.signal.aborted ? 130 : blocked ? 1 : changed ? 2 : 0,
+    summary: summaryLine(plan),
+    changed,
+    plan,
+    planFile: made.planFile,
+    htmlReport,
+  };
+}
+
+async function writePlan(
+  job: Job,
+  inputs: Inputs,
+  session: Session,
+  plan: Plan,
+): Promise<{ readonly planFile: string }> {
+  const planFile =
+    inputs.planFile === undefined
+      ? join(await job.temporaryFolder(), 'plan.json')
+      : resolve(folderOf(inputs), inputs.planFile);
+  await writeResult(planFile, await session.storePlan(plan), 0o600);
+  return { planFile };
+}

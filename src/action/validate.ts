@@ -1,0 +1,34 @@
+import { validText } from '../report/problems.js';
+import { redactProblems } from '../report/redacted.js';
+import { plural } from '../report/words.js';
+import { validateProject } from '../session/validation.js';
+import type { Inputs } from './inputs.js';
+import type { Job } from './job.js';
+import { type Ending, writeSummary } from './outputs.js';
+import { problemsBlock } from './text.js';
+
+/** Checks the project alone, without a server. `reason` says why there is no plan, where one was asked for. */
+export async function validate(job: Job, inputs: Inputs, reason: string | null = null): Promise<Ending> {
+  const { problems: found, objects } = await validateProject(() => job.project(inputs), job.redactor.add);
+  const problems = redactProblems(found, job.redactor);
+  await job.log.problems(problems);
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const failed = errors > 0;
+  const summary = failed ? plural(errors, 'error') : validText(objects);
+  const why =
+    reason === null ? '' : `There is no plan for this pull request: ${reason}. It was validated alone.`;
+  if (why !== '') job.log.say(`::notice title=idops::${why}`);
+  job.log.say(`${summary}.`);
+  await writeSummary(
+    [
+      `## idops validate: ${summary}\n`,
+      ...(why === '' ? [] : [`${why}\n`]),
+      ...(problems.length === 0 ? [] : [await problemsBlock(problems)]),
+    ].join('\n'),
+  );
+  return {
+    code: failed ? 1 : 0,
+    summary: why === '' ? summary : `${summary}. ${why}`,
+    changed: false,
+  };
+}
