@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Project } from '../project/project.js';
 import { decode, readBytes, type Unreadable, unreadable } from '../source/file.js';
-import { follow, isInside } from './follow.js';
+import { follow, isInside, mountedFolder, type Way } from './follow.js';
 
 /** How many files are read at once. */
 export const readsAtOnce = 16;
@@ -43,8 +43,9 @@ export class Access {
     const named = await this.#private(path);
     if (named !== undefined) return named;
     let target: string;
+    const way: Way = { places: [], isHidden: false };
     try {
-      const followed = await follow(path, this.#root);
+      const followed = await follow(path, this.#root, way);
       if (followed === null) return outside;
       // Where letters of either case mean one file, this is its name.
       target = await realpath(followed);
@@ -54,9 +55,8 @@ export class Access {
     if (!isInside(target, this.#root)) return outside;
     if (target === path) return { target };
     // A mount says how a file may be hidden, not whose it is: a credential in one is private by whatever link.
-    const shown = await mountedAs(path, target, this.#root);
-    const led = shown === undefined ? await this.#private(target) : await this.#owned(target, shown);
-    return led ?? { target };
+    if (way.isHidden && isHidden(target, this.#root)) return own('a hidden file');
+    return (await this.#owned(target, ...way.places)) ?? { target };
   }
 
   /** The text of a file, or why it isn't read. Where it begins like something that idops wrote, it is read as none. */
@@ -133,29 +133,6 @@ export function isWritten(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The folders that Kubernetes swaps when a ConfigMap changes. */
-const mountedFolder = /^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
-
-/**
- * The visible path of a file that lies as Kubernetes mounts a ConfigMap, which says how hidden it is; undefined where it
- * doesn't: `folder/name` is a link to `..data/name`, and `..data` to `..2026_01_31_12_00_00.1`, all in that folder.
- */
-async function mountedAs(path: string, target: string, root: string): Promise<string | undefined> {
-  const steps = relative(root, target).split(sep);
-  const at = steps.findIndex((step) => mountedFolder.test(step));
-  if (at < 0) return undefined;
-  const mount = join(root, ...steps.slice(0, at));
-  const inside = steps.slice(at + 1);
-  const shown = join(mount, ...inside);
-  if (isHidden(shown, root)) return undefined;
-  const folder = await realpath(join(mount, '..data')).catch(() => undefined);
-  if (folder !== join(mount, steps[at] ?? '')) return undefined;
-  const named = relative(root, path).split(sep);
-  const before = resolve(root, ...named.slice(0, -inside.length));
-  if (named.slice(-inside.length).join(sep) !== inside.join(sep)) return undefined;
-  return (await realpath(before).catch(() => undefined)) === mount ? shown : undefined;
 }
 
 /** Whether a folder is a link of a ConfigMap's mount to one of its own folders. */

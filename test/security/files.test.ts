@@ -391,6 +391,72 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
     expect(declared).toHaveLength(1);
   });
 
+  const twoBodies =
+    'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\n' +
+    'txt_content: {file: emails/tx.txt}\nhtml_content: {file: emails/tx.html}\n';
+  const mails = (folder: string): Given => ({
+    [`${folder}/${stamp}/tx.txt`]: 'Hello {{ tx_code }}',
+    [`${folder}/${stamp}/tx.html`]: '<meta charset="utf-8"><p>Hello {{ tx_code }}</p>',
+    [`${folder}/..data`]: { link: stamp },
+    [`${folder}/tx.txt`]: { link: '..data/tx.txt' },
+    [`${folder}/tx.html`]: { link: '..data/tx.html' },
+  });
+
+  it.each([
+    [
+      'the whole project is one with items in folders',
+      {
+        [`${stamp}/idops.yaml`]: 'version: 1\nmanifests: [manifests/**/*.yaml]\n',
+        [`${stamp}/manifests/all.yaml`]: twoBodies,
+        [`${stamp}/manifests/emails/tx.txt`]: 'Hello {{ tx_code }}',
+        [`${stamp}/manifests/emails/tx.html`]: '<meta charset="utf-8"><p>Hello {{ tx_code }}</p>',
+        '..data': { link: stamp },
+        'idops.yaml': { link: '..data/idops.yaml' },
+        manifests: { link: '..data/manifests' },
+      },
+    ],
+    ["the bodies' folder alone is one", { 'manifests/all.yaml': twoBodies, ...mails('manifests/emails') }],
+    [
+      "the bodies' folder is one below the manifests' own",
+      {
+        [`manifests/${stamp}/all.yaml`]: twoBodies,
+        'manifests/..data': { link: stamp },
+        'manifests/all.yaml': { link: '..data/all.yaml' },
+        ...mails('manifests/emails'),
+      },
+    ],
+    [
+      'bodies are links of other names into one',
+      {
+        'manifests/all.yaml': twoBodies,
+        ...mails('mounted'),
+        'mounted/a': { link: '..data/tx.txt' },
+        'manifests/emails/tx.txt': { link: '../../mounted/a' },
+        'manifests/emails/tx.html': { link: '../../mounted/tx.html' },
+      },
+    ],
+    [
+      'one was mounted within another',
+      {
+        [`${stamp}/idops.yaml`]: 'version: 1\nmanifests: [manifests/**/*.yaml]\n',
+        [`${stamp}/manifests/all.yaml`]: twoBodies,
+        ...mails(`${stamp}/manifests/emails`),
+        '..data': { link: stamp },
+        'idops.yaml': { link: '..data/idops.yaml' },
+        manifests: { link: '..data/manifests' },
+      },
+    ],
+  ] as readonly [string, Given][])('where %s, also by a link to the project', async (_, files) => {
+    const folder = await folderOf(files, 'project');
+    await symlink('project', `${folder}-link`);
+    for (const cwd of [folder, `${folder}-link`]) {
+      const { problems, declared, unread } = await load(cwd);
+      expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+      expect(declared.map(({ kind }) => kind)).toEqual(['EmailTemplate']);
+      expect(await unread()).toEqual([]);
+    }
+  });
+
   const x = { 'manifests/x.yaml': { link: '..data/x.yaml' } };
 
   it.each([
@@ -432,6 +498,22 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
         [`manifests/${stamp}/x.yaml`]: { link: '../../.env' },
         'manifests/..data': { link: stamp },
         ...x,
+      },
+    ],
+    [
+      'a hidden file of a mount by a link of another name',
+      {
+        [`mounted/${stamp}/.env`]: canary,
+        'mounted/..data': { link: stamp },
+        'manifests/x.yaml': { link: '../mounted/..data/.env' },
+      },
+    ],
+    [
+      'a mount in a hidden folder',
+      {
+        [`.kept/${stamp}/x.yaml`]: canary,
+        '.kept/..data': { link: stamp },
+        'manifests/x.yaml': { link: '../.kept/..data/x.yaml' },
       },
     ],
     [
@@ -497,6 +579,16 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
         'other/..data': { link: stamp },
         [`other/${stamp}/x`]: canary,
         'manifests/x.yaml': { link: `../other/${stamp}/x` },
+      },
+    ],
+    [
+      'a link to a hidden folder, by a link of the mount',
+      {
+        '.git/x.yaml': canary,
+        [`mounted/${stamp}/x.yaml`]: { link: '../../.git/x.yaml' },
+        'mounted/..data': { link: stamp },
+        'mounted/x.yaml': { link: '..data/x.yaml' },
+        'manifests/x.yaml': { link: '../mounted/x.yaml' },
       },
     ],
     [
