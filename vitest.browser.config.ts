@@ -6,5 +6,7 @@ export default defineConfig({
     include: ['test/browser/**/*.browser.ts'],
     testTimeout: 0,
     hookTimeout: 0,
+    // A net for what never comes, not about how fast the machine is.
+    expect: { poll: { timeout: 120_000 } },
   },
 });
