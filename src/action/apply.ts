@@ -9,13 +9,14 @@ import { resultSummaryLine } from '../report/result-text.js';
 import { openForWriting } from '../session/open.js';
 import { planOptionsOf } from '../session/options.js';
 import { readPlanFile } from '../session/plan-file.js';
-import { type Approval, approvalOf, checkApproval } from './approval.js';
+import { approvalOf, checkApproval } from './approval.js';
 import { openGithub } from './github.js';
 import { fromPullRequest, type Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { titleLine } from './log.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, folderOf } from './places.js';
+import type { Approval } from './stale.js';
 import { planSummary } from './text.js';
 
 /** Applies: a stored plan, or a plan made now; where that is asked for, an approved one alone. */
@@ -35,7 +36,7 @@ export async function planAndApply(job: Job, inputs: Inputs): Promise<Ending> {
     await writeSummary(await planSummary(await job.shared(inputs, shown)));
     if (problems.length > 0) throw new ProblemsError(problems);
     if (expectDigest !== undefined) {
-      checkApproval(plan, await approvalFor(job, inputs, expectDigest, plan), job.redactor);
+      await checkApproval(plan, await approvalFor(job, inputs, expectDigest, plan), job.redactor);
     }
     const maxDestructive = inputs.allowDestructive ?? project.maxDestructive();
     const { result: became, problems: after } = await session.apply(approve(plan, { maxDestructive }));
@@ -70,7 +71,8 @@ function applied(job: Job, result: Result, problems: readonly Problem[]): string
 }
 
 async function approvalFor(job: Job, inputs: Inputs, expected: string, plan: Plan): Promise<Approval | null> {
-  if (expected !== fromPullRequest) return { digest: expected, changes: null, source: 'expect-digest' };
+  if (expected !== fromPullRequest)
+    return { digest: expected, observed: null, changes: null, source: 'expect-digest', runUrl: null };
   if (inputs.githubToken === undefined) {
     throw new ProblemsError([
       error('not-approved', 'expect-digest: from-pull-request needs the input github-token'),

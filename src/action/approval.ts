@@ -1,19 +1,12 @@
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { error, ProblemsError } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
 import type { Plan } from '../plan/plan.js';
 import { changesServer } from '../plan/plan.js';
 import type { WorkflowEvent } from './event.js';
 import { type GithubApi, ownRemarks } from './github.js';
 import { GithubFailure } from './github-client.js';
-import { type MarkedChange, markedChanges, readMarker } from './marker.js';
-
-/** What was approved: a digest, and the changes that it stands for where those are known. */
-export interface Approval {
-  readonly digest: string;
-  readonly changes: readonly MarkedChange[] | null;
-  /** Where it was found, for people. */
-  readonly source: string;
-}
+import { type Marker, markPlan, readMarkers } from './marker.js';
+import { type Approval, staleness } from './stale.js';
 
 /**
  * Finds what the merged pull request of the run's commit showed; null where it showed no plan.
@@ -33,14 +26,25 @@ export async function approvalOf(
         'merge through a pull request, or run apply without expect-digest after a look at the plan',
       );
     }
-    const comments = (await api.comments(pull.number)).filter(({ body }) => {
-      const marker = readMarker(body);
-      return marker?.kind === 'plan' && marker.key === key;
-    });
+    const comments = (await api.comments(pull.number)).filter(({ body }) => planMarker(body, key) !== null);
     const [own] = await ownRemarks(api, comments);
-    const marker = own === undefined ? null : readMarker(own.body);
+    const marker = own === undefined ? null : planMarker(own.body, key);
     if (marker === null || marker.digest === null) return null;
-    return { digest: marker.digest, changes: marker.changes, source: `pull request #${pull.number}` };
+    const { digest, observed, run, changes } = marker;
+    const source = `pull request #${pull.number}`;
+    if (observed === null) {
+      throw notApproved(
+        `the plan that ${source} shows doesn't say what the server had when it was made`,
+        'an older idops made it: plan again on the pull request before it is merged; after that, look at the plan and give its digest as expect-digest',
+      );
+    }
+    return {
+      digest,
+      observed,
+      changes,
+      source,
+      runUrl: run === null ? null : event.runUrl.replace(/[^/]*$/, run),
+    };
   } catch (failure) {
     if (!(failure instanceof GithubFailure)) throw failure;
     throw notApproved(
@@ -52,6 +56,11 @@ export async function approvalOf(
   }
 }
 
+/** What a comment says that a plan of this project and environment is. */
+function planMarker(body: string, key: string): Marker | null {
+  return readMarkers(body).find((marker) => marker.kind === 'plan' && marker.key === key) ?? null;
+}
+
 function notApproved(message: string, hint: string): ProblemsError {
   return new ProblemsError([error('not-approved', message, [], hint)]);
 }
@@ -60,7 +69,11 @@ function notApproved(message: string, hint: string): ProblemsError {
  * Throws a ProblemsError with the difference where a plan is not the approved one. A plan that changes nothing
  * needs no approval, so that a run can be repeated.
  */
-export function checkApproval(plan: Plan, approval: Approval | null, redactor: Redactor): void {
+export async function checkApproval(
+  plan: Plan,
+  approval: Approval | null,
+  redactor: Redactor,
+): Promise<void> {
   if (!changesServer(plan)) return;
   if (approval === null) {
     throw notApproved(
@@ -68,37 +81,6 @@ export function checkApproval(plan: Plan, approval: Approval | null, redactor: R
       'run idops plan on the pull request with comments, or look at this plan and run apply without expect-digest',
     );
   }
-  if (approval.digest !== plan.digest) throw new ProblemsError([stale(plan, approval, redactor)]);
-}
-
-function stale(plan: Plan, { digest, changes, source }: Approval, redactor: Redactor): Problem {
-  const found = changes === null ? [] : differences(changes, plan, redactor);
-  const told = found.length > 0 ? found : ['what would be sent is not what was approved'];
-  return error(
-    'stale-plan',
-    [
-      `stale plan: ${source} approved ${digest}, and it is ${plan.digest} now`,
-      ...told.slice(0, 100),
-      ...(told.length > 100 ? [`and ${told.length - 100} more`] : []),
-    ].join('\n'),
-    [],
-    'nothing was sent; make a new plan and review it',
-  );
-}
-
-function differences(approved: readonly MarkedChange[], plan: Plan, redactor: Redactor): string[] {
-  const now = new Map(markedChanges(plan, redactor).map((change) => [change.address, change]));
-  const before = new Map(approved.map((change) => [change.address, change]));
-  return [
-    ...approved.flatMap(({ address, action, hash }) => {
-      const present = now.get(address);
-      if (present === undefined) return [`${address}: ${action} was approved, and nothing is to be done now`];
-      if (present.action !== action)
-        return [`${address}: ${action} was approved, and it is ${present.action} now`];
-      return present.hash === hash ? [] : [`${address}: something else would be sent now`];
-    }),
-    ...[...now.values()]
-      .filter(({ address }) => !before.has(address))
-      .map(({ address, action }) => `${address}: ${action} is new`),
-  ];
+  const stale = staleness(plan, await markPlan(plan, redactor), approval, redactor);
+  if (stale !== null) throw new ProblemsError([stale]);
 }

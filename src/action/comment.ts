@@ -20,9 +20,9 @@ export async function syncComment(api: GithubApi, number: number, key: string, t
 }
 
 /** What stands in the place of a plan that has become empty. */
-export function outdatedComment(key: string, digest: string, event: WorkflowEvent): string {
+export function outdatedComment(marker: Omit<Marker, 'kind'>, event: WorkflowEvent): string {
   return plainComment(
-    markerLine({ kind: 'plan', key, digest, changes: [] }),
+    markerLine({ kind: 'plan', ...marker }),
     'outdated, nothing to change',
     'What was planned here before is done, or no longer declared: the plan is empty now.',
     event,

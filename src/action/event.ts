@@ -14,6 +14,8 @@ export interface WorkflowEvent {
   } | null;
   /** Why the files of the run may be by somebody who must not choose where the token goes; null where they aren't. */
   readonly foreign: string | null;
+  /** The id of the run; null where there is none. */
+  readonly runId: string | null;
   /** The address of the run, for people. */
   readonly runUrl: string;
 }
@@ -35,6 +37,7 @@ export function readEvent(env: Environment): WorkflowEvent {
     pullRequest:
       typeof number === 'number' ? { number, withoutSecrets: secretsMissing(name, payload, pull) } : null,
     foreign: whyForeign(name, payload),
+    runId: env.GITHUB_RUN_ID || null,
     runUrl: `${env.GITHUB_SERVER_URL ?? 'https://github.com'}/${owner}/${repository}/actions/runs/${env.GITHUB_RUN_ID ?? ''}`,
   };
 }

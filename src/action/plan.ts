@@ -11,7 +11,7 @@ import type { Session } from '../session/session.js';
 import { outdatedComment } from './comment.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
-import { markedChanges, markerLine } from './marker.js';
+import { markerLine, markPlan } from './marker.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, configOf, folderOf } from './places.js';
 import { planComment, planSummary } from './text.js';
@@ -39,14 +39,14 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   // What a selection leaves out may be owed something: then nobody is told that all is well.
   const tells = changed || blocked || leavesDebts(plan);
   const key = commentKey(inputs, plan.environment);
-  const marker = { key, digest: plan.digest, changes: markedChanges(plan, job.redactor) };
+  const marker = { key, run: job.event.runId, ...(await markPlan(plan, job.redactor)) };
   await job.posts.comment(inputs, key, async () =>
     tells
       ? {
           body: await planComment(markerLine({ kind: 'plan', ...marker }), shared, job.event),
           opens: true,
         }
-      : { body: outdatedComment(key, plan.digest, job.event), opens: inputs.comment === 'true' },
+      : { body: outdatedComment(marker, job.event), opens: inputs.comment === 'true' },
   );
   if (inputs.driftIssue) await job.posts.drift(inputs, shared, { ...marker, found: tells });
   if (changed && inputs.failOnChanges)

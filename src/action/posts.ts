@@ -5,7 +5,7 @@ import { type GithubApi, openGithub } from './github.js';
 import { GithubFailure } from './github-client.js';
 import type { Inputs } from './inputs.js';
 import { type Log, titleLine } from './log.js';
-import { type markedChanges, markerLine } from './marker.js';
+import { type Marker, markerLine } from './marker.js';
 import { plainComment, planComment, type SharedPlan } from './text.js';
 
 /** What the step writes on GitHub. That it can't be written stops nothing. */
@@ -35,10 +35,7 @@ export class Posts {
   async drift(
     inputs: Inputs,
     shown: SharedPlan,
-    {
-      found,
-      ...marker
-    }: { key: string; digest: string; changes: ReturnType<typeof markedChanges>; found: boolean },
+    { found, ...marker }: Omit<Marker, 'kind'> & { readonly found: boolean },
   ): Promise<void> {
     if (inputs.githubToken === undefined) {
       this.#log.say('::warning title=idops::The issue can not be written: there is no github-token.');

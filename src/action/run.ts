@@ -9,7 +9,7 @@ import { planAndApply } from './apply.js';
 import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
 import { titleLine } from './log.js';
-import { markerLine } from './marker.js';
+import { markerLine, noPlan } from './marker.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
 import { commentKey } from './places.js';
 import { planAndTell } from './plan.js';
@@ -84,7 +84,7 @@ async function tellFailure(
     const key = commentKey(inputs, null);
     await job.posts.comment(inputs, key, async () => ({
       body: plainComment(
-        markerLine({ kind: 'plan', key, digest: null, changes: null }),
+        markerLine({ kind: 'plan', key, run: job.event.runId, ...noPlan }),
         'failed',
         `There is no plan for this commit:\n\n${await problemsBlock(problems)}`,
         job.event,

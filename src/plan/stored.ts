@@ -59,18 +59,29 @@ export async function seal(
   options: Omit<Seal, 'objects' | 'whole'>,
   redactName: (text: string) => string,
 ): Promise<Seal> {
+  return { ...options, objects: await sealObjects(plan, redactName) };
+}
+
+/** What tells of each object of a plan whether the same was observed, and the same would be sent. */
+export async function sealObjects(
+  plan: Pick<Plan, 'server' | 'environment' | 'changes'>,
+  redactName: (text: string) => string,
+): Promise<(Seal['objects'][number] & Pick<Change, 'action'>)[]> {
   const hasher = digestHasher(plan);
-  const shown = ({ address, apply: { key } }: Change): string =>
-    redactAddress(address, { redactName }) === address ? address : redactAddress(key, { redactName });
-  return {
-    ...options,
-    objects: await eachWithSlowHashes(plan.changes, (change) => ({
-      address: shown(change),
-      action: change.action,
-      observed: hashOf(observedOf(change, hasher)),
-      requests: planDigest(plan, [change]),
-    })),
-  };
+  return await eachWithSlowHashes(plan.changes, (change) => ({
+    address: sealedName(change, redactName),
+    action: change.action,
+    observed: hashOf(observedOf(change, hasher)),
+    requests: planDigest(plan, [change]),
+  }));
+}
+
+/** What an object goes by where names may hold no credential. */
+export function sealedName(
+  { address, apply: { key } }: Pick<Change, 'address' | 'apply'>,
+  redactName: (text: string) => string,
+): string {
+  return redactAddress(address, { redactName }) === address ? address : redactAddress(key, { redactName });
 }
 
 /** Everything that was observed of an object, sets in one order; and what is recorded of a client's generation. */
