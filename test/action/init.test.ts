@@ -169,6 +169,16 @@ describe('idops init', () => {
     );
     expect(await read('one/idops.yaml')).not.toContain('environments');
     expect((await idops('plan --detailed-exitcode', { env, cwd: `${folder}/one` })).code).toBe(0);
+    // The address is pinned where it is known, and asked for where it isn't.
+    const github = await idops(`init pinned ${address} --token-env MY_TOKEN`, { env });
+    expect(github.stderr).not.toContain('IDOPS_BASE_URL in CI');
+    for (const name of ['pull-request', 'merge', 'drift']) {
+      const text = await read(`pinned/.github/workflows/idops-${name}.yml`);
+      expect(text).toContain(`base-url: "${sandbox.url}`);
+      expect(text).not.toMatch(/vars\.|A variable of the repository/);
+    }
+    const asked = await idops('init asked', { env: { ...env, IDOPS_TOKEN: undefined } });
+    expect(asked.stderr).toContain('create IDOPS_BASE_URL in CI, a variable of the repository');
     // Not found out, but said: that is told apart, and nothing is claimed.
     const said = await idops(`init two ${address} --profile boruta --ci gitlab`, { env });
     expect(said.stderr).toContain('IDOPS_TOKEN is not set');
@@ -283,12 +293,17 @@ describe('idops init', () => {
       const { on, concurrency, jobs } = parse(text) as {
         on: { [event: string]: { paths?: string[] } };
         concurrency: { group: string };
-        jobs: { [job: string]: { steps: { with: object }[] } };
+        jobs: { [job: string]: { steps: { uses: string; with: object }[] } };
       };
-      expect(Object.values(jobs)[0]?.steps.at(-1)?.with).toMatchObject({
-        command: expect.any(String),
-        'working-directory': "deep/be'low",
-      });
+      const ours = Object.values(jobs).map((job) =>
+        job.steps.filter(({ uses }) => uses.startsWith('idops/')),
+      );
+      expect(ours.length).toBe(name === 'merge' ? 2 : 1);
+      for (const steps of ours) {
+        expect(steps.map((step) => step.with)).toMatchObject([
+          { command: expect.any(String), 'working-directory': "deep/be'low" },
+        ]);
+      }
       expect(concurrency.group).toMatch(/-deep-be-low$/);
       if (name !== 'drift')
         expect((on.push ?? on.pull_request)?.paths).toEqual([
@@ -319,6 +334,7 @@ describe('idops init', () => {
     const merge = await read('.github/workflows/idops-merge.yml');
     expect(merge).toContain('    paths: [idops.yaml, tenants/**, eu/**]\n');
     expect(merge).toContain('          environment: staging\n');
+    expect(merge).toContain('          base-url: ${{ vars.IDOPS_BASE_URL }}\n');
     expect(merge).not.toContain('production');
     expect(stderr).toContain('they work with the environment staging; copy them for eu');
     expect(stderr).toContain('create IDOPS_PLAN_TOKEN, IDOPS_TOKEN in CI');
@@ -340,6 +356,20 @@ describe('idops init', () => {
     expect((await idops('init --ci gitlab')).stderr).toContain(
       'in .gitlab-ci.yml: write which environment and which paths are meant',
     );
+  });
+
+  it('pins the address that the configuration has in plain words', async () => {
+    const production = 'environments: {production: {server: {base_url: https://id.example.com/x}}}\n';
+    const { idops, read, write, folder } = await project({ 'idops.yaml': `${config}${production}` });
+    expect((await idops('init')).stderr).not.toContain('IDOPS_BASE_URL in CI');
+    expect(await read('.github/workflows/idops-merge.yml')).toContain(
+      '          base-url: "https://id.example.com/x"\n',
+    );
+    // One that a variable gives is another one elsewhere.
+    await write({ 'idops.yaml': config });
+    await rm(join(folder, '.github'), { recursive: true });
+    expect((await idops('init')).stderr).toContain('create IDOPS_BASE_URL in CI');
+    expect(await read('.github/workflows/idops-merge.yml')).toContain('${{ vars.IDOPS_BASE_URL }}');
   });
 
   it('names the branch that the repository has, and gives workflows the secrets that manifests need', async () => {

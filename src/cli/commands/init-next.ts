@@ -3,7 +3,7 @@ import { shellWord } from '../../base/shell.js';
 import type { NewFile } from '../../pull/layout.js';
 import type { Choices, CiName } from '../../session/init/choices.js';
 import { CONFIG, MANIFESTS, secretsOf } from '../../session/init/files.js';
-import { type Existing, type Fit, usual, type Within } from '../../session/init/fit.js';
+import { asksForAddress, type Existing, type Fit, usual, type Within } from '../../session/init/fit.js';
 import { shownPath } from '../../source/file.js';
 import type { Found } from './init-server.js';
 
@@ -134,8 +134,14 @@ function inCi(
       ? `in ${files}: write where your copy of the action is in the place of idops/idops, and pin it to a commit`
       : `in ${files}: write where your copy of idops is in the place of what npm installs (the address of a packed tarball, or a package of a registry of yours), and pin the image`;
   const applies = `see that ${branch} is the branch that is to be applied: the workflows name it`;
+  const variable = ci === 'github' ? 'a variable of the repository' : 'a variable of the project';
   return [
     `create ${secrets.join(', ')} in CI, ${where}`,
+    ...(workflows.some(asksForAddress)
+      ? [
+          `create IDOPS_BASE_URL in CI, ${variable}: the server's address, which no branch's idops.yaml then redirects`,
+        ]
+      : []),
     pin,
     ...(ci === 'github' && branch !== usual.branch ? [applies] : []),
   ];

@@ -99,7 +99,10 @@ async function newProject(
     choices,
     found,
     files: [{ path: CONFIG, text: configText(choices, root) }, ...manifests, ...schemaFiles()],
-    ...(await workflowsFor(ci, root, { variables: (found.fresh?.toSet ?? []).map(({ name }) => name) })),
+    ...(await workflowsFor(ci, root, {
+      variables: (found.fresh?.toSet ?? []).map(({ name }) => name),
+      baseUrl: choices.baseUrl,
+    })),
   };
 }
 

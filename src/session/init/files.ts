@@ -100,5 +100,5 @@ export function secretsOf(workflows: readonly NewFile[]): string[] {
   const named = workflows.flatMap(({ text }) =>
     [...text.matchAll(/secrets\.(\w+)|"\$(IDOPS_\w+)"/g)].map(([, github, gitlab]) => github ?? gitlab ?? ''),
   );
-  return [...new Set(named)].filter((name) => name !== 'GITHUB_TOKEN');
+  return [...new Set(named)].filter((name) => name !== 'GITHUB_TOKEN' && name !== 'IDOPS_BASE_URL');
 }

@@ -17,6 +17,8 @@ export interface Fit {
   readonly branch: string;
   /** Further variables that manifests need, to be had as secrets. */
   readonly variables: readonly string[];
+  /** The server's address, which the workflows pin; null where a variable of the CI says it. */
+  readonly baseUrl: string | null;
   /** The folder of the project from the root of its repository, with `/`; empty where it is the root. */
   readonly folder: string;
 }
@@ -27,6 +29,7 @@ export const usual: Fit = {
   paths: ['idops.yaml', `${MANIFESTS}/**`],
   branch: 'main',
   variables: [],
+  baseUrl: null,
   folder: '',
 };
 
@@ -50,7 +53,7 @@ export async function withinRepository(root: string): Promise<Within | undefined
 /** What an existing configuration says of that. */
 export interface Existing {
   readonly environments: readonly string[];
-  readonly fit: Pick<Fit, 'environment' | 'paths'>;
+  readonly fit: Pick<Fit, 'environment' | 'paths' | 'baseUrl'>;
 }
 
 /** What workflows have to know of an existing configuration; undefined where that can't be read. */
@@ -64,12 +67,35 @@ export async function existing(root: string, config: string, folder: string): Pr
     const bodies = [...new Set(globs.length === 0 ? project.patterns().map(({ pattern }) => pattern) : globs)]
       .filter((glob) => !glob.startsWith('!'))
       .map((glob) => below(root, glob, folder));
+    const paths = [...new Set([posix.join(folder, config), ...bodies])];
     return {
       environments,
-      fit: { environment, paths: [...new Set([posix.join(folder, config), ...bodies])] },
+      fit: { environment, paths, baseUrl: await writtenAddress(root, config, environment) },
     };
   } catch (failure) {
     if (failure instanceof ProblemsError) return undefined;
+    throw failure;
+  }
+}
+
+/** The address of an environment where it stands in plain words. */
+async function writtenAddress(
+  cwd: string,
+  config: string,
+  environment: string | null,
+): Promise<string | null> {
+  try {
+    // Whose variable isn't set has no address that could be written down.
+    const variables = { IDOPS_TOKEN: 'not-asked-for' };
+    const project = await loadProject({
+      cwd,
+      variables,
+      config,
+      ...(environment === null ? {} : { env: environment }),
+    });
+    return (await project.server()).baseUrl;
+  } catch (failure) {
+    if (failure instanceof ProblemsError) return null;
     throw failure;
   }
 }
@@ -85,11 +111,11 @@ function below(root: string, glob: string, inside: string): string {
 
 /** The workflows of the examples, made for a project. */
 export function fitted(files: readonly NewFile[], fit: Fit): NewFile[] {
-  const { environment, paths, branch, variables, folder } = fit;
+  const { environment, paths, branch, variables, baseUrl, folder } = fit;
   const globs = `paths: [${paths.map(scalar).join(', ')}]`;
   return files.map(({ path, text }) => ({
     path,
-    text: inFolder(within(text, environment), folder)
+    text: inFolder(pinned(within(text, environment), baseUrl), folder)
       .replaceAll('paths: [idops.yaml, manifests/**]', () => globs)
       .replaceAll('branches: [main]', () => `branches: [${scalar(branch)}]`)
       .replaceAll(/^ *(?=with:\n *command:)/gm, (indent) => {
@@ -97,6 +123,24 @@ export function fitted(files: readonly NewFile[], fit: Fit): NewFile[] {
         return `${lines.length === 0 ? '' : `${indent}env:\n${lines.join('')}`}${indent}`;
       }),
   }));
+}
+
+/** The variable that the workflows take the server's address from, as they write it. */
+const addressVariables = /\$\{\{ vars\.IDOPS_BASE_URL \}\}|"\$IDOPS_BASE_URL"/g;
+
+/** Whether a workflow takes the server's address from a variable of the CI. */
+export function asksForAddress({ text }: NewFile): boolean {
+  return text.search(addressVariables) >= 0;
+}
+
+/** An address that is known is written out, where nobody can leave it empty. */
+function pinned(text: string, baseUrl: string | null): string {
+  if (baseUrl === null) return text;
+  return text
+    .replaceAll(/^ *# A variable of the repository, or the address written out\..*\n/gm, '')
+    .replaceAll(addressVariables, (written) =>
+      written.startsWith('"') ? shellWord(baseUrl) : scalar(baseUrl),
+    );
 }
 
 /** What works in the root of a repository works in a folder below it. */
