@@ -1,7 +1,5 @@
-import type { WorkflowEvent } from './event.js';
 import { type GithubApi, ownRemarks, type Remark } from './github.js';
-import { type Marker, markerLine, readMarker } from './marker.js';
-import { plainComment } from './text.js';
+import { type Marker, readMarker } from './marker.js';
 
 /** What a pull request is to be told. */
 export interface Told {
@@ -10,23 +8,25 @@ export interface Told {
   readonly opens: boolean;
 }
 
+/** What is to be told in the place of a comment of before; null where there was none. */
+export type Tell = (before: Marker | null) => Promise<Told>;
+
 /** Brings the one comment of a project and environment up to date, on whatever page of the comments it is. */
-export async function syncComment(api: GithubApi, number: number, key: string, told: Told): Promise<void> {
+export async function syncComment(api: GithubApi, number: number, key: string, tell: Tell): Promise<void> {
   const comments = (await api.comments(number)).filter(({ body }) => isAbout(body, 'plan', key));
   const [own] = await ownRemarks(api, comments);
-  // Somebody may delete it meanwhile.
-  if (own !== undefined && (await api.updateComment(own.id, told.body))) return;
-  if (told.opens) await api.addComment(number, told.body);
+  if (own !== undefined) {
+    const { body } = await tell(readMarker(own.body));
+    // Somebody may delete it meanwhile.
+    if (await api.updateComment(own.id, body)) return;
+  }
+  const { body, opens } = await tell(null);
+  if (opens) await api.addComment(number, body);
 }
 
-/** What stands in the place of a plan that has become empty. */
-export function outdatedComment(marker: Omit<Marker, 'kind'>, event: WorkflowEvent): string {
-  return plainComment(
-    markerLine({ kind: 'plan', ...marker }),
-    'outdated, nothing to change',
-    'What was planned here before is done, or no longer declared: the plan is empty now.',
-    event,
-  );
+/** Whether a comment showed a plan with something in it, or may have. */
+export function showedChanges(before: Marker | null): boolean {
+  return before !== null && before.digest !== null && before.changes?.length !== 0;
 }
 
 /** What a first line says that a text is about. */

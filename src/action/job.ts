@@ -18,6 +18,7 @@ import type { Inputs } from './inputs.js';
 import { Log } from './log.js';
 import { folderOf, variablesOf } from './places.js';
 import { Posts } from './posts.js';
+import { subjectOf } from './subject.js';
 import type { SharedPlan } from './text.js';
 
 /** What emails are rendered with, by the template's address. */
@@ -108,7 +109,8 @@ export class Job {
   /** A plan as comments and summaries show it. */
   async shared(inputs: Inputs, plan: Plan): Promise<SharedPlan> {
     const forge = await forgeOf(process.env, folderOf(inputs));
-    return { plan, only: inputs.args.only, forge };
+    const subject = subjectOf(inputs, inputs.args, this.redactor.redact, plan);
+    return { plan, only: inputs.args.only, forge, subject };
   }
 
   /** Where plans and reports are written that nobody named a place for. */

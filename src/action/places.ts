@@ -1,4 +1,5 @@
 import { relative, resolve, sep } from 'node:path';
+import type { WorkflowEvent } from './event.js';
 import type { Inputs } from './inputs.js';
 import { markerKey } from './marker.js';
 
@@ -24,12 +25,30 @@ export function folderInRepository(inputs: Inputs): string {
 }
 
 /** The project's configuration. */
-export function configOf(inputs: Inputs): string {
+export function configOf(inputs: Pick<Inputs, 'config' | 'workingDirectory'>): string {
   return resolve(folderOf(inputs), inputs.config ?? (process.env.IDOPS_CONFIG || 'idops.yaml'));
 }
 
+/** The same from the workspace, where the repository is. */
+export function configInRepository(inputs: Pick<Inputs, 'config' | 'workingDirectory'>): string {
+  return relative(workspace(), configOf(inputs)).split(sep).join('/');
+}
+
+/** The environment that is meant; null for none. */
+export function environmentOf({ environment }: Pick<Inputs, 'environment'>): string | null {
+  return environment ?? (process.env.IDOPS_ENV || null);
+}
+
 /** The project and environment that comments are found again by. */
-export function commentKey(inputs: Inputs, environment: string | null): string {
-  const name = environment ?? inputs.environment ?? (process.env.IDOPS_ENV || null);
-  return markerKey(relative(workspace(), configOf(inputs)).split(sep).join('/'), name);
+export function commentKey(
+  inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory'>,
+  environment: string | null,
+): string {
+  return markerKey(configInRepository(inputs), environment ?? environmentOf(inputs));
+}
+
+/** The address of the attempt of a run, whose page shows the summaries of its steps. */
+export function runAddress({ runUrl }: Pick<WorkflowEvent, 'runUrl'>): string {
+  const attempt = process.env.GITHUB_RUN_ATTEMPT ?? '';
+  return encodeURI(/^\d+$/.test(attempt) ? `${runUrl}/attempts/${attempt}` : runUrl);
 }

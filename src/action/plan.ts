@@ -8,7 +8,7 @@ import { openSession } from '../session/open.js';
 import { planOptionsOf } from '../session/options.js';
 import { refuseInputs } from '../session/outputs.js';
 import type { Session } from '../session/session.js';
-import { outdatedComment } from './comment.js';
+import { showedChanges } from './comment.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { markerLine, markPlan } from './marker.js';
@@ -40,14 +40,11 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   const tells = changed || blocked || leavesDebts(plan);
   const key = commentKey(inputs, plan.environment);
   const marker = { key, run: job.event.runId, ...(await markPlan(plan, job.redactor)) };
-  await job.posts.comment(inputs, key, async () =>
-    tells
-      ? {
-          body: await planComment(markerLine({ kind: 'plan', ...marker }), shared, job.event),
-          opens: true,
-        }
-      : { body: outdatedComment(marker, job.event), opens: inputs.comment === 'true' },
-  );
+  const first = markerLine({ kind: 'plan', ...marker });
+  await job.posts.comment(inputs, key, async (before) => ({
+    body: await planComment(first, shared, job.event, { outdates: !tells && showedChanges(before) }),
+    opens: tells || inputs.comment === 'true',
+  }));
   if (inputs.driftIssue) await job.posts.drift(inputs, shared, { ...marker, found: tells });
   if (changed && inputs.failOnChanges)
     job.log.say('::error title=idops::There are changes, and fail-on-changes is set.');

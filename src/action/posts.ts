@@ -1,11 +1,12 @@
 import type { Redactor } from '../base/redact.js';
-import { type DriftOutcome, syncComment, syncDriftIssue, type Told } from './comment.js';
+import { type DriftOutcome, syncComment, syncDriftIssue, type Tell } from './comment.js';
 import type { WorkflowEvent } from './event.js';
 import { type GithubApi, openGithub } from './github.js';
 import { GithubFailure } from './github-client.js';
 import type { Inputs } from './inputs.js';
 import { type Log, titleLine } from './log.js';
 import { type Marker, markerLine } from './marker.js';
+import { aboutPlain, aboutText, selectedSentence } from './subject.js';
 import { plainComment, planComment, type SharedPlan } from './text.js';
 
 /** What the step writes on GitHub. That it can't be written stops nothing. */
@@ -22,13 +23,20 @@ export class Posts {
     this.#signal = signal;
   }
 
-  /** Writes the comment of the pull request, where there is one and it is wanted. */
-  async comment(inputs: Inputs, key: string, told: () => Promise<Told>): Promise<void> {
+  /**
+   * Writes the comment of the pull request, where there is one and it is wanted. With `quiet` nothing is said where the token may
+   * not: of what comes from a fork it never does.
+   */
+  async comment(
+    inputs: Pick<Inputs, 'comment' | 'githubToken'>,
+    key: string,
+    tell: Tell,
+    { quiet = false } = {},
+  ): Promise<void> {
     const { pullRequest } = this.#event;
     if (pullRequest === null || inputs.comment === 'false' || inputs.githubToken === undefined) return;
-    await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, async (api) =>
-      syncComment(api, pullRequest.number, key, await told()),
-    );
+    const ask = (api: GithubApi) => syncComment(api, pullRequest.number, key, tell);
+    await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, ask, quiet);
   }
 
   /** Writes or closes the issue about a server that is not as declared. */
@@ -42,7 +50,8 @@ export class Posts {
       return;
     }
     const first = markerLine({ kind: 'drift', ...marker });
-    const name = titleLine(shown.plan.environment ?? shown.plan.server).slice(0, 100);
+    const { subject } = shown;
+    const gone = `The server is as the manifests say${subject.narrowed ? ', as far as they were looked at' : ''}.`;
     const outcome: DriftOutcome | undefined = await this.#asking(
       'The issue',
       'issues: write',
@@ -53,16 +62,18 @@ export class Posts {
           marker.key,
           found
             ? {
-                title: `Identity server is not as declared: ${name}`,
-                body: await planComment(
-                  first,
-                  shown,
-                  this.#event,
-                  'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n',
-                ),
+                title: titleLine(aboutPlain('Identity server is not as declared', subject)).slice(0, 250),
+                body: await planComment(first, shown, this.#event, {
+                  note: 'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.',
+                }),
               }
             : null,
-          plainComment(first, 'no drift', 'The server is as the manifests say.', this.#event),
+          plainComment(
+            first,
+            `${aboutText('idops plan', subject)}: no drift`,
+            [gone, selectedSentence(subject)].join(' ').trim(),
+            this.#event,
+          ),
         ),
     );
     if (outcome !== undefined && outcome !== null)
@@ -75,11 +86,13 @@ export class Posts {
     permission: string,
     token: string,
     ask: (api: GithubApi) => Promise<T>,
+    quiet = false,
   ): Promise<T | undefined> {
     try {
       return await ask(await openGithub(token, this.#event, { signal: this.#signal }));
     } catch (failure) {
       if (!(failure instanceof GithubFailure)) throw failure;
+      if (quiet && failure.lacksPermission) return undefined;
       const help = failure.lacksPermission ? ` The job needs the permission ${permission}.` : '';
       this.#log.say(
         `::warning title=idops::${commandText(`${what} can't be written: ${this.#redactor.redactSentence(failure.message)}.${help}`)}`,

@@ -1,7 +1,7 @@
 import { getInput, setSecret } from '@actions/core';
 import { escapeLines } from '../base/escape.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { withoutPastedIn } from '../base/unsaid.js';
+import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import { changesServer } from '../plan/plan.js';
 import { redactProblems } from '../report/redacted.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
@@ -9,11 +9,10 @@ import { planAndApply } from './apply.js';
 import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
 import { titleLine } from './log.js';
-import { markerLine, noPlan } from './marker.js';
+import { commentInputs, tellNoPlan } from './no-plan.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
-import { commentKey } from './places.js';
 import { planAndTell } from './plan.js';
-import { plainComment, problemsBlock } from './text.js';
+import { problemsBlock } from './text.js';
 import { validate } from './validate.js';
 
 /** Runs the action for the event that its process was started for, and gives the exit code of the step. */
@@ -74,23 +73,21 @@ async function tellFailure(
   failure: unknown,
   typed: readonly string[],
 ): Promise<Ending> {
+  const unsaid = withoutPasted(typed);
   const problems = redactProblems(withoutPastedIn(problemsOf(failure), typed, job.redactor), job.redactor);
   await job.log.problems(problems);
   if (inputs?.args.debug === true) job.log.say(escapeLines(job.redactor.redact(stacksOf(failure))));
   const [first] = problems;
   const code = job.signal.aborted ? 130 : 1;
   await writeSummary(`## idops: failed\n\n${await problemsBlock(problems)}`);
-  if (inputs?.command === 'plan') {
-    const key = commentKey(inputs, null);
-    await job.posts.comment(inputs, key, async () => ({
-      body: plainComment(
-        markerLine({ kind: 'plan', key, run: job.event.runId, ...noPlan }),
-        'failed',
-        `There is no plan for this commit:\n\n${await problemsBlock(problems)}`,
-        job.event,
-      ),
-      opens: inputs.comment === 'true',
-    }));
+  const where = inputs === undefined ? commentInputs(getInput) : inputs.command === 'plan' ? inputs : null;
+  if (where !== null) {
+    const text = `There is no plan for this commit:\n\n${await problemsBlock(problems)}`;
+    await tellNoPlan(job, where, {
+      title: 'failed',
+      text,
+      hide: (told) => unsaid(job.redactor.redact(told)),
+    });
   }
   return {
     code,

@@ -1,11 +1,14 @@
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import type { Share } from '../plan/drift.js';
-import type { Plan } from '../plan/plan.js';
+import { changesServer, type Plan, summarize } from '../plan/plan.js';
 import type { Forge } from '../report/forge.js';
 import { type Look, planReport, problemsReport, renderText } from '../report/formats.js';
 import { fence } from '../report/marked.js';
+import { headline } from '../report/review.js';
 import type { WorkflowEvent } from './event.js';
+import { runAddress } from './places.js';
+import { aboutText, type Subject, selectedSentence } from './subject.js';
 
 /** What GitHub takes as a comment or as the body of an issue. */
 const commentLimit = 65_536;
@@ -24,6 +27,7 @@ export interface SharedPlan {
   readonly only: Share | undefined;
   /** Where its files are shown; undefined where that isn't known. */
   readonly forge: Forge | undefined;
+  readonly subject: Subject;
 }
 
 /** A plan without secrets under a first line of its own, as a comment: never longer than GitHub takes. */
@@ -31,22 +35,50 @@ export async function planComment(
   first: string,
   shown: SharedPlan,
   event: WorkflowEvent,
-  intro = '',
+  { outdates = false, note = '' }: { readonly outdates?: boolean; readonly note?: string } = {},
 ): Promise<string> {
   const end = `\n${origin(event)}\n`;
-  const start = `${first}\n${intro}`;
-  const markdown = await fitting(shown, (text) => text.length, commentLimit - start.length - end.length);
+  const start = `${first}\n`;
+  const told = headOf(shown, outdates, note);
+  const room = commentLimit - start.length - end.length;
+  const markdown = await fitting(shown, told, (text) => text.length, room);
   return `${start}${markdown}${end}`;
 }
 
-/** A comment that says in one paragraph why it shows no plan. */
+/** A comment that says in a few words why it shows no plan. `title` is the heading's, in Markdown. */
 export function plainComment(first: string, title: string, text: string, event: WorkflowEvent): string {
-  return `${first}\n## idops plan: ${title}\n\n${text}\n\n${origin(event)}\n`;
+  return `${first}\n## ${title}\n\n${text}\n\n${origin(event)}\n`;
 }
 
 /** A plan for the summary of a step: all of it, as far as GitHub takes it. */
 export async function planSummary(shown: SharedPlan): Promise<string> {
-  return await fitting(shown, (text) => Buffer.byteLength(text), summaryLimit - summaryRest);
+  const limit = summaryLimit - summaryRest;
+  return await fitting(shown, headOf(shown, false, ''), (text) => Buffer.byteLength(text), limit);
+}
+
+/** What stands above a plan. */
+interface Head {
+  readonly title: string;
+  readonly intro: string;
+}
+
+/** The heading of a plan, and what has to be known of it before it is read. */
+function headOf({ plan, subject }: SharedPlan, outdates: boolean, note: string): Head {
+  const { adopt, blocked } = summarize(plan);
+  const sentences = [
+    note,
+    // Whether it was applied or isn't declared any more can't be known from here.
+    outdates ? "An earlier run planned changes here. This run's plan sends nothing." : '',
+    blocked > 0 ? 'What is blocked can not be done as things are, and `apply` refuses the whole plan.' : '',
+    adopt > 0 && blocked === 0 && !changesServer(plan)
+      ? 'What is to be adopted is only recorded: nothing is sent to the server.'
+      : '',
+    selectedSentence(subject),
+  ];
+  return {
+    title: `${aboutText('idops plan', subject)}: ${outdates ? 'outdated, ' : ''}${headline(plan)}`,
+    intro: sentences.filter((sentence) => sentence !== '').join(' '),
+  };
 }
 
 /** Problems as a block that shows them as they are. */
@@ -59,19 +91,22 @@ function block(text: string): string {
   return `${fence(short.trimEnd().split('\n'))}\n`;
 }
 
-function origin({ sha, runUrl }: WorkflowEvent): string {
-  return `<sub>Commit \`${escapeText(sha).replaceAll('`', '')}\`, [run](${encodeURI(runUrl)}).</sub>`;
+/** Where a text comes from: the commit, and the run, whose page has the summary. */
+function origin(event: WorkflowEvent): string {
+  const commit = escapeText(event.sha).replaceAll('`', '');
+  return `<sub>Commit \`${commit}\`, [run with its summary](${runAddress(event)}).</sub>`;
 }
 
 /** Renders with a smaller budget until it fits: bytes are no characters. */
 async function fitting(
   { plan, only, forge }: SharedPlan,
+  head: Head,
   measure: (text: string) => number,
   limit: number,
 ): Promise<string> {
   const given = { ...(only === undefined ? {} : { only }), ...(forge === undefined ? {} : { forge }) };
   const render = (budget: number): Promise<string> =>
-    renderText(planReport, 'markdown', { plan, samples: new Map() }, { ...look, ...given, budget });
+    renderText(planReport, 'markdown', { plan, samples: new Map() }, { ...look, ...given, ...head, budget });
   let budget = limit;
   let text = await render(budget);
   while (measure(text) > limit && budget > 1_000) {

@@ -4,6 +4,7 @@ import { plural } from '../report/words.js';
 import { validateProject } from '../session/validation.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
+import { tellNoPlan } from './no-plan.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { problemsBlock } from './text.js';
 
@@ -26,6 +27,10 @@ export async function validate(job: Job, inputs: Inputs, reason: string | null =
       ...(problems.length === 0 ? [] : [await problemsBlock(problems)]),
     ].join('\n'),
   );
+  if (reason !== null && inputs.command === 'plan') {
+    const text = `${why} ${failed ? `It is not valid: ${summary}.` : `${summary}.`}`;
+    await tellNoPlan(job, inputs, { title: 'validated only', text, hide: job.redactor.redact, quiet: true });
+  }
   return {
     code: failed ? 1 : 0,
     summary: why === '' ? summary : `${summary}. ${why}`,

@@ -43,6 +43,9 @@ export interface Look {
   readonly budget?: number;
   /** Where Markdown leads to files; nowhere where it isn't given. */
   readonly forge?: Forge;
+  /** What the heading of a plan in Markdown says, and what is said below it; its own words where it isn't given. */
+  readonly title?: string;
+  readonly intro?: string;
 }
 
 /** Something in a format: JSON as a value, which is laid out otherwise in a file. */

@@ -25,6 +25,10 @@ export interface MarkdownOptions {
   readonly only?: Share;
   /** Where files are shown to people; places lead nowhere where that isn't known. */
   readonly forge?: Forge;
+  /** What its heading says, in Markdown; what the plan comes to where it isn't given. */
+  readonly title?: string;
+  /** What is said below the heading, in Markdown. */
+  readonly intro?: string;
 }
 
 /**
@@ -35,7 +39,8 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
   const { budget = defaultBudget, only } = options;
   const warnings = groupWarnings(plan, allWarnings(shownPart(plan, only)));
   const sections = sectionsOf(plan, warnings, options);
-  const title = `## idops plan: ${headline(plan)}\n`;
+  const { intro = '' } = options;
+  const title = `## ${options.title ?? `idops plan: ${headline(plan)}`}\n${intro === '' ? '' : `\n${intro}\n`}`;
   const fixed = [title, headText(plan, warnings.length, only), footText(plan)] as const;
   const room = budget - fixed.join('\n').length - 1;
   const all = allot(sections, room);

@@ -1,0 +1,71 @@
+import type { Args, Inputs } from './inputs.js';
+import type { Job } from './job.js';
+import { markerLine, noPlan } from './marker.js';
+import { commentKey } from './places.js';
+import { aboutText, subjectOf } from './subject.js';
+import { plainComment } from './text.js';
+
+/** What of the inputs says which comment is meant, whatever else is wrong with them. */
+export interface CommentInputs
+  extends Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'githubToken' | 'comment'> {
+  readonly args: Args;
+}
+
+const nothingSelected: Args = { target: [], kind: [], acceptDid: [] };
+
+/** Finds in wrong inputs which comment they mean; null where they are surely not about a plan. */
+export function commentInputs(given: (name: string) => string): CommentInputs | null {
+  const text = (name: string): string | undefined => given(name).trim() || undefined;
+  const command = (text('command') ?? 'plan').toLowerCase();
+  if (otherCommands.includes(command)) return null;
+  const comment = text('comment')?.toLowerCase();
+  const [config, environment, githubToken] = [text('config'), text('environment'), text('github-token')];
+  return {
+    workingDirectory: text('working-directory') ?? '.',
+    ...(config === undefined ? {} : { config }),
+    ...(environment === undefined ? {} : { environment }),
+    ...(githubToken === undefined ? {} : { githubToken }),
+    // Nobody knows whether a wrong command was to be one that writes any.
+    comment: comment === 'false' || (comment === 'true' && command === 'plan') ? comment : 'on-change',
+    args: nothingSelected,
+  };
+}
+
+const otherCommands: readonly string[] = ['validate', 'apply', 'check'];
+
+/** What is told in the place of a plan. */
+export interface NoPlan {
+  /** In a word or two. */
+  readonly title: string;
+  /** In Markdown. */
+  readonly text: string;
+  /** Takes credentials out of what names the plan. */
+  readonly hide: (text: string) => string;
+  /** Whether nothing is said where the comment can't be written, and none is written where there is none. */
+  readonly quiet?: boolean;
+}
+
+/** Says in the comment of the pull request that this commit has no plan, so that nobody approves one of before. */
+export async function tellNoPlan(
+  job: Job,
+  inputs: CommentInputs,
+  { title, text, hide, quiet = false }: NoPlan,
+): Promise<void> {
+  const key = commentKey(inputs, null);
+  const first = markerLine({ kind: 'plan', key, run: job.event.runId, ...noPlan });
+  const heading = `${aboutText('idops plan', subjectOf(inputs, inputs.args, hide))}: ${title}`;
+  await job.posts.comment(
+    inputs,
+    key,
+    async (before) => ({
+      body: plainComment(first, heading, [...replaced(before), text].join('\n\n'), job.event),
+      opens: inputs.comment === 'true' && !quiet,
+    }),
+    { quiet },
+  );
+}
+
+function replaced(before: { readonly digest: string | null } | null): string[] {
+  if (before === null || before.digest === null) return [];
+  return ['The plan that an earlier run showed here approves nothing any more.'];
+}

@@ -1,0 +1,84 @@
+import { escapeText } from '../base/escape.js';
+import { shellWord } from '../base/shell.js';
+import { code } from '../report/marked.js';
+import type { Args, Inputs } from './inputs.js';
+import { configInRepository, environmentOf } from './places.js';
+
+/** What a plan is about, for people: of several comments each says which one it is. */
+export interface Subject {
+  readonly environment: string | null;
+  /** The configuration in the repository; null where it is where it is looked for. */
+  readonly config: string | null;
+  /** The server's address without its scheme; null where it isn't known. */
+  readonly server: string | null;
+  /** What of it was selected, as `args` say it; empty where all of it was. */
+  readonly selected: string;
+  /** Whether only a part of what is declared was looked at. */
+  readonly narrowed: boolean;
+}
+
+/** How much is shown of a name, and of what was selected. */
+const nameRoom = 100;
+const selectedRoom = 600;
+
+/** What the inputs are about, as far as that is known before there is a plan. `hide` takes credentials out of a text. */
+export function subjectOf(
+  inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory'>,
+  args: Args,
+  hide: (text: string) => string,
+  plan?: { readonly environment: string | null; readonly server: string },
+): Subject {
+  const config = configInRepository(inputs);
+  const environment = plan === undefined ? environmentOf(inputs) : plan.environment;
+  return {
+    environment: environment === null ? null : hide(environment),
+    config: config === 'idops.yaml' ? null : hide(config),
+    server: plan === undefined ? null : plan.server.replace(/^https?:\/\//, ''),
+    selected: hide(selectedText(args)),
+    narrowed: args.target.length + args.kind.length > 0,
+  };
+}
+
+/** What a heading is about, in Markdown: `idops plan for production of infra/idops.yaml at id.example.com`. */
+export function aboutText(what: string, subject: Subject): string {
+  return told(what, subject, (name) => code(short(name)));
+}
+
+/** The same in plain words, on one line. */
+export function aboutPlain(what: string, subject: Subject): string {
+  return told(what, subject, (name) => escapeText(short(name)));
+}
+
+function told(
+  what: string,
+  { environment, config, server }: Subject,
+  name: (text: string) => string,
+): string {
+  return [
+    what,
+    ...(environment === null ? [] : [`for ${name(environment)}`]),
+    ...(config === null ? [] : [`of ${name(config)}`]),
+    ...(server === null ? [] : [`at ${name(server)}`]),
+  ].join(' ');
+}
+
+/** What was selected, as a sentence in Markdown; empty where all was. */
+export function selectedSentence({ selected }: Subject): string {
+  if (selected === '') return '';
+  const shown = selected.length > selectedRoom ? `${selected.slice(0, selectedRoom)}…` : selected;
+  return `Made with ${code(shown)}.`;
+}
+
+function short(text: string): string {
+  return text.length > nameRoom ? `${text.slice(0, nameRoom)}…` : text;
+}
+
+function selectedText({ target, kind, only, prune, assert }: Args): string {
+  return [
+    ...target.map((address) => `--target ${shellWord(address)}`),
+    ...kind.map((name) => `--kind ${name}`),
+    ...(only === undefined ? [] : [`--only ${only}`]),
+    ...(prune === true ? ['--prune'] : []),
+    ...(assert === true ? ['--assert'] : []),
+  ].join(' ');
+}

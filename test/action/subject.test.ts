@@ -1,0 +1,36 @@
+import MarkdownIt from 'markdown-it';
+import { describe, expect, it } from 'vitest';
+import { aboutPlain, aboutText, selectedSentence, subjectOf } from '../../src/action/subject.js';
+import { treeOf } from '../report/trees.js';
+
+const nothing = { target: [], kind: [], acceptDid: [] };
+const inputs = { workingDirectory: '.' };
+const hide = (text: string): string => text.replaceAll('s3cret', '***');
+const evil = '`</code><img src=x> @everyone [a](b) s3cret\n# x';
+
+describe('what a comment is about', () => {
+  it('is text, whatever it is called, and without what is masked', () => {
+    const subject = subjectOf(
+      { ...inputs, config: `${evil}.yaml` },
+      { ...nothing, target: [evil], prune: true },
+      hide,
+      { environment: evil, server: `https://${evil}` },
+    );
+    const markdown = `## ${aboutText('idops plan', subject)}\n\n${selectedSentence(subject)}\n`;
+    const { elements, prose } = treeOf(new MarkdownIt({ html: true, linkify: true }).render(markdown));
+    expect(elements.map(({ tag }) => tag).filter((tag) => !['h2', 'p', 'code'].includes(tag))).toEqual([]);
+    expect(prose).not.toMatch(/[@<]/);
+    expect(markdown + aboutPlain('x', subject)).not.toContain('s3cret');
+    expect(aboutPlain('x', subject)).not.toContain('\n');
+  });
+
+  it('is short, however long names are', () => {
+    const long = 'x'.repeat(5_000);
+    const subject = subjectOf(inputs, { ...nothing, target: Array(1_000).fill(long) }, hide, {
+      environment: long,
+      server: long,
+    });
+    expect(aboutText('idops plan', subject).length).toBeLessThan(300);
+    expect(selectedSentence(subject).length).toBeLessThan(700);
+  });
+});
