@@ -33,8 +33,8 @@ export function subjectOf(
   return {
     environment: environment === null ? null : hide(environment),
     config: config === 'idops.yaml' ? null : hide(config),
-    server: plan === undefined ? null : plan.server.replace(/^https?:\/\//, ''),
-    selected: hide(selectedText(args)),
+    server: plan === undefined ? null : hide(plan.server.replace(/^https?:\/\//, '')),
+    selected: selectedText(args, hide),
     narrowed: args.target.length + args.kind.length > 0,
   };
 }
@@ -73,9 +73,9 @@ function short(text: string): string {
   return text.length > nameRoom ? `${text.slice(0, nameRoom)}…` : text;
 }
 
-function selectedText({ target, kind, only, prune, assert }: Args): string {
+function selectedText({ target, kind, only, prune, assert }: Args, hide: (text: string) => string): string {
   return [
-    ...target.map((address) => `--target ${shellWord(address)}`),
+    ...target.map((address) => `--target ${shellWord(hide(address))}`),
     ...kind.map((name) => `--kind ${name}`),
     ...(only === undefined ? [] : [`--only ${only}`]),
     ...(prune === true ? ['--prune'] : []),
