@@ -3,16 +3,18 @@ import type { Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
 import { mapValues } from '../base/values.js';
 import type { ToSet as VariableToSet } from '../pull/literal.js';
+import type { LackingObject } from '../report/pull.js';
 import { redactProblems } from '../report/redacted.js';
 import type { ProfileName } from '../server/profiles.js';
-import { type LackingObject, type Listing, list as listFrom } from '../session/list.js';
+import { type Listing, list as listFrom } from '../session/list.js';
 import { type PullRequest, pull as pullFrom } from '../session/pull.js';
 import { telling } from './errors.js';
 import { checkedOptions, type Rule, someKinds, someText, someTexts, yesOrNo } from './given.js';
 import { type Inside, insideOf, type Project } from './project.js';
 import { type SessionOptions, given as sessionGiven, sessionRules } from './session.js';
 
-export type { LackingObject, ListedObject, ListedOther, Listing } from '../session/list.js';
+export type { LackingObject, ListedObject, ListedOther } from '../report/pull.js';
+export type { Listing } from '../session/list.js';
 export type { VariableToSet };
 
 /** What is looked for on a server, and how it is spoken to. */

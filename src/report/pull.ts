@@ -83,35 +83,48 @@ export function pullJson(pull: ShownPull): PullJson {
 }
 
 /** An object of a server. */
-export interface ShownObject {
+export interface ListedObject {
+  /** Its kind. */
   readonly kind: KindName;
+  /** What names it in plans and journals too: by its name where that tells it from others, else by its ids. */
   readonly address: string;
+  /** Its path parameters: `id`, or `backend_id` and `type`. */
   readonly identity: { readonly [part: string]: string };
+  /** What people call it; null where nothing does. */
   readonly name: string | null;
+  /** What else is worth a word, such as `the default`; null where nothing is. */
   readonly remark: string | null;
+  /** Where a manifest declares it; left out where none does. */
   readonly declaredAt?: { readonly file: string; readonly inProject?: string; readonly line: number };
 }
 
-/** A declared object that the server doesn't have. */
-export type ShownLacking = Pick<ShownObject, 'kind' | 'address' | 'identity'> &
-  Required<Pick<ShownObject, 'declaredAt'>>;
+/** An object that a manifest declares and the server doesn't have. */
+export interface LackingObject extends Pick<ListedObject, 'kind' | 'address' | 'identity'> {
+  readonly declaredAt: NonNullable<ListedObject['declaredAt']>;
+}
 
-/** Something of a server that objects refer to or belong to. */
-export interface ShownOther {
+/** Something of a server that objects refer to or belong to, and that no manifest declares. */
+export interface ListedOther {
   readonly kind: OtherName;
   readonly id: string;
   readonly name: string | null;
+  /** What a scope is described with; null where there is nothing. */
   readonly label: string | null;
 }
 
 /** What a server has. */
 export interface ShownListing {
+  /** The base URL of the server. */
   readonly server: string;
+  /** The profile that it was read with. */
   readonly profile: string;
-  readonly objects: readonly ShownObject[];
-  readonly lacking: readonly ShownLacking[];
-  readonly others: readonly ShownOther[];
-  /** The errors of manifests. */
+  /** In the order of kinds and ids. */
+  readonly objects: readonly ListedObject[];
+  /** Declared objects that the server doesn't have, as far as it can be asked for them; in the order of the manifests. */
+  readonly lacking: readonly LackingObject[];
+  /** Backends, scopes and roles, as far as the server lists them. */
+  readonly others: readonly ListedOther[];
+  /** The errors of manifests: what they declare besides isn't known. */
   readonly problems: readonly Problem[];
 }
 
@@ -185,7 +198,7 @@ export function listJson({ server, profile, objects, lacking, others, problems }
   };
 }
 
-function placeJson({ file, inProject = file, line }: ShownLacking['declaredAt']): {
+function placeJson({ file, inProject = file, line }: LackingObject['declaredAt']): {
   file: string;
   line: number;
 } {

@@ -2,7 +2,7 @@ import type { Problem } from '../base/problems.js';
 import { objectKey } from '../base/values.js';
 import { addressOf } from '../kinds/address.js';
 import { isAsked } from '../kinds/discovery.js';
-import type { Declared, Kind, KindName } from '../kinds/kind.js';
+import type { Declared, Kind } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { OtherName } from '../kinds/other-names.js';
 import { others } from '../kinds/others.js';
@@ -12,59 +12,20 @@ import type { Project } from '../project/index.js';
 import type { LookOptions } from '../pull/discover.js';
 import { findOthers } from '../pull/others.js';
 import { type Survey, survey } from '../pull/survey.js';
+import type { LackingObject, ShownListing } from '../report/pull.js';
 import type { ProfileName } from '../server/profiles.js';
 import { looking, type PullRequest, wishesOf } from './pull.js';
 import type { SessionOptions } from './session.js';
 
-/** An object of a server. */
-export interface ListedObject {
-  /** Its kind. */
-  readonly kind: KindName;
-  /** What names it in plans and journals too: by its name where that tells it from others, else by its ids. */
-  readonly address: string;
-  /** Its path parameters: `id`, or `backend_id` and `type`. */
-  readonly identity: { readonly [part: string]: string };
-  /** What people call it; null where nothing does. */
-  readonly name: string | null;
-  /** What else is worth a word, such as `the default`; null where nothing is. */
-  readonly remark: string | null;
-  /** Where a manifest declares it; left out where none does. */
-  readonly declaredAt?: { readonly file: string; readonly inProject?: string; readonly line: number };
-}
-
-/** Something of a server that objects refer to or belong to, and that no manifest declares. */
-export interface ListedOther {
-  readonly kind: 'Backend' | 'Scope' | 'Role';
-  readonly id: string;
-  readonly name: string | null;
-  /** What a scope is described with; null where there is nothing. */
-  readonly label: string | null;
-}
-
-/** An object that a manifest declares and the server doesn't have. */
-export interface LackingObject extends Pick<ListedObject, 'kind' | 'address' | 'identity'> {
-  readonly declaredAt: NonNullable<ListedObject['declaredAt']>;
-}
-
 /** What a server has. */
-export interface Listing {
-  /** The base URL of the server. */
-  readonly server: string;
+export interface Listing extends ShownListing {
   /** The profile that it was read with. */
   readonly profile: ProfileName;
-  /** In the order of kinds and ids. */
-  readonly objects: readonly ListedObject[];
-  /** Declared objects that the server doesn't have, as far as it can be asked for them; in the order of the manifests. */
-  readonly lacking: readonly LackingObject[];
-  /** Backends, scopes and roles, as far as the server lists them. */
-  readonly others: readonly ListedOther[];
   /** What could not be looked for, a sentence each. */
   readonly notes: readonly string[];
   /** Ids that were asked for and that the server doesn't show (`not-found`). */
   readonly missing: readonly Problem[];
-  /** The errors of manifests: what they declare besides isn't known. */
-  readonly problems: readonly Problem[];
-  /** Whether one of them keeps it from being known which objects are declared. */
+  /** Whether an error of a manifest keeps it from being known which objects are declared. */
   readonly unsure: boolean;
 }
 
