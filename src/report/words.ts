@@ -1,6 +1,7 @@
 import pc from 'picocolors';
-import { disarm, displayWidth, escapeText } from '../base/escape.js';
+import { disarm, escapeText } from '../base/escape.js';
 import type { Action } from '../kinds/change.js';
+import { fold } from './fold.js';
 
 /** The width that idops keeps its own words in where no terminal says how wide it is. */
 export const lineWidth = 80;
@@ -28,21 +29,7 @@ export function wrap(lead: string, text: string, columns: number = lineWidth): s
   const indent = /^ */.exec(lead)?.[0] ?? '';
   // A line of data must not begin with what a CI log takes for a command, wherever it breaks.
   const words = [...wordsOf(lead), ...wordsOf(text).map((word) => disarm(escapeText(word)))];
-  const lines: string[] = [];
-  let line = indent;
-  let width = indent.length;
-  for (const [index, word] of words.entries()) {
-    const wide = displayWidth(word);
-    if (index > 0 && width + 1 + wide > columns) {
-      lines.push(line);
-      line = `${indent}  ${word}`;
-      width = indent.length + 2 + wide;
-    } else {
-      line += index === 0 ? word : ` ${word}`;
-      width += (index === 0 ? 0 : 1) + wide;
-    }
-  }
-  return [...lines, line.trimEnd()];
+  return fold([{ text: indent + words.join(' ') }], indent.length + 2, columns).split('\n');
 }
 
 function wordsOf(text: string): string[] {
