@@ -75,10 +75,10 @@ export function createOutput(options: OutputOptions): Output {
   };
 
   const columns = () => {
-    const [wide, narrow] = [columnsOf(stdout, options.env), columnsOf(stderr, options.env)];
+    const [ofResult, ofMessages] = [stdout, stderr].map((stream) => columnsOf(stream, options.env));
     return {
-      ...(wide === undefined ? {} : { stdout: wide }),
-      ...(narrow === undefined ? {} : { stderr: narrow }),
+      ...(ofResult === undefined ? {} : { stdout: ofResult }),
+      ...(ofMessages === undefined ? {} : { stderr: ofMessages }),
     };
   };
 

@@ -161,9 +161,13 @@ function unknown(
       found.set(one.name, { one, at: { ...at, [body]: one.at } });
     }
   }
-  const told = [...found.values()].slice(0, unknownAtMost).map(({ one, at }, index, all): TemplateFinding => {
+  const [told, untold] = [
+    [...found.values()].slice(0, unknownAtMost),
+    [...found.values()].slice(unknownAtMost),
+  ];
+  return told.map(({ one, at }, index): TemplateFinding => {
     const similar = known.nearest(one.name);
-    const rest = index === unknownAtMost - 1 ? [...found.values()].slice(all.length) : [];
+    const rest = index === unknownAtMost - 1 ? untold : [];
     const more = rest.length;
     const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
     const where = body === null ? 'the bodies have' : `the ${body} body has`;
@@ -177,7 +181,6 @@ function unknown(
       at: together([at, ...rest.map((other) => other.at)]),
     };
   });
-  return told;
 }
 
 /** Mail programs make a link of an address in plain text too. */

@@ -1,9 +1,11 @@
 import type { Action, Change, FieldChange } from '../plan/plan.js';
+import { firstFew } from './alike.js';
 import { driftNote } from './drift.js';
 import { type Forge, fileUrl } from './forge.js';
 import { codeName, type Language, labelIn, markdown } from './marked.js';
+import { placeList } from './places.js';
 import { isDestructive, placeText, shortValue } from './review.js';
-import { objectsText, placesText, type WarningGroup } from './warnings.js';
+import type { WarningGroup } from './warnings.js';
 import { plural } from './words.js';
 
 /** How much a line tells, from what it needs at least: each form tells what those before it do. */
@@ -74,9 +76,9 @@ export function warningLine(group: WarningGroup, form: Form, forge: Forge | unde
   const url = (place: { readonly file: string; readonly line: number }) =>
     tells(form, 'linked') && forge !== undefined ? fileUrl(forge, place) : undefined;
   const notes = [
-    ...(others.length > 0 && tells(form, 'told') ? [objectsText(group, codeName)] : []),
+    ...(others.length > 0 && tells(form, 'told') ? [firstFew(objects, codeName)] : []),
     ...(shown.length > 0 && tells(form, 'placed')
-      ? [`at ${placesText({ places: shown, morePlaces }, (place, text) => link(text, url(place)))}`]
+      ? [`at ${placeList(shown, morePlaces, (place, text) => link(text, url(place)))}`]
       : []),
   ];
   return `${subject}${prose(message)} (${show(code)})${notes.map((note) => ` — ${note}`).join('')}`;

@@ -1,5 +1,4 @@
-import type { Value } from '../base/values.js';
-import { isMap } from '../base/values.js';
+import { isMap, type Value } from '../base/values.js';
 import type { FieldChange } from '../plan/plan.js';
 import { diffLineLimits } from './hunks.js';
 import { type Insertable, markup } from './markup.js';

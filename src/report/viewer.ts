@@ -6,8 +6,7 @@ export const framePrefix =
 
 /**
  * The one script of a page, in its head: frames are made of the emails' data blocks when they come into sight, as high as what is
- * in them; sample data, search, keys. It makes no element out of a text but a
- * frame's, and asks for nothing from anywhere.
+ * in them; sample data, search, keys. It makes no element out of a text but a frame's, and asks for nothing from anywhere.
  */
 export const viewerScript = `(() => {
 'use strict';

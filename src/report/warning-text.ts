@@ -1,9 +1,11 @@
 import { escapeText } from '../base/escape.js';
 import type { Change, Plan, PlanWarning } from '../plan/plan.js';
+import { firstFew } from './alike.js';
 import type { Pen } from './field-text.js';
 import { nameOf } from './names.js';
+import { placeList } from './places.js';
 import { located } from './review.js';
-import { type AboutWarning, groupWarnings, objectsText, placesText, type WarningGroup } from './warnings.js';
+import { type AboutWarning, groupWarnings, type WarningGroup } from './warnings.js';
 import { plural, wrap } from './words.js';
 
 /** Equal warnings of more objects than this are told once, after the changes. */
@@ -45,10 +47,10 @@ export function warningLines(
 export function togetherLines(groups: readonly WarningGroup[], { paint, columns }: Pen): string[] {
   return groups.flatMap((group) => {
     const said = `${plural(group.objects.length, 'object')}: ${group.message}`;
-    const places = placesText(group);
+    const places = placeList(group.places, group.morePlaces);
     return [
       ...wrap(`warning[${escapeText(group.code)}]: `, said, columns).map(paint.yellow),
-      ...wrap('    ', objectsText(group, nameOf), columns).map(paint.yellow),
+      ...wrap('    ', firstFew(group.objects, nameOf), columns).map(paint.yellow),
       ...(places === '' ? [] : wrap('    at ', places, columns).map(paint.yellow)),
     ];
   });

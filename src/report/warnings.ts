@@ -1,8 +1,7 @@
 import type { ProblemCode } from '../base/problems.js';
 import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
-import { firstFew, namesIn, withoutNames } from './alike.js';
-import type { Named } from './names.js';
-import { placeList, placesOf } from './places.js';
+import { namesIn, withoutNames } from './alike.js';
+import { placesOf } from './places.js';
 import { allWarnings } from './review.js';
 
 /** A warning, and the object that it is about; null where it is about the plan as a whole. */
@@ -99,23 +98,4 @@ function nameless(message: string, { address }: Change): string {
     message,
     namesIn(address).filter((name) => name.length >= 8 && /\d/.test(name) && /\D/.test(name)),
   );
-}
-
-/** The objects of a group as a list names them: the first few, and how many more there are. */
-export function objectsText(
-  { objects }: Pick<WarningGroup, 'objects'>,
-  show: (named: Named) => string,
-): string {
-  return firstFew(objects, show);
-}
-
-/**
- * Where warnings are about, where that isn't with their objects: the first few places, and how many more. Harmless where nothing else
- * shows them.
- */
-export function placesText(
-  { places, morePlaces }: Pick<WarningGroup, 'places' | 'morePlaces'>,
-  show?: (place: WarningPlace, text: string) => string,
-): string {
-  return placeList(places, morePlaces, show);
 }

@@ -61,11 +61,11 @@ export function saysOtherwise(
   { changes }: Plan,
   { results }: Result,
 ): boolean | undefined {
+  if (!sure) return undefined;
   const done = new Set(results.flatMap(({ status, address }) => (status === 'applied' ? [address] : [])));
-  const differs = changes
+  return changes
     .filter(({ address }) => done.has(address))
     .some((change) => declared.some((document) => isOf(document, change) && isOther(document, change)));
-  return differs ? (sure ? true : undefined) : sure ? false : undefined;
 }
 
 function isOf({ kind, identity }: Declared, { kind: of, apply }: Change): boolean {

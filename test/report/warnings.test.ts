@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, PlanWarning } from '../../src/plan/plan.js';
+import { firstFew } from '../../src/report/alike.js';
+import { placeList } from '../../src/report/places.js';
 import { allWarnings } from '../../src/report/review.js';
-import { groupWarnings, objectsText, placesText } from '../../src/report/warnings.js';
+import { groupWarnings } from '../../src/report/warnings.js';
 import { hostilePlan } from './hostile-plans.js';
 import { changeOf, planOf } from './plans.js';
 
@@ -36,7 +38,7 @@ describe('equal warnings', () => {
         places: [],
       },
     ]);
-    expect(groups.map((group) => objectsText(group, ({ label = '' }) => label))).toEqual([
+    expect(groups.map((group) => firstFew(group.objects, ({ label = '' }) => label))).toEqual([
       'user0@acme.example, user1@acme.example, user2@acme.example and 2 more',
     ]);
   });
@@ -102,7 +104,7 @@ describe('equal warnings', () => {
     });
     const [group] = groupWarnings(planOf(users([at(1), at(9)], [at(9)], [at(12)], [at(13)])));
     expect(group?.objects).toHaveLength(4);
-    expect(placesText(group ?? { places: [] })).toBe('emails/reset.html:1:3, 9:3, 12:3, 13:3');
+    expect(placeList(group?.places ?? [], group?.morePlaces)).toBe('emails/reset.html:1:3, 9:3, 12:3, 13:3');
   });
 
   it('of a plan that name their object and their place are about that object', () => {
