@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { error, type Problem } from '../base/problems.js';
+import { error } from '../base/problems.js';
 import { settle } from '../base/settle.js';
 import { compareText, type Fields, isMap, Sensitive, same } from '../base/values.js';
 import { pages } from '../server/answers.js';
@@ -8,7 +8,6 @@ import type { ExtraRead } from '../server/reads.js';
 import type { FieldChange, PlanWarning } from './change.js';
 import { body, carried, value } from './fields.js';
 import type {
-  Declared,
   DiscoverContext,
   Discovered,
   Email,
@@ -24,7 +23,7 @@ import type {
 } from './kind.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, text, UUID } from './schema.js';
-import { characters, isBlank, textOf } from './texts.js';
+import { bodiesOf, bodyProblems, withUsableBodies } from './template-bodies.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 interface TemplateTraits extends Traits {
@@ -226,35 +225,6 @@ export const emailTemplate: Kind = {
   destructions: () => [],
 };
 
-const halves = ['txt_content', 'html_content'] as const;
-
-/** Bodies that can't be anybody's mail: servers refuse them, some of them after the former body is gone. */
-function bodyProblems(template: Declared): Problem[] {
-  return halves.flatMap((half) => bodyProblem(template, half) ?? []);
-}
-
-function bodyProblem({ fields, placeOf }: Declared, half: (typeof halves)[number]): Problem | undefined {
-  const text = textOf(fields[half]);
-  if (text === '') return undefined;
-  if (isBlank(text)) {
-    const message = `"${half}" is white space alone, which is no body of an email`;
-    const hint = 'write the text, or declare "state: absent" to delete the template';
-    return error('body-blank', message, [placeOf(half)], hint);
-  }
-  if (!text.includes('\0')) return undefined;
-  const message = `"${half}" has a NUL character in it, at character ${characters(text.slice(0, text.indexOf('\0'))) + 1}`;
-  return error('body-nul', message, [placeOf(half)], 'no server can keep one: save the file as UTF-8 text');
-}
-
-/** A template without the bodies that are refused. */
-function withUsableBodies(template: Declared): Declared {
-  const unusable = halves.filter((half) => bodyProblem(template, half) !== undefined);
-  const fields = Object.entries(template.fields).filter(
-    ([field]) => !unusable.some((half) => half === field),
-  );
-  return { ...template, fields: Object.fromEntries(fields) };
-}
-
 function nothingThere({ backend_id = '', type = '' }: Identity): string {
   return (
     `the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ` +
@@ -344,13 +314,6 @@ function deletedBodies(fields: Fields, { name }: Profile): FieldChange[] {
       sensitive: false,
       becomes: traits[name].allBuiltIn ? 'built-in' : 'gone',
     }));
-}
-
-/** The bodies that are known. */
-function bodiesOf(fields: Fields): Fields {
-  return Object.fromEntries(
-    halves.flatMap((half) => (typeof fields[half] === 'string' ? [[half, fields[half]]] : [])),
-  );
 }
 
 async function showTemplate(identity: Identity, { reader, limit }: ObserveContext): Promise<Live> {
