@@ -18,6 +18,7 @@ import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, folderOf } from './places.js';
 import type { Approval } from './stale.js';
 import { planSummary } from './text.js';
+import { tellResult } from './told-result.js';
 
 /** Applies: a stored plan, or a plan made now; where that is asked for, an approved one alone. */
 export async function planAndApply(job: Job, inputs: Inputs): Promise<Ending> {
@@ -39,19 +40,24 @@ export async function planAndApply(job: Job, inputs: Inputs): Promise<Ending> {
       await checkApproval(plan, await approvalFor(job, inputs, expectDigest, plan), job.redactor);
     }
     const maxDestructive = inputs.allowDestructive ?? project.maxDestructive();
-    const { result: became, problems: after } = await session.apply(approve(plan, { maxDestructive }));
+    const approved = approve(plan, { maxDestructive });
+    job.enters('sending');
+    const { result: became, problems: found } = await session.apply(approved);
     const result = redactResult(became, job.redactor);
-    if (after.length > 0) await job.log.problems(redactProblems(after, job.redactor));
+    const after = redactProblems(found, job.redactor);
+    if (after.length > 0) await job.log.problems(after);
     if (result.run !== null) {
       const done = { result, plan: shown };
       await job.log.report(resultReport, done);
       await writeSummary(await renderText(resultReport, 'markdown', done, job.log.look));
     }
+    await tellResult(job, inputs, { plan: shown, result, problems: after });
+    job.enters('told');
     const { failed, not_converged, unknown, skipped } = summarizeResult(result);
     const bad = failed + not_converged + unknown + skipped + after.length > 0;
     return {
       code: result.interrupted ? 130 : bad ? 1 : 0,
-      summary: applied(job, result, after),
+      summary: applied(result, after),
       changed: changesServer(plan),
       plan,
       ...(file === undefined ? {} : { planFile: file }),
@@ -64,9 +70,9 @@ export async function planAndApply(job: Job, inputs: Inputs): Promise<Ending> {
   });
 }
 
-function applied(job: Job, result: Result, problems: readonly Problem[]): string {
+function applied(result: Result, problems: readonly Problem[]): string {
   if (result.run !== null) return resultSummaryLine(result);
-  const [first] = redactProblems(problems, job.redactor);
+  const [first] = problems;
   return first === undefined ? 'There was nothing to apply.' : titleLine(`${first.code}: ${first.message}`);
 }
 

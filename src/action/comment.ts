@@ -1,5 +1,6 @@
+import type { WorkflowEvent } from './event.js';
 import { type GithubApi, ownRemarks, type Remark } from './github.js';
-import { type Marker, readMarker } from './marker.js';
+import { type Marker, readMarker, readMarkers } from './marker.js';
 
 /** What a pull request is to be told. */
 export interface Told {
@@ -27,6 +28,29 @@ export async function syncComment(api: GithubApi, number: number, key: string, t
 /** Whether a comment showed a plan with something in it, or may have. */
 export function showedChanges(before: Marker | null): boolean {
   return before !== null && before.digest !== null && before.changes?.length !== 0;
+}
+
+/** The pull request that a commit belongs to: the one that the run is for, or the merged one that brought it; null for none. */
+export async function broughtBy(api: GithubApi, { pullRequest, sha }: WorkflowEvent): Promise<number | null> {
+  if (pullRequest !== null) return pullRequest.number;
+  const merged = await api.mergedPullRequests(sha);
+  return merged.find(({ mergeCommit }) => mergeCommit === sha)?.number ?? null;
+}
+
+/** Changes the comment that has the plan of a project and environment; `tell` is given it, or null where there is none. */
+export async function syncResult(
+  api: GithubApi,
+  number: number,
+  key: string,
+  tell: (body: string | null) => Promise<string | null>,
+): Promise<void> {
+  const isOfIt = ({ body }: Remark): boolean =>
+    readMarkers(body).some((marker) => marker.kind === 'plan' && marker.key === key);
+  const [own] = await ownRemarks(api, (await api.comments(number)).filter(isOfIt));
+  const told = await tell(own?.body ?? null);
+  if (told === null || (own !== undefined && (await api.updateComment(own.id, told)))) return;
+  const anew = own === undefined ? told : await tell(null);
+  if (anew !== null) await api.addComment(number, anew);
 }
 
 /** What a first line says that a text is about. */

@@ -33,6 +33,7 @@ export class Job {
   readonly posts: Posts;
   /** The plan, once there is one: what failed after it is told with it. */
   #made: Plan | undefined;
+  #phase: 'before' | 'sending' | 'told' = 'before';
   #temporary: string | undefined;
 
   constructor(signal: AbortSignal, secrets: readonly string[]) {
@@ -44,6 +45,16 @@ export class Job {
 
   get made(): Plan | undefined {
     return this.#made;
+  }
+
+  /** How far applying has come: whether something may have been sent, and whether it was told what became of it. */
+  get phase(): 'before' | 'sending' | 'told' {
+    return this.#phase;
+  }
+
+  /** To be called before anything is sent, and once it is told what became of it. */
+  enters(phase: 'sending' | 'told'): void {
+    this.#phase = phase;
   }
 
   /** How a session is opened for these inputs. */

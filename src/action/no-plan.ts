@@ -2,8 +2,9 @@ import type { Args, Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { markerLine, noPlan } from './marker.js';
 import { commentKey } from './places.js';
+import { sectionText } from './sections.js';
 import { aboutText, subjectOf } from './subject.js';
-import { plainComment } from './text.js';
+import { plainText } from './text.js';
 
 /** What of the inputs says which comment is meant, whatever else is wrong with them. */
 export interface CommentInputs
@@ -58,7 +59,7 @@ export async function tellNoPlan(
     inputs,
     key,
     async (before) => ({
-      body: plainComment(first, heading, [...replaced(before), text].join('\n\n'), job.event),
+      body: `${first}\n${sectionText(key, plainText(heading, [...replaced(before), text].join('\n\n'), job.event))}`,
       opens: inputs.comment === 'true' && !quiet,
     }),
     { quiet },

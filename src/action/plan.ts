@@ -14,7 +14,8 @@ import type { Job } from './job.js';
 import { markerLine, markPlan } from './marker.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, configOf, folderOf } from './places.js';
-import { planComment, planSummary } from './text.js';
+import { sectionRoom, sectionText } from './sections.js';
+import { planSummary, planText } from './text.js';
 
 /** Plans, and tells the plan wherever a person may look. */
 export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
@@ -41,10 +42,11 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   const key = commentKey(inputs, plan.environment);
   const marker = { key, run: job.event.runId, ...(await markPlan(plan, job.redactor)) };
   const first = markerLine({ kind: 'plan', ...marker });
-  await job.posts.comment(inputs, key, async (before) => ({
-    body: await planComment(first, shared, job.event, { outdates: !tells && showedChanges(before) }),
-    opens: tells || inputs.comment === 'true',
-  }));
+  const taken = first.length + 1 + sectionRoom;
+  await job.posts.comment(inputs, key, async (before) => {
+    const text = await planText(shared, job.event, { outdates: !tells && showedChanges(before), taken });
+    return { body: `${first}\n${sectionText(key, text)}`, opens: tells || inputs.comment === 'true' };
+  });
   if (inputs.driftIssue) await job.posts.drift(inputs, shared, { ...marker, found: tells });
   if (changed && inputs.failOnChanges)
     job.log.say('::error title=idops::There are changes, and fail-on-changes is set.');

@@ -1,5 +1,12 @@
 import type { Redactor } from '../base/redact.js';
-import { type DriftOutcome, syncComment, syncDriftIssue, type Tell } from './comment.js';
+import {
+  broughtBy,
+  type DriftOutcome,
+  syncComment,
+  syncDriftIssue,
+  syncResult,
+  type Tell,
+} from './comment.js';
 import type { WorkflowEvent } from './event.js';
 import { type GithubApi, openGithub } from './github.js';
 import { GithubFailure } from './github-client.js';
@@ -7,7 +14,7 @@ import type { Inputs } from './inputs.js';
 import { type Log, titleLine } from './log.js';
 import { type Marker, markerLine } from './marker.js';
 import { aboutPlain, aboutText, selectedSentence } from './subject.js';
-import { plainComment, planComment, type SharedPlan } from './text.js';
+import { plainText, planText, type SharedPlan } from './text.js';
 
 /** What the step writes on GitHub. That it can't be written stops nothing. */
 export class Posts {
@@ -39,6 +46,23 @@ export class Posts {
     await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, ask, quiet);
   }
 
+  /**
+   * Brings the comment of the pull request that brought the commit up to date with what became of its plan. `tell` is given the
+   * comment, or null where there is none, and gives what it is to be, or null for no change.
+   */
+  async result(
+    inputs: Pick<Inputs, 'comment' | 'githubToken'>,
+    key: string,
+    tell: (body: string | null) => Promise<string | null>,
+  ): Promise<void> {
+    const { githubToken, comment } = inputs;
+    if (comment === 'false' || githubToken === undefined || this.#event.sha === '') return;
+    await this.#asking('The result', 'pull-requests: write', githubToken, async (api) => {
+      const number = await broughtBy(api, this.#event);
+      if (number !== null) await syncResult(api, number, key, tell);
+    });
+  }
+
   /** Writes or closes the issue about a server that is not as declared. */
   async drift(
     inputs: Inputs,
@@ -63,17 +87,17 @@ export class Posts {
           found
             ? {
                 title: titleLine(aboutPlain('Identity server is not as declared', subject)).slice(0, 250),
-                body: await planComment(first, shown, this.#event, {
+                body: `${first}\n${await planText(shown, this.#event, {
                   note: 'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.',
-                }),
+                  taken: first.length + 1,
+                })}`,
               }
             : null,
-          plainComment(
-            first,
+          `${first}\n${plainText(
             `${aboutText('idops plan', subject)}: no drift`,
             [gone, selectedSentence(subject)].join(' ').trim(),
             this.#event,
-          ),
+          )}`,
         ),
     );
     if (outcome !== undefined && outcome !== null)

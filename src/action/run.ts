@@ -3,7 +3,7 @@ import { escapeLines } from '../base/escape.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import { changesServer } from '../plan/plan.js';
-import { redactProblems } from '../report/redacted.js';
+import { redactPlan, redactProblems } from '../report/redacted.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { planAndApply } from './apply.js';
 import { type Inputs, readInputs } from './inputs.js';
@@ -13,6 +13,7 @@ import { commentInputs, tellNoPlan } from './no-plan.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
 import { planAndTell } from './plan.js';
 import { problemsBlock } from './text.js';
+import { tellNotApplied } from './told-result.js';
 import { validate } from './validate.js';
 
 /** Runs the action for the event that its process was started for, and gives the exit code of the step. */
@@ -88,6 +89,10 @@ async function tellFailure(
       text,
       hide: (told) => unsaid(job.redactor.redact(told)),
     });
+  }
+  if (inputs?.command === 'apply' && job.phase !== 'told') {
+    const plan = job.made === undefined ? null : redactPlan(job.made, job.redactor);
+    await tellNotApplied(job, inputs, { plan, problems, sent: job.phase === 'sending' });
   }
   return {
     code,

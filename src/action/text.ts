@@ -8,10 +8,9 @@ import { fence } from '../report/marked.js';
 import { headline } from '../report/review.js';
 import type { WorkflowEvent } from './event.js';
 import { runAddress } from './places.js';
+import { commentLimit } from './sections.js';
 import { aboutText, type Subject, selectedSentence } from './subject.js';
 
-/** What GitHub takes as a comment or as the body of an issue. */
-const commentLimit = 65_536;
 /** What GitHub takes as the summary of a step, in bytes. */
 const summaryLimit = 1_024 * 1_024;
 /** What is kept free of it for a result or problems that may follow, in bytes. */
@@ -30,24 +29,30 @@ export interface SharedPlan {
   readonly subject: Subject;
 }
 
-/** A plan without secrets under a first line of its own, as a comment: never longer than GitHub takes. */
-export async function planComment(
-  first: string,
-  shown: SharedPlan,
-  event: WorkflowEvent,
-  { outdates = false, note = '' }: { readonly outdates?: boolean; readonly note?: string } = {},
-): Promise<string> {
-  const end = `\n${origin(event)}\n`;
-  const start = `${first}\n`;
-  const told = headOf(shown, outdates, note);
-  const room = commentLimit - start.length - end.length;
-  const markdown = await fitting(shown, told, (text) => text.length, room);
-  return `${start}${markdown}${end}`;
+/** How a plan is told. */
+export interface Telling {
+  /** Whether it takes the place of one that had changes. */
+  readonly outdates?: boolean;
+  /** A sentence before it. */
+  readonly note?: string;
+  /** What is kept free of the comment for others, in characters. */
+  readonly taken?: number;
 }
 
-/** A comment that says in a few words why it shows no plan. `title` is the heading's, in Markdown. */
-export function plainComment(first: string, title: string, text: string, event: WorkflowEvent): string {
-  return `${first}\n## ${title}\n\n${text}\n\n${origin(event)}\n`;
+/** A plan without secrets, for people, with where it comes from: as long as a comment has room for it. */
+export async function planText(
+  shown: SharedPlan,
+  event: WorkflowEvent,
+  { outdates = false, note = '', taken = 0 }: Telling = {},
+): Promise<string> {
+  const end = `\n${origin(event)}\n`;
+  const head = headOf(shown, outdates, note);
+  return `${await fitting(shown, head, (text) => text.length, commentLimit - taken - end.length)}${end}`;
+}
+
+/** Says in a few words why there is no plan. `title` is the heading's, in Markdown. */
+export function plainText(title: string, text: string, event: WorkflowEvent): string {
+  return `## ${title}\n\n${text}\n\n${origin(event)}\n`;
 }
 
 /** A plan for the summary of a step: all of it, as far as GitHub takes it. */
@@ -92,7 +97,7 @@ function block(text: string): string {
 }
 
 /** Where a text comes from: the commit, and the run, whose page has the summary. */
-function origin(event: WorkflowEvent): string {
+export function origin(event: WorkflowEvent): string {
   const commit = escapeText(event.sha).replaceAll('`', '');
   return `<sub>Commit \`${commit}\`, [run with its summary](${runAddress(event)}).</sub>`;
 }

@@ -43,8 +43,9 @@ export interface Look {
   readonly budget?: number;
   /** Where Markdown leads to files; nowhere where it isn't given. */
   readonly forge?: Forge;
-  /** What the heading of a plan in Markdown says, and what is said below it; its own words where it isn't given. */
+  /** What a heading in Markdown says; its own words where it isn't given. */
   readonly title?: string;
+  /** What is said below the heading of a plan in Markdown. */
   readonly intro?: string;
 }
 
@@ -159,7 +160,12 @@ export const resultReport: Report<ShownResult> = {
     },
     async markdown() {
       const { resultMarkdown } = await import('./results.js');
-      return asText(({ result }) => resultMarkdown(result));
+      return asText(({ result }, { budget, title }) =>
+        resultMarkdown(result, {
+          ...(budget === undefined ? {} : { budget }),
+          ...(title === undefined ? {} : { title }),
+        }),
+      );
     },
     async html() {
       const { resultHtml } = await import('./result-page.js');

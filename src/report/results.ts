@@ -4,12 +4,24 @@ import { resultSummaryLine } from './result-text.js';
 import { plural } from './words.js';
 
 /** As much as a comment takes, with room for what stands around it. */
-const budget = 60_000;
+const defaultBudget = 60_000;
 
-/** A result in Markdown, what went wrong first; never longer than 60,000 characters. */
-export function resultMarkdown(result: Result): string {
+/** How a result is shown. */
+interface ResultOptions {
+  /** How many characters it may have at most; 60,000 where it isn't given. */
+  readonly budget?: number;
+  /** What its heading says, in Markdown; what became of the changes where it isn't given. */
+  readonly title?: string;
+}
+
+/** A result in Markdown, what went wrong first; never longer than its budget. */
+export function resultMarkdown(
+  result: Result,
+  { budget = defaultBudget, title }: ResultOptions = {},
+): string {
+  const command = result.undoes === undefined ? 'apply' : 'undo';
   const head = [
-    `## idops ${result.undoes === undefined ? 'apply' : 'undo'}: ${prose(resultSummaryLine(result))}`,
+    `## ${title ?? `idops ${command}: ${prose(resultSummaryLine(result))}`}`,
     ...(result.run === null ? [] : ['', `Run ${code(result.run)}`]),
     ...(result.undoes === undefined ? [] : ['', `Undoes run ${code(result.undoes)}`]),
     ...(result.interrupted ? ['', '**Interrupted**: what was left was not sent.'] : []),
