@@ -6,11 +6,11 @@ const acme = (label: string): { [path: string]: string } => ({
   'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
 });
 
-/** The one comment that idops wrote, without its first line. */
+/** The one comment that idops wrote, and its heading. */
 function comment({ github }: Workspace): { readonly heading: string; readonly body: string } {
   expect(github.comments).toHaveLength(1);
   const body = github.comments[0]?.body ?? '';
-  const [, heading = ''] = body.split('\n');
+  const heading = body.split('\n').find((line) => line.startsWith('## ')) ?? '';
   return { heading, body };
 }
 
