@@ -60,6 +60,7 @@ export {
   type HtmlOptions,
   type MarkdownOptions,
   planGithub,
+  planGitlab,
   planHtml,
   planJson,
   planMarkdown,

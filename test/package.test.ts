@@ -30,7 +30,7 @@ const contents = [
   /^dist\/cli\/[\w-]+\.js\.LEGAL\.txt$/,
   /^schemas\/(manifest|config|plan|run|pull|list|problems)\.schema\.json$/,
   /^docs\/[\w-]+\.md$/,
-  /^examples\/([\w.-]+\/)*[\w.-]+\.(ya?ml|txt|html|ts)$/,
+  /^examples\/([\w.-]+\/)*[\w.-]+\.(ya?ml|txt|html|ts|mjs)$/,
 ];
 
 describe('the package', () => {

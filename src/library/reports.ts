@@ -1,6 +1,7 @@
 import { type Result, type Status, summarizeResult as summary } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import * as github from '../report/github.js';
+import { type GitlabReport, planGitlab as gitlabCounts } from '../report/gitlab.js';
 import * as html from '../report/html.js';
 import * as json from '../report/json.js';
 import * as markdown from '../report/markdown.js';
@@ -15,6 +16,8 @@ import { planSamples } from '../session/plan-samples.js';
 import { telling } from './errors.js';
 import { knownOf, type Plan, shownOf } from './plan.js';
 import { said } from './said.js';
+
+export type { GitlabReport };
 
 /** How much of a plan or a result is shown. */
 export interface ReportOptions {
@@ -79,6 +82,11 @@ export async function planHtml(plan: Plan, { debug = false, warn }: HtmlOptions 
 /** A plan as annotations of a GitHub workflow, a line each: print them in a step. */
 export function planGithub(plan: Plan, options: GithubOptions = {}): string {
   return github.planGithub(shownOf(plan), options);
+}
+
+/** A plan as counts, which GitLab shows beside a merge request as a report of the type `terraform`; regenerated DIDs are updates. */
+export function planGitlab(plan: Plan): GitlabReport {
+  return gitlabCounts(shownOf(plan));
 }
 
 /** A plan as `idops plan --format json` prints it; `idops/schemas/plan.schema.json` describes it. */

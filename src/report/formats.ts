@@ -130,6 +130,10 @@ export const planReport: Report<ShownPlan> = {
       const { planGithub } = await import('./github.js');
       return asText(({ plan }, look) => planGithub(plan, look));
     },
+    async gitlab() {
+      const { planGitlab } = await import('./gitlab.js');
+      return asJson(({ plan }) => planGitlab(plan));
+    },
   },
 };
 

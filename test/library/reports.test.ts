@@ -48,6 +48,7 @@ describe('reports for programs', () => {
     expect(library.planMarkdown(plan, { budget: 1000 }).length).toBeLessThanOrEqual(1000);
     expect(await library.planHtml(plan)).toContain('Organization/acme');
     expect(library.planGithub(plan, { folder: 'infra' })).toContain('file=infra/manifests/');
+    expect(library.planGitlab(all)).toEqual({ create: 0, update: 1, delete: 0 });
     expect(library.planJson(all)).toMatchObject({ format_version: 1, digest: all.digest });
     expect(library.resultText(result)).toBe(await shownText('text', result));
     expect(library.resultMarkdown(result)).toBe(await shownText('markdown', result));

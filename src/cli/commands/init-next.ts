@@ -132,7 +132,7 @@ function inCi(
   const pin =
     ci === 'github'
       ? `in ${files}: write where your copy of the action is in the place of idops/idops, and pin it to a commit`
-      : `in ${files}: write where your copy of idops is in the place of what npm installs (the address of a packed tarball, or a package of a registry of yours), and pin the image`;
+      : `in ${files}: write where your copy of idops is in the place of ghcr.io/idops/idops (its Dockerfile makes the image), and pin it to a digest`;
   const applies = `see that ${branch} is the branch that is to be applied: the workflows name it`;
   const variable = ci === 'github' ? 'a variable of the repository' : 'a variable of the project';
   return [

@@ -155,13 +155,14 @@ function inFolder(text: string, folder: string): string {
       // Another project of the repository neither waits for this one nor is cancelled by it.
       .replaceAll(/^( *(?:group|resource_group): idops-.*)$/gm, (line) => `${line}-${name}`)
       // The commands of a job go on in the folder where the ones before it ended; artifacts are looked for in the root.
-      .replace(/^( *- )npm install --global .*\n/m, (line, item: string) => {
-        return `${line}${item}${scalar(`cd ${shellWord(folder)}`)}\n`;
+      .replace(/^( *)interruptible: true\n/m, (line, indent: string) => {
+        return `${line}${indent}before_script:\n${indent}  - ${scalar(`cd ${shellWord(folder)}`)}\n`;
       })
-      .replace('paths: [plan.html, plan.json]', () => {
-        const files = ['plan.html', 'plan.json'].map((file) => scalar(`${folder}/${file}`));
+      .replace('paths: [plan.html, plan.json, plan.md]', () => {
+        const files = ['plan.html', 'plan.json', 'plan.md'].map((file) => scalar(`${folder}/${file}`));
         return `paths: [${files.join(', ')}]`;
       })
+      .replace('terraform: tfplan.json', () => `terraform: ${scalar(`${folder}/tfplan.json`)}`)
   );
 }
 

@@ -1,0 +1,99 @@
+// Shows a plan as a note of the merge request, and writes the note of the time before anew: node note.mjs plan.md production
+//
+// GITLAB_TOKEN is a project access token (role Reporter, scope api); the rest is set by GitLab CI. Needs Node 20 and nothing else.
+import { readFile } from 'node:fs/promises';
+
+/** What GitLab takes in one note. */
+const MOST_CHARACTERS = 1_000_000;
+const SECONDS = 30;
+
+const [file, name] = process.argv.slice(2);
+const {
+  CI_API_V4_URL: api,
+  CI_PROJECT_ID: project,
+  CI_MERGE_REQUEST_IID: mergeRequest,
+  GITLAB_TOKEN: token,
+} = process.env;
+
+/** A sentence that ends the script; nothing that GitLab or a library says is shown, since that may hold the token. */
+class Failure extends Error {}
+
+/** One request to GitLab's API. Redirects aren't followed: this header would go along. */
+async function ask(method, path, body) {
+  const answer = await fetch(`${api}${path}`, {
+    method,
+    redirect: 'error',
+    signal: AbortSignal.timeout(SECONDS * 1000),
+    headers: { 'PRIVATE-TOKEN': token, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((failure) => {
+    const why =
+      failure?.name === 'TimeoutError' ? `no answer within ${SECONDS} seconds` : 'the request failed';
+    throw new Failure(`${method} ${path}: ${why}`);
+  });
+  if (!answer.ok)
+    throw Object.assign(new Failure(`${method} ${path}: ${answer.status}`), { status: answer.status });
+  return answer;
+}
+
+/** The note that this account wrote for the same name before. What others wrote is none, whatever it begins with. */
+async function earlierNote(notes, marker) {
+  const { id } = await (await ask('GET', '/user')).json();
+  for (let page = '1'; page !== ''; ) {
+    const answer = await ask(
+      'GET',
+      `${notes}?sort=asc&order_by=created_at&per_page=100&page=${encodeURIComponent(page)}`,
+    );
+    const found = (await answer.json()).find(
+      ({ system, author, body }) => !system && author?.id === id && body.split('\n', 1)[0].trim() === marker,
+    );
+    if (found !== undefined) return found.id;
+    page = answer.headers.get('x-next-page') ?? '';
+  }
+  return undefined;
+}
+
+async function main() {
+  if (file === undefined || name === undefined) throw new Failure('usage: node note.mjs FILE NAME');
+  const needed = {
+    CI_API_V4_URL: api,
+    CI_PROJECT_ID: project,
+    CI_MERGE_REQUEST_IID: mergeRequest,
+    GITLAB_TOKEN: token,
+  };
+  const missing = Object.keys(needed).filter((variable) => !needed[variable]);
+  if (missing.length > 0)
+    throw new Failure(`${missing.join(', ')} not set; this belongs into the pipeline of a merge request`);
+  const marker = `<!-- idops: ${encodeURIComponent(name)} -->`;
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new Failure(`${file} can't be read`);
+  });
+  // A line that begins with a slash may be a command to GitLab, such as /merge.
+  const body = `${marker}\n${text.replaceAll(/^(?=\s*\/)/gm, '\u200b')}`;
+  if (body.length > MOST_CHARACTERS)
+    throw new Failure(
+      `${file} is longer than a note may be: give plan --markdown-budget ${MOST_CHARACTERS / 2}`,
+    );
+  const notes = `/projects/${encodeURIComponent(project)}/merge_requests/${encodeURIComponent(mergeRequest)}/notes`;
+  const earlier = await earlierNote(notes, marker);
+  if (earlier !== undefined) {
+    try {
+      await ask('PUT', `${notes}/${encodeURIComponent(earlier)}`, { body });
+      return 'the note was brought up to date';
+    } catch (failure) {
+      // Somebody deleted it in the meantime.
+      if (failure.status !== 404) throw failure;
+    }
+  }
+  await ask('POST', notes, { body });
+  return 'a note was written';
+}
+
+try {
+  console.log(`idops: ${await main()}`);
+} catch (failure) {
+  console.error(
+    `idops: ${failure instanceof Failure ? failure.message : 'GitLab answered with something that is no note'}`,
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,286 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { planGitlab } from '../../src/report/gitlab.js';
+import { afterwards } from '../cleanups.js';
+import { project } from '../e2e/running.js';
+import { changeOf, planOf } from '../report/plans.js';
+
+const script = resolve('examples/gitlab/note.mjs');
+const token = 'glpat-secret-0123456789';
+const me = 7;
+
+interface Note {
+  readonly id: number;
+  readonly body: string;
+  readonly system: boolean;
+  readonly author: { readonly id: number };
+}
+
+interface Broken {
+  /** What is answered in the place of GitLab's own answer; by `METHOD path`. */
+  readonly answers?: {
+    readonly [request: string]: { status: number; headers?: { [name: string]: string }; body?: string };
+  };
+  readonly pageSize?: number;
+}
+
+/** GitLab as far as its documentation of users and of notes of merge requests goes. */
+async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize }: Broken = {}) {
+  const kept: Note[] = notes.map((note, at) => ({
+    id: at + 1,
+    body: '',
+    system: false,
+    author: { id: me },
+    ...note,
+  }));
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://gitlab');
+      requests.push(`${request.method} ${pathname}`);
+      const answer = (status: number, body: unknown, headers: { [name: string]: string } = {}): void => {
+        response.writeHead(status, { 'content-type': 'application/json', ...headers });
+        response.end(typeof body === 'string' ? body : JSON.stringify(body));
+      };
+      const broken = answers[`${request.method} ${pathname}`];
+      if (broken !== undefined) return answer(broken.status, broken.body ?? '{}', broken.headers);
+      if (request.headers['private-token'] !== token) return answer(401, { message: '401 Unauthorized' });
+      if (pathname === '/api/v4/user') return answer(200, { id: me, username: 'project_1_bot' });
+      const [, id] =
+        /^\/api\/v4\/projects\/group%2Fproject\/merge_requests\/5\/notes(?:\/(\d+))?$/.exec(pathname) ?? [];
+      const isNotes = pathname.endsWith('/notes');
+      if (!isNotes && id === undefined) return answer(404, { message: '404 Not found' });
+      const given = chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString('utf8'));
+      if (request.method === 'GET' && isNotes) {
+        const size = pageSize ?? Number(searchParams.get('per_page'));
+        const page = Number(searchParams.get('page'));
+        const next = page * size < kept.length ? String(page + 1) : '';
+        return answer(200, kept.slice((page - 1) * size, page * size), { 'x-next-page': next });
+      }
+      if (request.method === 'POST' && isNotes) {
+        const note = { id: kept.length + 1, system: false, author: { id: me }, ...given };
+        kept.push(note);
+        return answer(201, note);
+      }
+      const at = kept.findIndex((note) => String(note.id) === id);
+      const [found] = at < 0 ? [] : kept.slice(at);
+      if (request.method !== 'PUT' || found === undefined) return answer(404, { message: '404 Not found' });
+      kept[at] = { ...found, ...given };
+      answer(200, kept[at]);
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  afterwards(() => new Promise((done) => server.close(done)));
+  const { port } = server.address() as AddressInfo;
+  return { kept, requests, api: `http://127.0.0.1:${port}/api/v4` };
+}
+
+/** Runs the script with a plan, as the job does. */
+async function noted(api: string, text: string, env: { [name: string]: string } = {}, name = 'production') {
+  const folder = await mkdtemp(join(tmpdir(), 'idops-note-'));
+  afterwards(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, 'plan.md'), text);
+  const child = spawn(process.execPath, [script, 'plan.md', name], {
+    cwd: folder,
+    env: {
+      CI_API_V4_URL: api,
+      CI_PROJECT_ID: 'group/project',
+      CI_MERGE_REQUEST_IID: '5',
+      GITLAB_TOKEN: token,
+      ...env,
+    },
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
+  const code = await new Promise((done) => child.on('close', done));
+  expect(said).not.toContain(token);
+  return { code, said };
+}
+
+const marker = '<!-- idops: production -->';
+
+describe('the note of a merge request', () => {
+  it('is written, and then written anew in its place', async () => {
+    const { api, kept, requests } = await gitlab([]);
+    expect(await noted(api, '# Plan\n')).toEqual({ code: 0, said: 'idops: a note was written\n' });
+    expect(kept.map(({ body }) => body)).toEqual([`${marker}\n# Plan\n`]);
+    expect(await noted(api, '# Other\n')).toEqual({
+      code: 0,
+      said: 'idops: the note was brought up to date\n',
+    });
+    expect(kept.map(({ body }) => body)).toEqual([`${marker}\n# Other\n`]);
+    expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([
+      'POST /api/v4/projects/group%2Fproject/merge_requests/5/notes',
+      'PUT /api/v4/projects/group%2Fproject/merge_requests/5/notes/1',
+    ]);
+    // Another environment has a note of its own.
+    await noted(api, '# Staging\n', {}, 'staging -->');
+    expect(kept.map(({ body }) => body.split('\n')[0])).toEqual([marker, '<!-- idops: staging%20--%3E -->']);
+  });
+
+  it('is found on a later page, and is none that others wrote, quoted, or that GitLab did', async () => {
+    const others = [
+      { body: `${marker}\nforged`, author: { id: 8 } },
+      { body: `> ${marker}\nquoted` },
+      { body: `${marker}\nsystem`, system: true },
+      { body: `first\n${marker}` },
+    ];
+    const { api, kept } = await gitlab([...others, { body: `${marker}\r\nold` }], { pageSize: 2 });
+    expect(await noted(api, 'new')).toMatchObject({ code: 0 });
+    expect(kept.slice(0, 4).map(({ body }) => body)).toEqual(others.map(({ body }) => body));
+    expect(kept.slice(4).map(({ body }) => body)).toEqual([`${marker}\nnew`]);
+  });
+
+  it('is written where the earlier one is gone in the meantime', async () => {
+    const gone = { 'PUT /api/v4/projects/group%2Fproject/merge_requests/5/notes/1': { status: 404 } };
+    const { api, kept } = await gitlab([{ body: `${marker}\nold` }], { answers: gone });
+    expect(await noted(api, 'new')).toEqual({ code: 0, said: 'idops: a note was written\n' });
+    expect(kept).toHaveLength(2);
+  });
+
+  it('gives GitLab no command', async () => {
+    const { api, kept } = await gitlab([]);
+    await noted(api, 'a\n/merge\n  /approve\n\n```\n/close\n```\n');
+    expect(kept[0]?.body).not.toMatch(/^\s*\//m);
+    expect(kept[0]?.body.replaceAll('\u200b', '')).toBe(
+      `${marker}\na\n/merge\n  /approve\n\n\`\`\`\n/close\n\`\`\`\n`,
+    );
+  });
+
+  it.each([
+    [
+      'an expired token',
+      { 'GET /api/v4/user': { status: 401, body: `{"message":"${token}"}` } },
+      'GET /user: 401',
+    ],
+    [
+      'a redirect, to which no token goes',
+      { 'GET /api/v4/user': { status: 302, headers: { location: 'http://127.0.0.1:9/' } } },
+      'GET /user: the request failed',
+    ],
+    [
+      'an answer that is none',
+      { 'GET /api/v4/user': { status: 200, body: `<html>${token}` } },
+      'something that is no note',
+    ],
+  ])('says what failed and writes nothing after %s', async (_, answers, message) => {
+    const { api, kept, requests } = await gitlab([], { answers });
+    expect(await noted(api, 'new')).toEqual({ code: 1, said: expect.stringContaining(message) });
+    expect([kept, requests]).toEqual([[], ['GET /api/v4/user']]);
+  });
+
+  it('says what is missing, and what is too long', async () => {
+    const { api, requests } = await gitlab([]);
+    expect(await noted(api, 'new', { CI_MERGE_REQUEST_IID: '' })).toEqual({
+      code: 1,
+      said: expect.stringContaining('CI_MERGE_REQUEST_IID not set'),
+    });
+    expect(await noted(api, 'x'.repeat(1_000_000))).toEqual({
+      code: 1,
+      said: expect.stringContaining('--markdown-budget 500000'),
+    });
+    expect(requests).toEqual([]);
+  });
+});
+
+/** What GitLab makes of a report of the type `terraform`. */
+const tfplan = new Ajv().compile({
+  type: 'object',
+  required: ['create', 'update', 'delete'],
+  additionalProperties: false,
+  properties: Object.fromEntries(
+    ['create', 'update', 'delete'].map((name) => [name, { type: 'integer', minimum: 0 }]),
+  ),
+});
+
+describe('--format gitlab', () => {
+  it('counts, with regenerated DIDs as updates, and tells nothing else', () => {
+    const actions = ['update', 'update', 'regenerate', 'delete', 'adopt', 'blocked', 'unchanged'] as const;
+    expect(planGitlab(planOf(actions.map((action) => changeOf({ action }))))).toEqual({
+      create: 0,
+      update: 3,
+      delete: 1,
+    });
+    expect(planGitlab(planOf([]))).toEqual({ create: 0, update: 0, delete: 0 });
+  });
+
+  it('is what GitLab takes, of a plan alone', async () => {
+    const { idops, read } = await project({
+      'manifests/o.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
+    });
+    expect((await idops('plan --format gitlab=tfplan.json')).stdout).toContain('Organization/acme');
+    expect(tfplan(JSON.parse(await read('tfplan.json'))), JSON.stringify(tfplan.errors)).toBe(true);
+    expect(JSON.parse((await idops('plan --format gitlab')).stdout)).toEqual({
+      create: 0,
+      update: 1,
+      delete: 0,
+    });
+    expect(await idops('apply --yes --format gitlab')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--format gitlab is not known'),
+    });
+  });
+});
+
+interface GitlabJob {
+  readonly script: readonly string[];
+  readonly rules: readonly { readonly if: string; readonly when?: string }[];
+  readonly needs?: readonly string[];
+  readonly resource_group?: string;
+  readonly environment?: string;
+  readonly artifacts?: {
+    readonly paths: readonly string[];
+    readonly reports: { readonly terraform: string };
+  };
+}
+
+describe('examples/gitlab', () => {
+  const { stages, default: usual, ...jobs } = parse(readFileSync('examples/gitlab/.gitlab-ci.yml', 'utf8'));
+  const { plan, note, apply, drift } = jobs as { [name in 'plan' | 'note' | 'apply' | 'drift']: GitlabJob };
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+  it('applies by hand, one at a time, the plan that was stored', () => {
+    expect(Object.keys(jobs)).toEqual(['validate', 'plan', 'note', 'apply', 'drift']);
+    expect(usual.image).toEqual({ name: `ghcr.io/idops/idops:${version}`, entrypoint: [''] });
+    expect(apply).toMatchObject({
+      resource_group: 'idops-production',
+      environment: 'production',
+      needs: ['plan'],
+    });
+    expect(apply.rules.map(({ when }) => when)).toEqual(['manual']);
+    expect(apply.script.join('\n')).toContain('apply plan.json');
+    expect(plan.script.join('\n')).toContain('--out plan.json');
+  });
+
+  it('keeps and reports what it writes, and pins the address in each job', () => {
+    const [command = ''] = plan.script;
+    const written = [...command.matchAll(/(?:--out |=)(\w+\.\w+)/g)].map(([, file]) => file);
+    const { paths = [], reports } = plan.artifacts ?? {};
+    expect([...paths, reports?.terraform].sort()).toEqual(written.sort());
+    for (const { script } of [plan, apply, drift])
+      expect(script.join('\n')).toContain('--base-url "$IDOPS_BASE_URL"');
+  });
+
+  it('gives each token to one job, and none to a fork', () => {
+    const fork = '$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID';
+    for (const { rules } of [plan, note]) {
+      for (const rule of rules) if (rule.if.includes('merge_request_event')) expect(rule.if).toContain(fork);
+    }
+    expect(JSON.stringify([plan, note, drift])).not.toContain('IDOPS_APPLY_TOKEN');
+    expect(JSON.stringify([plan, apply, drift])).not.toContain('IDOPS_NOTE_TOKEN');
+    expect(note.script.join('\n')).toContain(
+      '/usr/local/lib/node_modules/idops/examples/gitlab/note.mjs plan.md',
+    );
+    expect(stages).toEqual(['check', 'plan', 'note', 'apply']);
+  });
+});

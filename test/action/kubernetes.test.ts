@@ -1,0 +1,176 @@
+import { copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { project } from '../e2e/running.js';
+
+interface Container {
+  readonly image: string;
+  readonly command?: unknown;
+  readonly args: readonly string[];
+  readonly workingDir: string;
+  readonly securityContext: object;
+  readonly volumeMounts: readonly { name: string; mountPath: string; subPath?: string }[];
+}
+
+interface Pod {
+  readonly restartPolicy: string;
+  readonly containers: readonly [Container];
+  readonly volumes: readonly {
+    name: string;
+    configMap?: { items: readonly { key: string; path: string }[] };
+  }[];
+}
+
+interface JobSpec {
+  readonly suspend?: boolean;
+  readonly backoffLimit: number;
+  readonly template: { readonly spec: Pod };
+}
+
+interface Resource {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: JobSpec & { readonly jobTemplate?: { readonly spec: JobSpec } };
+}
+
+const textOf = (name: string): Promise<string> => readFile(join('examples/kubernetes', name), 'utf8');
+
+async function resources(name: string): Promise<Resource[]> {
+  const documents = parseAllDocuments(await textOf(name));
+  for (const document of documents) expect(document.errors).toEqual([]);
+  return documents.map((document) => document.toJS() as Resource);
+}
+
+async function jobs(): Promise<{ drift: JobSpec; plan: JobSpec; apply: JobSpec }> {
+  const [cron, , plan, apply] = [...(await resources('cronjob.yaml')), ...(await resources('apply.yaml'))];
+  const drift = cron?.spec.jobTemplate?.spec;
+  if (drift === undefined || plan === undefined || apply === undefined) throw new Error('a job is missing');
+  return { drift, plan: plan.spec, apply: apply.spec };
+}
+
+/** Which file of the examples each key of the ConfigMap holds, as the comment has it made. */
+async function configMap(): Promise<ReadonlyMap<string, string>> {
+  const [, text = ''] = (await textOf('cronjob.yaml')).split('create configmap');
+  return new Map(
+    [...text.matchAll(/^#.*--from-file=([\w.]+)=(\S+\w)/gm)].map(([, key = '', file = '']) => [key, file]),
+  );
+}
+
+/** Lays files out as Kubernetes does: in a folder that is swapped as a whole, with a link to what each path begins with. */
+async function mount(
+  folder: string,
+  files: ReadonlyMap<string, string>,
+  stamp = '1234567890',
+): Promise<void> {
+  const swapped = `..2026_11_22_20_00_00.${stamp}`;
+  await rm(join(folder, '..data'), { force: true });
+  await mkdir(join(folder, swapped), { recursive: true });
+  await symlink(swapped, join(folder, '..data'));
+  for (const [path, source] of files) {
+    await mkdir(dirname(join(folder, swapped, path)), { recursive: true });
+    await copyFile(source, join(folder, swapped, path));
+    const [first = ''] = path.split('/');
+    await rm(join(folder, first), { force: true });
+    await symlink(join('..data', first), join(folder, first));
+  }
+}
+
+/** What a pod of these jobs sees, in folders of a test, and how its container is run. */
+async function cluster() {
+  const at = await project({});
+  const place = (path: string): string => join(at.folder, 'pod', path);
+  const keys = await configMap();
+  const { plan } = await jobs();
+  const { items = [] } = plan.template.spec.volumes.find(({ name }) => name === 'project')?.configMap ?? {};
+  const sources = items.map(({ key, path }) => [path, join('examples', keys.get(key) ?? key)] as const);
+  await mount(place('/project'), new Map(sources));
+  for (const path of ['/project/.idops', '/var/lib/idops']) await mkdir(place(path), { recursive: true });
+  await writeFile(join(at.folder, 'token'), `${at.sandbox.token}\n`);
+  await mount(place('/var/run/idops'), new Map([['token', join(at.folder, 'token')]]));
+  const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
+  return {
+    ...at,
+    place,
+    run: ({ template }: JobSpec) => {
+      const [{ args, workingDir }] = template.spec.containers;
+      const given = args.map((arg) =>
+        arg
+          .replace('https://id.acme.example', at.sandbox.url)
+          .replace(/(?<=^|=)\/(?=var\/)/, `${place('/')}`),
+      );
+      return at.idopsWith(given, { cwd: place(workingDir), env });
+    },
+  };
+}
+
+describe('examples/kubernetes', () => {
+  it('runs one at a time, without rights, as the image is', async () => {
+    const { drift, plan, apply } = await jobs();
+    const [cron] = await resources('cronjob.yaml');
+    expect(cron).toMatchObject({ kind: 'CronJob', spec: { concurrencyPolicy: 'Forbid' } });
+    expect([drift.suspend, plan.suspend, apply.suspend]).toEqual([undefined, undefined, true]);
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+    for (const { backoffLimit, template } of [drift, plan, apply]) {
+      expect(backoffLimit).toBe(0);
+      expect(template.spec).toMatchObject({
+        restartPolicy: 'Never',
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true },
+      });
+      const [container] = template.spec.containers;
+      expect(container.image).toBe(`ghcr.io/idops/idops:${version}`);
+      expect(container.command).toBeUndefined();
+      expect(container.args).toContain('--base-url=https://id.acme.example');
+      expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true });
+    }
+  });
+
+  it('has in its ConfigMap what the manifests name, and the same in each job', async () => {
+    const keys = await configMap();
+    for (const { template } of Object.values(await jobs())) {
+      const [volume] = template.spec.volumes;
+      expect(volume?.configMap?.items.map(({ key, path }) => [key, path])).toEqual([...keys]);
+    }
+  });
+
+  it('finds manifests and bodies in a ConfigMap, applies what was planned, and finds no drift after it', async () => {
+    const { run, writes, idops, place } = await cluster();
+    const { drift, plan, apply } = await jobs();
+    expect(await idops('validate', { cwd: place('/project') })).toMatchObject({ code: 0 });
+    expect(await run(drift)).toMatchObject({ code: 2 });
+    const planned = await run(plan);
+    expect(planned).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('reset_password_instructions'),
+    });
+    expect(writes()).toEqual([]);
+    expect(await run(apply)).toMatchObject({ code: 0 });
+    expect(writes().join('\n')).toContain('/email-templates/reset_password_instructions');
+    expect(await run(drift)).toMatchObject({ code: 0 });
+  });
+
+  it('applies nothing where the ConfigMap is not the one that was planned', async () => {
+    const { run, writes, place, folder } = await cluster();
+    const { plan, apply } = await jobs();
+    await run(plan);
+    await writeFile(join(folder, 'changed.txt'), 'Another text {{ reset_password_url }}\n');
+    const path = 'manifests/emails/reset_password.txt';
+    const others = [
+      'idops.yaml',
+      'manifests/organizations.yaml',
+      'manifests/emails.yaml',
+      'manifests/emails/reset_password.html',
+    ];
+    await mount(
+      place('/project'),
+      new Map([
+        ...others.map((name) => [name, join('examples', name)] as const),
+        [path, join(folder, 'changed.txt')],
+      ]),
+      '2345678901',
+    );
+    expect(await run(apply)).toMatchObject({ code: 1, stderr: expect.stringContaining('stale-plan') });
+    expect(writes()).toEqual([]);
+  });
+});
