@@ -85,7 +85,11 @@ async function approvalFor(job: Job, inputs: Inputs, expected: string, plan: Pla
     ]);
   }
   const api = await openGithub(inputs.githubToken, job.event, { signal: job.signal });
-  const approval = await approvalOf(api, job.event, commentKey(inputs, plan.environment));
+  const approval = await approvalOf(api, job.event, {
+    key: commentKey(inputs, plan.environment),
+    named: inputs.prNumber,
+    open: false,
+  });
   if (approval !== null) job.log.say(`${approval.source} approved ${approval.digest}`);
   return approval;
 }

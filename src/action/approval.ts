@@ -1,53 +1,55 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { ProblemsError } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
-import type { Plan } from '../plan/plan.js';
-import { changesServer } from '../plan/plan.js';
-import type { WorkflowEvent } from './event.js';
-import { type GithubApi, ownRemarks } from './github.js';
+import { changesServer, type Plan } from '../plan/plan.js';
+import { approvedText } from './approved-text.js';
+import type { PullRequest, WorkflowEvent } from './event.js';
+import type { GithubApi } from './github.js';
 import { GithubFailure } from './github-client.js';
 import { type Marker, markPlan, readMarkers } from './marker.js';
+import { refusal } from './refusal.js';
 import { type Approval, staleness } from './stale.js';
 
+/** What is approved of. */
+export interface ApprovalRequest {
+  /** The project and the environment, as markers know them. */
+  readonly key: string;
+  /** The pull request that a person named; undefined where the event has to tell it. */
+  readonly named: number | undefined;
+  /** Whether it may be one that isn't merged yet, which is then approved as it is now. */
+  readonly open: boolean;
+}
+
+/** What a person can do who knows that the plan is right. */
+const wayOut =
+  'look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest';
+
 /**
- * Finds what the merged pull request of the run's commit showed; null where it showed no plan.
- * Throws a ProblemsError where that can't be found out.
+ * Finds what the pull request of the run showed when it was merged; null where it showed no plan.
+ * Throws a ProblemsError where that can't be found out, or where it isn't idops that wrote it.
  */
 export async function approvalOf(
   api: GithubApi,
   event: WorkflowEvent,
-  key: string,
+  { key, ...request }: ApprovalRequest,
 ): Promise<Approval | null> {
   try {
-    const merged = await api.mergedPullRequests(event.sha);
-    const pull = merged.find(({ mergeCommit }) => mergeCommit === event.sha) ?? merged[0];
-    if (pull === undefined) {
-      throw notApproved(
-        `no merged pull request brought the commit ${event.sha.slice(0, 12)}`,
-        'merge through a pull request, or run apply without expect-digest after a look at the plan',
-      );
-    }
-    const comments = (await api.comments(pull.number)).filter(({ body }) => planMarker(body, key) !== null);
-    const [own] = await ownRemarks(api, comments);
-    const marker = own === undefined ? null : planMarker(own.body, key);
+    const pull = await pullRequestOf(api, event, request);
+    const source = `pull request #${pull.number}`;
+    const text = await approvedText(api, pull, (body) => planMarker(body, key) !== null);
+    const marker = text === null ? null : planMarker(text, key);
     if (marker === null || marker.digest === null) return null;
     const { digest, observed, run, changes } = marker;
-    const source = `pull request #${pull.number}`;
     if (observed === null) {
-      throw notApproved(
-        `the plan that ${source} shows doesn't say what the server had when it was made`,
-        'an older idops made it: plan again on the pull request before it is merged; after that, look at the plan and give its digest as expect-digest',
+      throw refusal(
+        `the plan that ${source} shows doesn't say what the server had when an older idops made it`,
+        `plan again on the pull request before it is merged; after that, ${wayOut}`,
       );
     }
-    return {
-      digest,
-      observed,
-      changes,
-      source,
-      runUrl: run === null ? null : event.runUrl.replace(/[^/]*$/, run),
-    };
+    const runUrl = run === null ? null : event.runUrl.replace(/[^/]*$/, run);
+    return { digest, observed, changes, source, runUrl };
   } catch (failure) {
     if (!(failure instanceof GithubFailure)) throw failure;
-    throw notApproved(
+    throw refusal(
       `what was approved can't be read: ${failure.message}`,
       failure.lacksPermission
         ? 'the job needs the permissions contents: read and pull-requests: read'
@@ -56,13 +58,105 @@ export async function approvalOf(
   }
 }
 
-/** What a comment says that a plan of this project and environment is. */
+/** What a comment says of the plan of this project and environment. */
 function planMarker(body: string, key: string): Marker | null {
   return readMarkers(body).find((marker) => marker.kind === 'plan' && marker.key === key) ?? null;
 }
 
-function notApproved(message: string, hint: string): ProblemsError {
-  return new ProblemsError([error('not-approved', message, [], hint)]);
+/** The one pull request that the run is about. */
+async function pullRequestOf(
+  api: GithubApi,
+  event: WorkflowEvent,
+  request: Omit<ApprovalRequest, 'key'>,
+): Promise<PullRequest> {
+  const told = event.pullRequest?.number ?? event.mergeGroup?.number;
+  const { named = told } = request;
+  if (told !== undefined && named !== told) {
+    throw refusal(
+      `this run is about pull request #${told}, and the input pr-number is ${named}`,
+      'leave pr-number out, or start the workflow by hand',
+    );
+  }
+  const merge = event.pullRequest?.merge ?? null;
+  if (merge !== null && named !== undefined) {
+    const { base } = merge;
+    return mergedHere({ number: named, ...merge }, event, event.branch ?? base);
+  }
+  if (named === undefined) return await broughtBy(api, event);
+  const pull = await api.pullRequest(named);
+  if (pull.mergedAt !== null && event.mergeGroup === null) return mergedHere(pull, event, event.branch);
+  if (!request.open) {
+    throw refusal(
+      `pull request #${named} is not merged`,
+      'merge it, or take the branch and commit that brought it',
+    );
+  }
+  const { mergeGroup } = event;
+  if (mergeGroup !== null && (pull.mergedAt !== null || pull.base !== mergeGroup.base)) {
+    throw refusal(
+      `pull request #${named} is ${pull.mergedAt === null ? `for ${pull.base}` : 'merged already'}, and this merge group is for ${mergeGroup.base}`,
+      'put it into the queue again',
+    );
+  }
+  return pull;
+}
+
+async function broughtBy(api: GithubApi, event: WorkflowEvent): Promise<PullRequest> {
+  const { branch, commit } = event;
+  if (branch === null) {
+    throw refusal(
+      'this run is for no branch, so no pull request was merged into it',
+      'run it for the branch that pull requests are merged into, or name one as pr-number',
+    );
+  }
+  const all = await api.pullRequestsOf(commit);
+  const found = all.filter(
+    ({ base, mergedAt, mergeCommit }) => base === branch && mergedAt !== null && mergeCommit === commit,
+  );
+  const [pull] = found;
+  if (pull === undefined) {
+    throw refusal(
+      `no merged pull request brought the commit ${shortCommit(commit)} to ${branch} as its merge`,
+      `merge through a pull request, one in a push, or ${wayOut}`,
+    );
+  }
+  if (found.length > 1) {
+    const numbers = found.map(({ number }) => `#${number}`).join(', ');
+    throw refusal(
+      `several merged pull requests brought the commit ${shortCommit(commit)}: ${numbers}`,
+      `name the one that is meant as pr-number, or ${wayOut}`,
+    );
+  }
+  return pull;
+}
+
+/** The pull request, where it was merged into the run's branch and its merge is the run's commit. */
+function mergedHere(
+  pull: PullRequest,
+  { branch: own, commit }: WorkflowEvent,
+  branch: string | null,
+): PullRequest {
+  const { number, base, mergedAt, mergeCommit } = pull;
+  if (mergedAt === null || base === null || mergeCommit === null) {
+    throw refusal(`GitHub doesn't say how pull request #${number} was merged`, wayOut);
+  }
+  if (branch === null || base !== branch) {
+    throw refusal(
+      `pull request #${number} was merged into ${base}, and this run is for ${own ?? 'no branch'}`,
+      'run it for the branch that the pull request was merged into',
+    );
+  }
+  if (mergeCommit !== commit) {
+    throw refusal(
+      `the merge of pull request #${number} is ${shortCommit(mergeCommit)}, and this run is for ${shortCommit(commit)}`,
+      `run it again for the commit of that merge, or ${wayOut}`,
+    );
+  }
+  return pull;
+}
+
+function shortCommit(sha: string): string {
+  return sha === '' ? 'unknown' : sha.slice(0, 12);
 }
 
 /**
@@ -76,9 +170,9 @@ export async function checkApproval(
 ): Promise<void> {
   if (!changesServer(plan)) return;
   if (approval === null) {
-    throw notApproved(
+    throw refusal(
       'the pull request shows no plan for this environment, and there is something to change now',
-      'run idops plan on the pull request with comments, or look at this plan and run apply without expect-digest',
+      `run idops plan on the pull request with comments; where it is merged, ${wayOut}`,
     );
   }
   const stale = staleness(plan, await markPlan(plan, redactor), approval, redactor);

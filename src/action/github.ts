@@ -1,35 +1,28 @@
-import type { WorkflowEvent } from './event.js';
+import type { PullRequest, WorkflowEvent } from './event.js';
 import { type Manner, once, openClient } from './github-client.js';
+import { type Author, type GithubHistory, openHistory } from './github-history.js';
 
 /** A comment, or an issue: what idops wrote, and who did. */
 export interface Remark {
   /** The comment's id, or the issue's number. */
   readonly id: number;
+  /** What GraphQL calls it. */
+  readonly node: string;
   readonly body: string;
   readonly author: Author | null;
 }
 
-interface Author {
-  /** Null where GitHub doesn't say it of whom a token belongs to. */
-  readonly id: number | null;
-  readonly login: string;
-}
-
-/** A pull request that brought a commit. */
-export interface MergedPullRequest {
-  readonly number: number;
-  readonly mergeCommit: string | null;
-}
-
 /** What idops asks of GitHub's API. Each function throws a GithubFailure. */
-export interface GithubApi {
+export interface GithubApi extends GithubHistory {
   /** Whoever the token belongs to. */
   viewer(): Promise<Author>;
   comments(issue: number): Promise<Remark[]>;
   addComment(issue: number, body: string): Promise<void>;
   /** Whether it was still there. */
   updateComment(id: number, body: string): Promise<boolean>;
-  mergedPullRequests(sha: string): Promise<MergedPullRequest[]>;
+  /** The pull requests of this repository that a commit belongs to. */
+  pullRequestsOf(sha: string): Promise<PullRequest[]>;
+  pullRequest(number: number): Promise<PullRequest>;
   openIssues(): Promise<Remark[]>;
   openIssue(title: string, body: string): Promise<number>;
   updateIssue(number: number, changes: { readonly body: string; readonly close: boolean }): Promise<void>;
@@ -71,17 +64,20 @@ export async function openGithub(
           throw failure;
         }
       }),
-    mergedPullRequests: (sha) =>
+    pullRequestsOf: (sha) =>
       ask(async () => {
         const found = await paginate(rest.repos.listPullRequestsAssociatedWithCommit, {
           ...at,
           commit_sha: sha,
           per_page: 100,
         });
-        return found
-          .filter(({ merged_at }) => merged_at !== null)
-          .map(({ number, merge_commit_sha }) => ({ number, mergeCommit: merge_commit_sha }));
+        // Names of repositories don't depend on their case.
+        const here = `${owner}/${repo}`.toLowerCase();
+        return found.filter(({ base }) => base.repo.full_name.toLowerCase() === here).map(pullRequest);
       }),
+    pullRequest: (number) =>
+      ask(async () => pullRequest((await rest.pulls.get({ ...at, pull_number: number })).data)),
+    ...openHistory(octokit, ask),
     openIssues: () =>
       ask(async () => {
         const found = await paginate(rest.issues.listForRepo, {
@@ -119,20 +115,34 @@ export async function ownRemarks(api: GithubApi, remarks: readonly Remark[]): Pr
   return remarks.filter(({ author }) => author !== null && isSame(author, viewer));
 }
 
-function isSame(author: Author, viewer: Author): boolean {
+/** Whether somebody is whoever the token belongs to. */
+export function isSame(author: Author, viewer: Author): boolean {
   if (viewer.id !== null) return author.id === viewer.id;
   return [viewer.login, `${viewer.login}[bot]`].includes(author.login);
 }
 
 interface RawRemark {
   readonly id: number;
+  readonly node_id: string;
   readonly body?: string | null;
   readonly user?: { readonly id: number; readonly login: string } | null;
 }
 
-function remark({ id, body, user }: RawRemark): Remark {
+function pullRequest({ number, base, merged_at, merge_commit_sha }: RawPullRequest): PullRequest {
+  return { number, base: base.ref, mergedAt: merged_at, mergeCommit: merge_commit_sha };
+}
+
+interface RawPullRequest {
+  readonly number: number;
+  readonly base: { readonly ref: string };
+  readonly merged_at: string | null;
+  readonly merge_commit_sha: string | null;
+}
+
+function remark({ id, node_id, body, user }: RawRemark): Remark {
   return {
     id,
+    node: node_id,
     body: body ?? '',
     author: user === undefined || user === null ? null : { id: user.id, login: user.login },
   };

@@ -33,6 +33,8 @@ export interface Inputs {
   readonly comment: (typeof commentModes)[number];
   readonly planFile?: string;
   readonly expectDigest?: string;
+  /** The pull request that is meant where the event doesn't tell it. */
+  readonly prNumber?: number;
   readonly failOnChanges: boolean;
   readonly driftIssue: boolean;
   readonly allowDestructive?: number;
@@ -56,11 +58,18 @@ export function readInputs(given: (name: string) => string): Inputs {
   const flag = (name: string): boolean => oneOf(name, ['true', 'false'], 'false') === 'true';
 
   const command = oneOf('command', commands, 'plan');
-  const allowed = text('allow-destructive');
-  const allowDestructive = allowed === undefined ? undefined : whole(allowed);
-  if (allowed !== undefined && allowDestructive === undefined) {
-    problems.push(wrong(`the input allow-destructive is "${allowed}"`, 'it is a whole number'));
-  }
+  const number = (name: string, least: number): number | undefined => {
+    const value = text(name);
+    const found = value === undefined ? undefined : whole(value, least);
+    if (value !== undefined && found === undefined)
+      problems.push(
+        wrong(
+          `the input ${name} is "${value}"`,
+          `it is a whole number${least === 0 ? '' : `, ${least} or more`}`,
+        ),
+      );
+    return found;
+  };
   const expectDigest = text('expect-digest');
   if (
     expectDigest !== undefined &&
@@ -92,7 +101,8 @@ export function readInputs(given: (name: string) => string): Inputs {
     ...optional('expectDigest', expectDigest),
     failOnChanges: flag('fail-on-changes'),
     driftIssue,
-    ...optional('allowDestructive', allowDestructive),
+    ...optional('allowDestructive', number('allow-destructive', 0)),
+    ...optional('prNumber', number('pr-number', 1)),
     args,
   };
   if (args.acceptDid.length > 0 && command !== 'apply') {
@@ -112,9 +122,9 @@ function optional<K extends string, V>(name: K, value: V | undefined): { [name i
   return value === undefined ? {} : ({ [name]: value } as { [name in K]?: V });
 }
 
-function whole(text: string): number | undefined {
+function whole(text: string, least: number): number | undefined {
   try {
-    return wholeNumber(0)(text);
+    return wholeNumber(least)(text);
   } catch (failure) {
     if (failure instanceof CommanderError) return undefined;
     throw failure;

@@ -35,14 +35,14 @@ export class Posts {
    * not: of what comes from a fork it never does.
    */
   async comment(
-    inputs: Pick<Inputs, 'comment' | 'githubToken'>,
+    inputs: Pick<Inputs, 'comment' | 'githubToken' | 'prNumber'>,
     key: string,
     tell: Tell,
     { quiet = false } = {},
   ): Promise<void> {
-    const { pullRequest } = this.#event;
-    if (pullRequest === null || inputs.comment === 'false' || inputs.githubToken === undefined) return;
-    const ask = (api: GithubApi) => syncComment(api, pullRequest.number, key, tell);
+    const number = this.#event.pullRequest?.number ?? inputs.prNumber;
+    if (number === undefined || inputs.comment === 'false' || inputs.githubToken === undefined) return;
+    const ask = (api: GithubApi) => syncComment(api, number, key, tell);
     await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, ask, quiet);
   }
 

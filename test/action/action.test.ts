@@ -289,10 +289,8 @@ describe('apply of what was approved', () => {
   async function merged(files: { readonly [path: string]: string }): Promise<Workspace> {
     const site = await workspace(files);
     await site.run({}, pullRequest());
-    site.github.pulls.push(
-      { number: 99, merged_at: null, merge_commit_sha: 'abc123' },
-      { number: 7, merged_at: '2026-01-01T00:00:00Z', merge_commit_sha: 'abc123' },
-    );
+    Object.assign(site.github.merge(99, 'abc123'), { merged_at: null });
+    site.github.merge(7, 'abc123');
     return site;
   }
   const inputs = { command: 'apply', 'expect-digest': 'from-pull-request' };

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { answerGraphql, type DoubleVersion, nodeOf } from './github-graphql.js';
 
 /** A comment or an issue, as GitHub keeps it. */
 export interface DoubleRemark {
@@ -10,6 +11,19 @@ export interface DoubleRemark {
   state?: string;
   pull_request?: object;
   user: { id: number; login: string };
+  created_at?: string;
+  /** Everything that it said, where it was edited. */
+  versions?: DoubleVersion[];
+}
+
+/** A pull request, as GitHub keeps it. */
+export interface DoublePull {
+  number: number;
+  base: { ref: string; repo: { full_name: string } };
+  merged_at: string | null;
+  merge_commit_sha: string | null;
+  /** The commits that belong to it, beside its merge. */
+  commits: string[];
 }
 
 /** A check run, with all annotations that were sent for it. */
@@ -49,13 +63,16 @@ export interface GithubDouble {
   readonly comments: DoubleRemark[];
   readonly issues: DoubleRemark[];
   readonly checks: DoubleCheck[];
-  /** What `commits/:sha/pulls` answers. */
-  readonly pulls: { number: number; merged_at: string | null; merge_commit_sha: string | null }[];
+  readonly pulls: DoublePull[];
   readonly faults: DoubleFault[];
   /** Every request, as `METHOD path?query`. */
   readonly requests: string[];
   /** Every body that was sent, and every token. */
   readonly received: string[];
+  /** Merges a pull request: by now, as this commit, into this branch. */
+  merge(number: number, sha: string, branch?: string): DoublePull;
+  /** Edits a comment, as a person can on the page; null is somebody whose account is gone. */
+  edit(comment: DoubleRemark, by: DoubleRemark['user'] | null, body: string): void;
   close(): Promise<void>;
 }
 
@@ -67,11 +84,29 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
   const comments: DoubleRemark[] = [];
   const issues: DoubleRemark[] = [];
   const checks: DoubleCheck[] = [];
-  const pulls: GithubDouble['pulls'] = [];
+  const pulls: DoublePull[] = [];
   const faults: DoubleFault[] = [];
   const requests: string[] = [];
   const received: string[] = [];
   let ids = 1000;
+  let clock = Date.parse('2026-01-01T00:00:00Z');
+
+  /** The time, to the second, as GitHub tells it: a minute later each time. */
+  const now = (): string => {
+    clock += 60_000;
+    return new Date(clock).toISOString().replace('.000Z', 'Z');
+  };
+  const edit: GithubDouble['edit'] = (comment, by, body) => {
+    comment.versions ??= [{ at: comment.created_at ?? now(), by: comment.user, text: comment.body }];
+    comment.versions.push({ at: now(), by, text: body });
+    comment.body = body;
+  };
+  const merge: GithubDouble['merge'] = (number, sha, branch = 'main') => {
+    const base = { ref: branch, repo: { full_name: 'acme/identity' } };
+    const pull = { number, base, merged_at: now(), merge_commit_sha: sha, commits: [] };
+    pulls.push(pull);
+    return pull;
+  };
 
   const server = createServer((request, response) => {
     void answer(request, response);
@@ -116,14 +151,29 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     };
     const route = `${method} ${address.pathname}`;
     if (route === 'POST /graphql')
-      return send(200, { data: { viewer: { ...actionsBot, databaseId: actionsBot.id } } });
+      return send(200, await answerGraphql(JSON.parse(text) as object, comments, actionsBot));
     const [, path = ''] = /^\/repos\/acme\/identity\/(.*)$/.exec(address.pathname) ?? [];
-    if (method === 'GET' && /^commits\/\w+\/pulls$/.test(path)) return paged(pulls);
+    const [, sha] = /^commits\/(\w+)\/pulls$/.exec(path) ?? [];
+    if (method === 'GET' && sha !== undefined) {
+      const of = pulls.filter(
+        ({ merge_commit_sha, commits }) => merge_commit_sha === sha || commits.includes(sha),
+      );
+      return paged(of.map(({ commits: _, ...pull }) => pull));
+    }
+    const [, pullNumber] = /^pulls\/(\d+)$/.exec(path) ?? [];
+    if (method === 'GET' && pullNumber !== undefined) {
+      const pull = pulls.find((one) => one.number === Number(pullNumber));
+      return pull === undefined ? send(404, { message: 'Not Found' }) : send(200, pull);
+    }
     const [, number] = /^issues\/(\d+)\/comments$/.exec(path) ?? [];
     if (number !== undefined) {
-      if (method === 'GET') return paged(comments.filter((one) => one.number === Number(number)));
+      if (method === 'GET') {
+        const those = comments.filter((one) => one.number === Number(number));
+        return paged(those.map(({ versions: _, ...one }) => ({ ...one, node_id: nodeOf(one) })));
+      }
       ids += 1;
-      const made = { id: ids, number: Number(number), body: sent.body ?? '', user: actionsBot };
+      const body = sent.body ?? '';
+      const made = { id: ids, number: Number(number), body, user: actionsBot, created_at: now() };
       comments.push(made);
       return send(201, made);
     }
@@ -166,7 +216,8 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
         ? issues.find((one) => one.number === Number(issue))
         : comments.find(({ id }) => id === Number(comment));
     if (method !== 'PATCH' || found === undefined) return send(404, { message: 'Not Found' });
-    Object.assign(found, sent);
+    if (comment === undefined) Object.assign(found, sent);
+    else edit(found, actionsBot, sent.body ?? '');
     return send(200, found);
   }
 
@@ -179,6 +230,8 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     faults,
     requests,
     received,
+    merge,
+    edit,
     close: () =>
       new Promise((done) => {
         server.close(() => done());

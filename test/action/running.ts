@@ -61,6 +61,9 @@ environments:
     vars: {where: production}
 `;
 
+/** The repository that workflows run in, as events tell it. */
+export const repository = { id: 1, full_name: 'acme/identity', default_branch: 'main' };
+
 /** Sets up a workspace with these files. */
 export async function workspace(
   files: { readonly [path: string]: string },
@@ -72,12 +75,12 @@ export async function workspace(
   afterwards(() => sandbox.close());
   const github = await githubDouble(pageSize === undefined ? {} : { pageSize });
   afterwards(() => github.close());
-  const repository = join(folder, 'repository');
+  const checkout = join(folder, 'repository');
   const runner = join(folder, 'runner');
   const write: Workspace['write'] = async (written) => {
     for (const [path, text] of Object.entries(written)) {
-      await mkdir(dirname(join(repository, path)), { recursive: true });
-      await writeFile(join(repository, path), text);
+      await mkdir(dirname(join(checkout, path)), { recursive: true });
+      await writeFile(join(checkout, path), text);
     }
   };
   await write({ 'idops.yaml': config, ...files });
@@ -85,7 +88,7 @@ export async function workspace(
 
   const run: Workspace['run'] = async (
     inputs,
-    { event = 'push', payload = {}, sha = 'c0ffee', env = {}, apart = false, cancelled } = {},
+    { event = 'push', payload = { repository }, sha = 'c0ffee', env = {}, apart = false, cancelled } = {},
   ) => {
     runs += 1;
     const place = join(runner, String(runs));
@@ -99,7 +102,7 @@ export async function workspace(
     const output = await file('output');
     const summary = await file('summary');
     const surroundings: Surroundings = {
-      cwd: repository,
+      cwd: checkout,
       env: {
         PATH: searchPath,
         HOME: folder,
@@ -112,9 +115,10 @@ export async function workspace(
         GITHUB_API_URL: github.url,
         GITHUB_SERVER_URL: 'https://github.example',
         GITHUB_REPOSITORY: 'acme/identity',
+        GITHUB_REF: event.startsWith('pull_request') ? 'refs/pull/7/merge' : 'refs/heads/main',
         GITHUB_RUN_ID: '77',
         GITHUB_SHA: sha,
-        GITHUB_WORKSPACE: repository,
+        GITHUB_WORKSPACE: checkout,
         GITHUB_ACTIONS: 'true',
         RUNNER_TEMP: place,
         ...env,
@@ -135,7 +139,7 @@ export async function workspace(
   };
 
   return {
-    folder: repository,
+    folder: checkout,
     sandbox,
     github,
     write,
@@ -143,7 +147,7 @@ export async function workspace(
     run,
     async leftovers() {
       const found: string[] = [];
-      for (const root of [runner, join(repository, '.idops')]) {
+      for (const root of [runner, join(checkout, '.idops')]) {
         const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
         for (const entry of entries) {
           if (entry.isFile()) found.push(await readFile(join(entry.parentPath, entry.name), 'utf8'));
