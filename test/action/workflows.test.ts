@@ -159,7 +159,9 @@ describe('action.yml', () => {
 
   it('declares every input and output that the sources know', () => {
     const inputs = readFileSync('src/action/inputs.ts', 'utf8');
-    const read = [...inputs.matchAll(/\b(?:text|flag|oneOf|given)\('([a-z-]+)'/g)].map(([, name]) => name);
+    const read = [...inputs.matchAll(/\b(?:text|flag|oneOf|number|given)\('([a-z-]+)'/g)].map(
+      ([, name]) => name,
+    );
     expect([...new Set(read)].sort()).toEqual(Object.keys(action.inputs).sort());
     const outputs = readFileSync('src/action/outputs.ts', 'utf8');
     const set = [...outputs.matchAll(/setOutput\('([a-z-]+)'/g)].map(([, name]) => name);
