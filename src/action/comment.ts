@@ -30,11 +30,18 @@ export function showedChanges(before: Marker | null): boolean {
   return before !== null && before.digest !== null && before.changes?.length !== 0;
 }
 
-/** The pull request that a commit belongs to: the one that the run is for, or the merged one that brought it; null for none. */
-export async function broughtBy(api: GithubApi, { pullRequest, sha }: WorkflowEvent): Promise<number | null> {
-  if (pullRequest !== null) return pullRequest.number;
-  const merged = await api.mergedPullRequests(sha);
-  return merged.find(({ mergeCommit }) => mergeCommit === sha)?.number ?? null;
+/** The pull request that a run belongs to: the one that it is for, or the merged one that brought its commit; null for none. */
+export async function broughtBy(
+  api: GithubApi,
+  { pullRequest, commit, branch }: WorkflowEvent,
+  named: number | undefined,
+): Promise<number | null> {
+  const known = pullRequest?.number ?? named;
+  if (known !== undefined) return known;
+  const found = (await api.pullRequestsOf(commit)).find(
+    ({ base, mergedAt, mergeCommit }) => mergedAt !== null && mergeCommit === commit && base === branch,
+  );
+  return found?.number ?? null;
 }
 
 /** Changes the comment that has the plan of a project and environment; `tell` is given it, or null where there is none. */

@@ -51,14 +51,14 @@ export class Posts {
    * comment, or null where there is none, and gives what it is to be, or null for no change.
    */
   async result(
-    inputs: Pick<Inputs, 'comment' | 'githubToken'>,
+    inputs: Pick<Inputs, 'comment' | 'githubToken' | 'prNumber'>,
     key: string,
     tell: (body: string | null) => Promise<string | null>,
   ): Promise<void> {
     const { githubToken, comment } = inputs;
-    if (comment === 'false' || githubToken === undefined || this.#event.sha === '') return;
+    if (comment === 'false' || githubToken === undefined || this.#event.commit === '') return;
     await this.#asking('The result', 'pull-requests: write', githubToken, async (api) => {
-      const number = await broughtBy(api, this.#event);
+      const number = await broughtBy(api, this.#event, inputs.prNumber);
       if (number !== null) await syncResult(api, number, key, tell);
     });
   }

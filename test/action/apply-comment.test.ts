@@ -16,7 +16,7 @@ async function merged(
 ): Promise<Workspace> {
   const site = await workspace(files, options);
   await site.run(inputs, pullRequest());
-  site.github.pulls.push({ number: 7, merged_at: '2026-01-01T00:00:00Z', merge_commit_sha: sha });
+  site.github.merge(7, sha);
   return site;
 }
 
