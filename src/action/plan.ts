@@ -49,7 +49,7 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   });
   if (inputs.driftIssue) await job.posts.drift(inputs, shared, { ...marker, found: tells });
   if (changed && inputs.failOnChanges)
-    job.log.say('::error title=idops::There are changes, and fail-on-changes is set.');
+    job.log.annotate('error', 'There are changes, and fail-on-changes is set.');
   return {
     code: job.signal.aborted ? 130 : blocked ? 1 : changed ? 2 : 0,
     summary: summaryLine(plan),

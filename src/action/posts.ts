@@ -1,4 +1,7 @@
 import type { Redactor } from '../base/redact.js';
+import { plural } from '../report/words.js';
+import type { Check } from './check-run.js';
+import { writeCheckRun } from './check-run.js';
 import {
   broughtBy,
   type DriftOutcome,
@@ -63,6 +66,27 @@ export class Posts {
     });
   }
 
+  /** Writes a check run with all annotations, where that is wanted, and says where it can't be. */
+  async check(inputs: Pick<Inputs, 'githubToken' | 'checkRun'>, check: Check): Promise<void> {
+    const { githubToken, checkRun } = inputs;
+    const { sha } = this.#event;
+    const isWanted = checkRun === 'true' || (checkRun === 'on-overflow' && this.#log.overflows);
+    if (!isWanted || githubToken === undefined || sha === '') return;
+    const { annotations } = this.#log;
+    try {
+      const manner = { signal: this.#signal };
+      const count = await writeCheckRun(githubToken, this.#event, manner, check, annotations);
+      const all = count === annotations.length ? 'all' : 'the first';
+      this.#log.say(`The check run "${check.name}" shows ${all} ${plural(count, 'annotation')}.`);
+    } catch (failure) {
+      if (!(failure instanceof GithubFailure)) throw failure;
+      const said = failure.lacksPermission
+        ? `The permission checks: write would show all ${plural(annotations.length, 'annotation')} in a check run.`
+        : `The check run with all ${plural(annotations.length, 'annotation')} can't be written: ${this.#redactor.redactSentence(failure.message)}.`;
+      this.#log.annotate('notice', said);
+    }
+  }
+
   /** Writes or closes the issue about a server that is not as declared. */
   async drift(
     inputs: Inputs,
@@ -70,7 +94,7 @@ export class Posts {
     { found, ...marker }: Omit<Marker, 'kind'> & { readonly found: boolean },
   ): Promise<void> {
     if (inputs.githubToken === undefined) {
-      this.#log.say('::warning title=idops::The issue can not be written: there is no github-token.');
+      this.#log.annotate('warning', "The issue can't be written: there is no github-token.");
       return;
     }
     const first = markerLine({ kind: 'drift', ...marker });
@@ -118,14 +142,9 @@ export class Posts {
       if (!(failure instanceof GithubFailure)) throw failure;
       if (quiet && failure.lacksPermission) return undefined;
       const help = failure.lacksPermission ? ` The job needs the permission ${permission}.` : '';
-      this.#log.say(
-        `::warning title=idops::${commandText(`${what} can't be written: ${this.#redactor.redactSentence(failure.message)}.${help}`)}`,
-      );
+      const said = this.#redactor.redactSentence(failure.message);
+      this.#log.annotate('warning', `${what} can't be written: ${said}.${help}`);
       return undefined;
     }
   }
-}
-
-function commandText(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

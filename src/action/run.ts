@@ -6,12 +6,15 @@ import { changesServer } from '../plan/plan.js';
 import { redactPlan, redactProblems } from '../report/redacted.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { planAndApply } from './apply.js';
+import type { Check } from './check-run.js';
 import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
 import { titleLine } from './log.js';
 import { commentInputs, tellNoPlan } from './no-plan.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
+import { configInRepository, runAddress } from './places.js';
 import { planAndTell } from './plan.js';
+import { aboutPlain, subjectOf } from './subject.js';
 import { problemsBlock } from './text.js';
 import { tellNotApplied } from './told-result.js';
 import { validate } from './validate.js';
@@ -39,8 +42,23 @@ export async function run(signal: AbortSignal): Promise<number> {
   const failed =
     outcome.code === 1 || outcome.code === 130 || (outcome.code === 2 && inputs?.failOnChanges === true);
   writeOutputs(outcome, failed);
+  if (inputs !== undefined) await job.posts.check(inputs, checkOf(job, inputs, outcome, failed));
+  await job.log.end();
   if (!failed) return 0;
   return outcome.code === 130 ? 130 : 1;
+}
+
+/** How the step is told as a check run. */
+function checkOf(job: Job, inputs: Inputs, { code, changed, summary }: Ending, failed: boolean): Check {
+  const subject = subjectOf(inputs, inputs.args, job.redactor.redact);
+  const planned = inputs.command === 'plan' && changed;
+  return {
+    name: aboutPlain(`idops ${inputs.command}`, subject),
+    conclusion: code === 130 ? 'cancelled' : failed ? 'failure' : planned ? 'neutral' : 'success',
+    title: summary,
+    url: runAddress(job.event),
+    file: configInRepository(inputs),
+  };
 }
 
 async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {

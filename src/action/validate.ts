@@ -18,7 +18,7 @@ export async function validate(job: Job, inputs: Inputs, reason: string | null =
   const summary = failed ? plural(errors, 'error') : validText(objects);
   const why =
     reason === null ? '' : `There is no plan for this pull request: ${reason}. It was validated alone.`;
-  if (why !== '') job.log.say(`::notice title=idops::${why}`);
+  if (why !== '') job.log.annotate('notice', why);
   job.log.say(`${summary}.`);
   await writeSummary(
     [

@@ -20,20 +20,44 @@ export interface GithubOptions {
 
 type Level = 'error' | 'warning' | 'notice';
 
-interface Annotation {
+/** Something that GitHub shows at a line of a file, or at none. */
+export interface Annotation {
   readonly level: Level;
   readonly title: string;
+  /** Not escaped yet. */
   readonly message: string;
   readonly place: Partial<Place> | null;
+  /** How much it matters that a person sees it; 0 matters most. */
+  readonly rank: number;
 }
+
+/** How much each matters: what went wrong, what would be lost, what can't be done, warnings of losses, others, and the rest. */
+const ranks = { failure: 0, destructive: 1, blocked: 2, loss: 3, warning: 4, rest: 5 } as const;
+
+/** Warnings of what would be lost, or was. */
+const losses: ReadonlySet<string> = new Set([
+  'lost-placeholder',
+  'unknown-set',
+  'restores',
+  'restores-left-out',
+]);
 
 /**
  * A plan as annotations of a GitHub workflow: what is blocked, what would be lost, warnings, then what changes.
  * The most important come first, since GitHub shows ten of each level.
  */
 export function planGithub(plan: Plan, options: GithubOptions = {}): string {
+  return [
+    ...planAnnotations(plan, options).map((annotation) => annotationCommand(annotation, options)),
+    `idops plan${options.stored === true ? ` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}` : ''}: ${headline(plan)}`,
+    '',
+  ].join('\n');
+}
+
+/** The same as data. */
+export function planAnnotations(plan: Plan, options: Pick<GithubOptions, 'only'> = {}): Annotation[] {
   const { changes } = shareOf(plan.changes, options.only);
-  const annotations = [
+  return [
     ...changes.filter(({ action }) => action === 'blocked').map(blocked),
     ...changes.filter(({ destructions }) => destructions.length > 0).map(destructive),
     ...plan.warnings.map((warning) => warned(warning, '', null)),
@@ -47,11 +71,6 @@ export function planGithub(plan: Plan, options: GithubOptions = {}): string {
       )
       .map(changed),
   ];
-  return [
-    ...annotations.map((annotation) => command(annotation, options)),
-    `idops plan${options.stored === true ? ` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}` : ''}: ${headline(plan)}`,
-    '',
-  ].join('\n');
 }
 
 /** An object as an annotation names it; what is hostile in it is escaped with all of the annotation. */
@@ -63,6 +82,7 @@ function blocked(change: Change): Annotation {
   const { reason, declaredAt } = change;
   const address = titled(change);
   return {
+    rank: ranks.blocked,
     level: 'error',
     title: 'idops blocked',
     message: reason === null ? address : `${address}: ${reason}`,
@@ -74,6 +94,7 @@ function destructive(change: Change): Annotation {
   const { action, destructions, declaredAt } = change;
   const address = titled(change);
   return {
+    rank: ranks.destructive,
     level: 'warning',
     title: `idops destructive ${action}`,
     message: `${address}: ${destructions.join('; ')}${drifted(change)}`,
@@ -82,7 +103,7 @@ function destructive(change: Change): Annotation {
 }
 
 function noted(message: string): Annotation {
-  return { level: 'notice', title: 'idops plan', message, place: null };
+  return { rank: ranks.rest, level: 'notice', title: 'idops plan', message, place: null };
 }
 
 /** What of a change the server changed, behind what else is said of it. */
@@ -95,6 +116,7 @@ function drifted(change: Change): string {
 function warned(warning: PlanWarning, about: string, declared: Annotation['place']): Annotation {
   const { code, message, place = declared, morePlaces } = warning;
   return {
+    rank: losses.has(code) ? ranks.loss : ranks.warning,
     level: 'warning',
     title: `idops ${code}`,
     message: [`${about}${message}`, ...alsoAt(placesOf(warning), morePlaces)].join('\n'),
@@ -112,6 +134,7 @@ function changed(change: Change): Annotation {
   const address = titled(change);
   const paths = fields.map(({ path }) => path).join(', ');
   return {
+    rank: ranks.rest,
     level: 'notice',
     title: `idops ${action}`,
     message: `${paths === '' || action === 'delete' ? address : `${address}: ${paths}`}${drifted(change)}`,
@@ -121,16 +144,23 @@ function changed(change: Change): Annotation {
 
 /** Problems as annotations, each at its first place; errors first. */
 export function problemsGithub(problems: readonly Problem[], options: GithubOptions = {}): string {
+  return problemAnnotations(problems)
+    .map((annotation) => `${annotationCommand(annotation, options)}\n`)
+    .join('');
+}
+
+/** The same as data. */
+export function problemAnnotations(problems: readonly Problem[]): Annotation[] {
   return problems
     .toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
-    .map((problem) => `${command(annotationOf(problem), options)}\n`)
-    .join('');
+    .map(annotationOf);
 }
 
 function annotationOf({ code, severity, message, hint, places, morePlaces }: Problem): Annotation {
   const [first = null] = places;
   const help = hint === undefined ? [] : [`help: ${hint}`];
   return {
+    rank: severity === 'error' ? ranks.failure : losses.has(code) ? ranks.loss : ranks.warning,
     level: severity,
     title: `idops ${code}`,
     message: [message, ...alsoAt(places, morePlaces), ...help].join('\n'),
@@ -139,7 +169,10 @@ function annotationOf({ code, severity, message, hint, places, morePlaces }: Pro
 }
 
 /** One workflow command, on one line whatever is in it. */
-function command({ level, title, message, place }: Annotation, { folder = '' }: GithubOptions): string {
+export function annotationCommand(
+  { level, title, message, place }: Annotation,
+  { folder = '' }: GithubOptions = {},
+): string {
   const file = place?.file === undefined ? undefined : inRepository(folder, place.file);
   const properties = [
     ...(file === undefined ? [] : [`file=${property(file)}`]),
@@ -147,11 +180,16 @@ function command({ level, title, message, place }: Annotation, { folder = '' }: 
     ...(file === undefined || place?.column === undefined ? [] : [`col=${place.column}`]),
     `title=${property(title)}`,
   ];
-  const lines = message.split(/\r?\n/).map(escapeText).join('\n');
-  return `::${level} ${properties.join(',')}::${data(lines)}`;
+  return `::${level} ${properties.join(',')}::${data(annotationText(message))}`;
 }
 
-function inRepository(folder: string, file: string): string {
+/** A message with its lines, harmless. */
+export function annotationText(message: string): string {
+  return message.split(/\r?\n/).map(escapeText).join('\n');
+}
+
+/** A file from the root of the repository, whatever folder it is told from. */
+export function inRepository(folder: string, file: string): string {
   const steps: string[] = [];
   for (const step of `${folder}/${file}`.split('/')) {
     if (step === '..') steps.pop();
@@ -171,17 +209,22 @@ function property(text: string): string {
 
 /** A result as annotations, each at the place that declares its object; what is applied says nothing. */
 export function resultGithub(result: Result, plan: Plan, options: GithubOptions = {}): string {
+  const lines = resultAnnotations(result, plan).map((annotation) => annotationCommand(annotation, options));
+  return [...lines, `idops apply: ${resultSummaryLine(result)}`, ''].join('\n');
+}
+
+/** The same as data. */
+export function resultAnnotations(result: Result, plan: Plan): Annotation[] {
   const places = new Map(plan.changes.map(({ address, declaredAt }) => [address, declaredAt]));
-  const annotations = result.results
+  return result.results
     .filter(({ status }) => status !== 'applied')
     .map(
       ({ address, label, status, error }): Annotation => ({
+        rank: ranks.failure,
         level: 'error',
         title: `idops ${status}`,
         message: `${titled({ address, label })}${error === null ? '' : `: ${error}`}`,
         place: places.get(address) ?? null,
       }),
     );
-  const lines = annotations.map((annotation) => command(annotation, options));
-  return [...lines, `idops apply: ${resultSummaryLine(result)}`, ''].join('\n');
 }
