@@ -81,8 +81,8 @@ class Watching implements Watched {
   readonly #now: () => number;
   readonly #flying = new Set<string>();
   #phase: Phase | null = null;
-  /** How many objects failed in the same way, after the first. */
-  #alike = new Map<string, number>();
+  /** The ways in which objects ended badly, and how many after the first. */
+  #alike = new Map<string, { readonly how: string; readonly status: string; more: number }>();
   /** How many objects were left out, by the reason without their names; and the reason of the first. */
   #left = new Map<string, { readonly reason: string; count: number }>();
 
@@ -139,8 +139,8 @@ class Watching implements Watched {
     this.#phase = null;
     this.#flying.clear();
     if (phase !== null) this.#view.end(phase, how);
-    for (const [error, count] of this.#alike)
-      if (count > 0) this.#say(`✗ ${count} more failed alike: ${error}`);
+    for (const { how, status, more } of this.#alike.values())
+      if (more > 0) this.#say(`${markOf(status)} ${more} more ${inWords(status)} alike: ${how}`);
     for (const [gist, { reason, count }] of this.#left)
       this.#say(`- ${leftText(count, count === 1 ? reason : gist)}`);
     this.#alike = new Map();
@@ -158,16 +158,28 @@ class Watching implements Watched {
     return [...this.#flying];
   }
 
-  /** Says what failed as it happens; what fails in the same way is counted. */
+  /** Says what ended badly as it happens; what ends in the same way is counted. */
   #failed(made: Stepped): void {
     const { address, status, error } = made;
-    const alike = gistOf(made, error ?? status);
-    const count = this.#alike.get(alike);
-    this.#alike.set(alike, count === undefined ? 0 : count + 1);
-    if (count === undefined) {
-      this.#say(`✗ ${address} ${status.replace('_', ' ')}${error === null ? '' : `: ${error}`}`);
+    const how = gistOf(made, error ?? status);
+    const key = JSON.stringify([status, how]);
+    const alike = this.#alike.get(key);
+    if (alike !== undefined) {
+      alike.more += 1;
+      return;
     }
+    this.#alike.set(key, { how, status, more: 0 });
+    this.#say(`${markOf(status)} ${address} ${inWords(status)}${error === null ? '' : `: ${error}`}`);
   }
+}
+
+/** What isn't known has not failed. */
+function markOf(status: string): string {
+  return status === 'unknown' ? '?' : '✗';
+}
+
+function inWords(status: string): string {
+  return status.replace('_', ' ');
 }
 
 function retryText({ attempt, of, why }: Retrying): string {

@@ -125,6 +125,28 @@ describe('what happens to objects', () => {
     ]);
   });
 
+  it('is not called failed where nobody knows, or where another value was kept', () => {
+    const { said, progress } = watched();
+    progress.phase('Applying', 6);
+    const unknown = 'no answer; whether it was done is not known';
+    for (const id of ['user-1', 'user-2', 'user-3'])
+      progress.step({ address: `User/${id}`, status: 'unknown', error: unknown });
+    const kept = 'the server kept another value: group';
+    for (const id of ['user-4', 'user-5'])
+      progress.step({ address: `User/${id}`, status: 'not_converged', error: kept });
+    // What failed with the same words isn't among those.
+    progress.step(failed('User/user-6', kept));
+    progress.end();
+    expect(said.slice(1)).toEqual([
+      `? User/user-1 unknown: ${unknown}`,
+      `✗ User/user-4 not converged: ${kept}`,
+      `✗ User/user-6 failed: ${kept}`,
+      'Applying: 6/6',
+      `? 2 more unknown alike: ${unknown}`,
+      `✗ 1 more not converged alike: ${kept}`,
+    ]);
+  });
+
   it('is told once where it was not sent', () => {
     const { said, progress } = watched();
     progress.phase('Applying', 3);
