@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { whyRefused } from '../base/errno.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { ownMark } from '../base/process.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
@@ -10,6 +11,7 @@ import type { Change, Plan } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { StateBackend } from '../state/backend.js';
 import { JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from '../state/journal.js';
+import { cureOf } from '../state/refused.js';
 import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
@@ -165,7 +167,7 @@ async function start(plan: Plan, run: string, state: State, options: ApplyOption
           'not-writable',
           `the state or the journal can't be written: ${messageOf(failure)}`,
           [],
-          'nothing was sent; make room or mend the permissions of the folder of the state',
+          `nothing was sent; ${cureOf(failure)}`,
         ),
       ],
       { cause: failure },
@@ -339,5 +341,5 @@ function runEndedEarly(run: string, failure: unknown): Problem {
 function messageOf(failure: unknown): string {
   if (failure instanceof ProblemsError) return failure.problems.map(({ message }) => message).join('; ');
   if (failure instanceof AggregateError) return failure.errors.map(messageOf).join('; ');
-  return failure instanceof Error ? failure.message : String(failure);
+  return whyRefused(failure);
 }

@@ -1,3 +1,4 @@
+import { whyRefused } from '../base/errno.js';
 import type { Fields } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost } from '../kinds/loss.js';
@@ -87,8 +88,7 @@ export function advised(outcome: Outcome, advice: string): Outcome {
 
 /** The outcome of a change that nothing came of, since something of ours failed. */
 export function brokenOff(failure: unknown): Outcome {
-  const message = failure instanceof Error ? failure.message : String(failure);
-  return closed({ ...NOTHING_KNOWN, message }, true);
+  return closed({ ...NOTHING_KNOWN, message: whyRefused(failure) }, true);
 }
 
 /** What became of a change whose answer didn't tell, as reading it back shows. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { whyRefused } from '../base/errno.js';
 import { error, type Problem } from '../base/problems.js';
 import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import { problemsText } from '../report/problems.js';
@@ -105,9 +106,8 @@ function watchStreams({ stdout, stderr }: Streams): { readonly failure: Error | 
 }
 
 function unwritable(failure: unknown): string {
-  const message = failure instanceof Error ? failure.message : String(failure);
   const hint = 'make room, or send it elsewhere; what the command did is done';
-  const problem = error('not-writable', `standard output can't be written: ${message}`, [], hint);
+  const problem = error('not-writable', `standard output can't be written: ${whyRefused(failure)}`, [], hint);
   return problemsText([problem], { color: false });
 }
 

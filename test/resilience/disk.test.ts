@@ -59,7 +59,7 @@ describe('a disk that gets full', () => {
       const { code, stdout, stderr } = await full(event, () => at.idops('apply --yes --concurrency 2'));
       if (code === 0) break;
       expect(code, stderr).toBe(1);
-      expect(stderr).toContain('ENOSPC');
+      expect(stderr).toContain('the disk is full (ENOSPC)');
       await readAll(at);
       if (at.writes().length === 0) {
         refused += 1;

@@ -12,6 +12,7 @@ import { sweepTemporaries, temporaryName } from '../../base/temporary.js';
 import { userName } from '../../base/user-name.js';
 import { makeFolder } from '../../base/whole-file.js';
 import type { Holding, Lock, Removable } from '../backend.js';
+import { cureOf } from '../refused.js';
 
 const holderSchema = z.object({
   user: z.string(),
@@ -266,14 +267,13 @@ function noLock(path: string, failure: NoRegularFile): ProblemsError {
 }
 
 function notWritable(path: string, failure: unknown): ProblemsError {
-  const message = whyRefused(failure);
   return new ProblemsError(
     [
       error(
         'not-writable',
-        `the lock ${relative(process.cwd(), path)} can't be written: ${message}`,
+        `the lock ${relative(process.cwd(), path)} can't be written: ${whyRefused(failure)}`,
         [],
-        'nothing was sent; make room or mend the permissions of the folder of the state',
+        `nothing was sent; ${cureOf(failure)}`,
       ),
     ],
     { cause: failure },

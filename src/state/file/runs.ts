@@ -98,7 +98,7 @@ async function readJournal(folder: string, run: string): Promise<JournalContent 
   try {
     text = await readRegular(path);
   } catch (failure) {
-    throw unusable(path, failure instanceof Error ? failure.message : String(failure));
+    throw unusable(path, whyRefused(failure));
   }
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   const [first, ...lines] = whole

@@ -58,6 +58,16 @@ async function held(parts: object): Promise<void> {
 const nonceOf = async (): Promise<string> => JSON.parse(await readFile(lockPath(state), 'utf8')).nonce;
 
 describe('a lock', () => {
+  it('says what to do where a file stands in the place of its folder', async () => {
+    await writeFile(join(folder, '.idops'), 'x');
+    const refused = acquireLock(join(folder, '.idops', 'state.json'), 'apply', now);
+    await expect(refused).rejects.toMatchObject({
+      problems: [
+        { code: 'not-writable', hint: expect.stringContaining('move what is in the way elsewhere') },
+      ],
+    });
+  });
+
   it('that is free is taken, and is gone once it is released', async () => {
     const lock = await acquireLock(state, 'apply', now);
     expect(lock.takenOver).toBeNull();

@@ -1,0 +1,10 @@
+/** Codes of the file system that say that something else stands in a place. */
+const inTheWay: readonly unknown[] = ['EEXIST', 'ENOTDIR', 'EISDIR'];
+
+/** What to do where the file system refuses to write the state, its lock or a journal. */
+export function cureOf(failure: unknown): string {
+  const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
+  return inTheWay.includes(code)
+    ? 'move what is in the way elsewhere, or name another place with state.path'
+    : 'make room or mend the permissions of the folder of the state';
+}
