@@ -178,12 +178,16 @@ class LoadedProject implements Project {
       const variables = new Variables(variableSources(config, this.#source, this.#process), {
         lenient: true,
       });
-      const resolved = (node: ScalarNode, takesTainted: boolean): string | undefined => {
-        if (typeof node.value !== 'string') return undefined;
-        const { text, unknown, tainted } = variables.resolve(node.value, node, this.#source);
-        return unknown || (tainted && !takesTainted) ? undefined : text;
+      return {
+        config,
+        text: (node) => {
+          if (typeof node.value !== 'string') return undefined;
+          const { text, unknown } = variables.resolve(node.value, node, this.#source);
+          return unknown ? undefined : text;
+        },
+        parts: ({ value, ...node }) =>
+          typeof value === 'string' ? variables.parts(value, { ...node, value }, this.#source) : undefined,
       };
-      return { config, text: (node) => resolved(node, true), plain: (node) => resolved(node, false) };
     });
   }
 

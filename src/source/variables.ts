@@ -85,6 +85,20 @@ export class Variables {
     return this.#fill(template, context);
   }
 
+  /** A scalar in parts: what stands there in plain words, and null for what a process variable gives or nobody knows. */
+  parts(text: string, node: ScalarNode, file: SourceFile): readonly (string | null)[] {
+    try {
+      return parseVariables(text).map((part) => {
+        if (typeof part === 'string') return part;
+        const value = this.#lookUp(part, { node, file, path: [] });
+        return value.unknown || value.tainted ? null : value.text;
+      });
+    } catch (failure) {
+      if (!(failure instanceof BadVariable)) throw failure;
+      return [null];
+    }
+  }
+
   #fill(template: VariableText, context: ScalarContext): Text {
     let text = '';
     let tainted = false;
