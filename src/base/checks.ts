@@ -1,3 +1,5 @@
+import type { ProblemCode } from './problem-codes.js';
+
 /** One thing that was looked at. */
 export interface Check {
   /** `address`, `tls`, `credentials`, `scope clients:manage:all`, `profile` and the like. */
@@ -5,6 +7,8 @@ export interface Check {
   readonly status: 'ok' | 'warn' | 'fail';
   readonly message: string;
   readonly hint: string | null;
+  /** The stable code of the problem behind it; left out where there is none. */
+  readonly code?: ProblemCode;
 }
 
 /** What is fine. */
@@ -18,6 +22,6 @@ export function warn(name: string, message: string, hint: string): Check {
 }
 
 /** What is in the way, and its cure. */
-export function fail(name: string, message: string, hint: string): Check {
-  return { name, status: 'fail', message, hint };
+export function fail(name: string, message: string, hint: string, code?: ProblemCode): Check {
+  return { name, status: 'fail', message, hint, ...(code === undefined ? {} : { code }) };
 }

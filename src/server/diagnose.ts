@@ -1,4 +1,5 @@
 import { type Check, fail, ok, warn } from '../base/checks.js';
+import type { ProblemCode } from '../base/problem-codes.js';
 import { isMap } from '../base/values.js';
 import { type ServerFailure as Failure, isCertificateCode, ServerFailure } from './failures.js';
 import { operations, type Scope } from './operations.js';
@@ -35,7 +36,7 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   if (reached.some(({ status }) => status === 'fail')) return { checks: reached, fits: null };
   if (organizations.failure?.kind === 'unauthorized') {
     const hint = 'check the token and its end of life';
-    return { checks: [...reached, fail('credentials', organizations.failure.message, hint)], fits: null };
+    return { checks: [...reached, failedBy('credentials', organizations.failure, hint)], fits: null };
   }
   const template = await outcomeOf(() => reader.showTemplate(nobody, 'tx_code'));
   const found = await findProfile(reader);
@@ -86,7 +87,7 @@ function reachChecks(baseUrl: string, failure: Failure | null): Check[] {
   if (certificate) {
     return [
       ok('address', `${origin} is reached`),
-      fail('tls', failure.message, 'see server.tls of the configuration, and NODE_EXTRA_CA_CERTS'),
+      failedBy('tls', failure, 'see server.tls of the configuration, and NODE_EXTRA_CA_CERTS'),
     ];
   }
   switch (failure?.kind) {
@@ -95,12 +96,21 @@ function reachChecks(baseUrl: string, failure: Failure | null): Check[] {
     case 'redirect':
     case 'answer':
     case 'not-found':
-      return [fail('address', failure.message, 'check base_url: paths such as /api/organizations follow it')];
+      return [failedBy('address', failure, 'check base_url: paths such as /api/organizations follow it')];
     case 'server-error':
-      return [ok('address', `${origin} answers`), tls, fail('server', failure.message, TRY_LATER)];
+      return [ok('address', `${origin} answers`), tls, failedBy('server', failure, TRY_LATER)];
     default:
       return [ok('address', `${origin} answers`), tls];
   }
+}
+
+function failedBy(name: string, failure: Failure, hint: string): Check {
+  return fail(name, failure.message, hint, codeOf(failure));
+}
+
+/** The code that the same failure has where it ends a command. */
+function codeOf({ kind }: Failure): ProblemCode {
+  return `server-${kind}`;
 }
 
 function isAboutTls(reason: string): boolean {
@@ -115,7 +125,7 @@ function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scop
   if (failure.kind !== 'forbidden') return warn(name, failure.message, cureOf(failure));
   const cure = 'use credentials with this scope';
   return needed.includes(scope)
-    ? fail(name, `${failure.message}; the manifests need it`, cure)
+    ? fail(name, `${failure.message}; the manifests need it`, cure, codeOf(failure))
     : warn(name, `${failure.message}; the manifests don't`, `where that changes, ${cure}`);
 }
 

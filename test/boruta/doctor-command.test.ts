@@ -78,4 +78,17 @@ describe('idops doctor', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^fail {2}configuration/m);
   });
+
+  test('a check that a problem is behind has its code for a script', async () => {
+    const at = await site();
+    const failed = async (token?: string) => {
+      const { checks } = JSON.parse((await run(at, 'json', token)).stdout) as {
+        checks: readonly { name: string; status: string; code?: string }[];
+      };
+      expect(checks.filter(({ status, code }) => status === 'ok' && code !== undefined)).toEqual([]);
+      return checks.flatMap(({ name, status, code }) => (status === 'fail' ? [[name, code]] : []));
+    };
+    expect(await failed('')).toEqual([['configuration', 'unresolved-variable']]);
+    expect(await failed('another')).toEqual([['credentials', 'server-unauthorized']]);
+  });
 });

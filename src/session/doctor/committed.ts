@@ -233,5 +233,6 @@ function statesCheck(shown: readonly string[], isForced: boolean): Check {
     NAME,
     `it tracks ${shown.slice(0, 3).join(', ')}${more}: states and journals of idops, so a commit decides what idops believes was recorded`,
     `${takeOut(paths, isForced)}, and name them in .gitignore; or set state.allow_tracked: true, if that is meant`,
+    'state-tracked',
   );
 }

@@ -7,5 +7,5 @@ export function failedBy(name: string, { code, message, hint, places: [place] }:
   const explained = `docs/errors.md explains ${code}`;
   const cure =
     place === undefined ? explained : `correct it there; idops validate shows the line, ${explained}`;
-  return fail(name, `${message}${where}`, hint ?? cure);
+  return fail(name, `${message}${where}`, hint ?? cure, code);
 }
