@@ -66,7 +66,12 @@ export async function openClient(token: string, manner: Manner): Promise<GithubC
     import('@octokit/plugin-retry'),
     import('@octokit/plugin-throttling'),
     import('bottleneck/light.js'),
-  ]);
+  ]).catch((failure: unknown) => {
+    // The first one reads the event as it is loaded.
+    throw new GithubFailure("GitHub can't be asked: the file with the event can't be read", {
+      cause: failure,
+    });
+  });
   const waits = (pause: number, _options: object, _octokit: object, repeated: number): boolean =>
     pause <= longestPause && repeated < retries;
   const octokit = getOctokit(

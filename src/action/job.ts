@@ -61,6 +61,7 @@ export class Job {
   sessionOptions({ args, baseUrl }: Inputs): SessionOptions {
     return {
       ...sessionOptionsOf({ ...args, ...(baseUrl === undefined ? {} : { baseUrl }) }),
+      pinned: baseUrl !== undefined,
       signal: this.signal,
       redactor: this.redactor,
     };

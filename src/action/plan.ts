@@ -47,7 +47,9 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
     const text = await planText(shared, job.event, { outdates: !tells && showedChanges(before), taken });
     return { body: `${first}\n${sectionText(key, text)}`, opens: tells || inputs.comment === 'true' };
   });
-  if (inputs.driftIssue) await job.posts.drift(inputs, shared, { ...marker, found: tells });
+  if (inputs.driftIssue && job.event.onDefaultBranch)
+    await job.posts.drift(inputs, shared, { ...marker, found: tells });
+  else if (inputs.driftIssue) job.log.annotate('notice', noIssue);
   if (changed && inputs.failOnChanges)
     job.log.annotate('error', 'There are changes, and fail-on-changes is set.');
   return {
@@ -59,6 +61,9 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
     htmlReport,
   };
 }
+
+const noIssue =
+  'No issue is opened, changed or closed: drift is what schedule, push and workflow_dispatch find on the default branch, and this run is for something else.';
 
 async function writePlan(
   job: Job,

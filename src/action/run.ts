@@ -67,15 +67,21 @@ async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
   const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
   const reason = hasToken ? null : (job.event.pullRequest?.withoutSecrets ?? null);
   if (reason !== null) return await validate(job, inputs, reason);
-  refuseForeign(job, inputs);
+  const foreign = whyForeign(job, inputs);
+  if (foreign !== null && inputs.command === 'plan') {
+    return await validate(job, inputs, `${foreign}, and base-url and token are not both inputs`);
+  }
+  if (foreign !== null) throw refuseForeign(foreign);
   return inputs.command === 'plan' ? await planAndTell(job, inputs) : await planAndApply(job, inputs);
 }
 
 /** A configuration that somebody else may have written must not say who gets the token, or run a program for one. */
-function refuseForeign(job: Job, { baseUrl, token }: Inputs): void {
-  const { foreign } = job.event;
-  if (foreign === null || (baseUrl !== undefined && token !== undefined)) return;
-  throw new ProblemsError([
+function whyForeign({ event }: Job, { baseUrl, token }: Inputs): string | null {
+  return baseUrl !== undefined && token !== undefined ? null : event.foreign;
+}
+
+function refuseForeign(foreign: string): ProblemsError {
+  return new ProblemsError([
     error(
       'foreign-files',
       `${foreign}, whose idops.yaml would say where the token goes`,

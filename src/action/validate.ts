@@ -17,7 +17,9 @@ export async function validate(job: Job, inputs: Inputs, reason: string | null =
   const failed = errors > 0;
   const summary = failed ? plural(errors, 'error') : validText(objects);
   const why =
-    reason === null ? '' : `There is no plan for this pull request: ${reason}. It was validated alone.`;
+    reason === null
+      ? ''
+      : `There is no plan for this ${job.event.pullRequest === null ? 'run' : 'pull request'}: ${reason}. It was validated alone.`;
   if (why !== '') job.log.annotate('notice', why);
   job.log.say(`${summary}.`);
   await writeSummary(

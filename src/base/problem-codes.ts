@@ -5,6 +5,7 @@
 export const problemCodes = [
   'absent-with-fields',
   'alias-explosion',
+  'auth-elsewhere',
   'bad-address',
   'bad-certificate',
   'bad-header',

@@ -266,6 +266,7 @@ class LoadedProject implements Project {
       aside: isAside ? variable : undefined,
       tokenFile: overrides.tokenFile,
       token: setting(this.#process, 'IDOPS_TOKEN'),
+      pinned: overrides.pinned ?? false,
     };
     const replaced = new Set<string>();
     if (given.baseUrl !== undefined) replaced.add('base_url');

@@ -31,6 +31,8 @@ export interface ServerOverrides {
   readonly baseUrl?: string;
   /** `--token-file`, relative to the folder that idops was started in; otherwise `IDOPS_TOKEN`, otherwise `server.auth`. */
   readonly tokenFile?: string;
+  /** Whether the configuration may neither have a program run for credentials, nor ask another origin than the address's for them. */
+  readonly pinned?: boolean;
 }
 
 /** How idops proves who it is, checked as far as that can be done without asking anybody. */

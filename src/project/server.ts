@@ -27,6 +27,8 @@ export interface ServerSources {
     readonly aside: string | undefined;
     readonly tokenFile: string | undefined;
     readonly token: string | undefined;
+    /** Whether credentials must come from here, or from the server itself. */
+    readonly pinned: boolean;
   };
   readonly environment: string | null;
   readonly variables: ProjectOptions['variables'];
@@ -58,6 +60,8 @@ class Settings {
     const allowInsecureHttp = server.allow_insecure_http ?? false;
     const address = this.#baseUrl(server, allowInsecureHttp);
     const auth = await this.#auth(server.auth, allowInsecureHttp);
+    if (this.#sources.given.pinned && address !== undefined && auth !== undefined)
+      this.#staysAt(address, auth);
     const tls = await this.#tls(server.tls ?? {});
     const proxy = address === undefined ? null : this.#proxy(address);
     this.#rememberVariables();
@@ -162,6 +166,25 @@ class Settings {
       'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN',
     );
     return undefined;
+  }
+
+  /** What was said from outside must not be gone around by how a configuration gets its credentials. */
+  #staysAt({ origin }: BaseUrl, auth: AuthSettings): void {
+    const elsewhere =
+      auth.way === 'token_command'
+        ? 'would run a program for a token'
+        : auth.way === 'client_credentials' && auth.address.origin !== origin
+          ? `would ask ${auth.address.origin} for a token`
+          : undefined;
+    if (elsewhere === undefined) return;
+    this.#problems.push(
+      error(
+        'auth-elsewhere',
+        `"server.auth" ${elsewhere}, and base-url, which is an input, pins credentials to ${origin}`,
+        this.#sources.place('auth', auth.way),
+        'give the input token too, which stands above server.auth',
+      ),
+    );
   }
 
   /** The further variables that a token command gets; one that isn't set isn't there. */

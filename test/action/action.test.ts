@@ -4,7 +4,7 @@ import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { treeOf } from '../report/trees.js';
 import { ids } from '../sandbox/asking.js';
-import { githubToken, pullRequest, type Workspace, workspace } from './running.js';
+import { type ActionOptions, githubToken, pullRequest, type Workspace, workspace } from './running.js';
 
 const acme = (label: string): { [path: string]: string } => ({
   'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
@@ -455,6 +455,26 @@ describe('drift', () => {
       expect(site.github.issues.filter(({ state }) => state === 'open')).toHaveLength(3);
     },
   );
+
+  it.each<[string, ActionOptions]>([
+    ['a pull request', pullRequest()],
+    ['a dispatch of a branch', { event: 'workflow_dispatch', env: { GITHUB_REF: 'refs/heads/topic' } }],
+    ['a push to a branch', { event: 'push', env: { GITHUB_REF: 'refs/heads/topic' } }],
+    ['a tag', { event: 'push', env: { GITHUB_REF: 'refs/tags/main' } }],
+    ['a run whose event does not name the default branch', { event: 'workflow_dispatch', payload: {} }],
+  ])('opens, changes and closes no issue from %s, and says why', async (_, options) => {
+    const site = await workspace(acme('One'));
+    await site.run(inputs, { event: 'schedule' });
+    const before = structuredClone(site.github.issues);
+    expect(before).toHaveLength(1);
+    for (const files of [acme('Two'), { 'manifests/organizations.yaml': '' }]) {
+      await site.write(files);
+      const { code, log } = await site.run(inputs, options);
+      expect(code).toBe(0);
+      expect(log).toContain('::notice title=idops::No issue is opened, changed or closed');
+    }
+    expect(site.github.issues).toEqual(before);
+  });
 
   it('says which permission is missing', async () => {
     const site = await workspace(acme('One'));

@@ -55,6 +55,19 @@ describe('a project with credentials of its own', () => {
     ['checks that name no branch', check('check_suite', { head_branch: null, pull_requests: [] })],
     ['a comment on a pull request', comment({ number: 7, pull_request: { url: 'https://x.example' } })],
     ['a review of one', { ...fork, event: 'pull_request_review' }],
+    [
+      'a pull request from a fork of the same name',
+      {
+        event: 'pull_request',
+        payload: {
+          pull_request: {
+            number: 7,
+            head: { repo: { id: 2, full_name: 'acme/identity' } },
+            base: { repo: { id: 1, full_name: 'acme/identity' } },
+          },
+        },
+      },
+    ],
     ['pull_request_target', { ...fork, event: 'pull_request_target' }],
     ['pull_request_target, of the same repository', { ...own, event: 'pull_request_target' }],
     [
@@ -65,13 +78,16 @@ describe('a project with credentials of its own', () => {
   ])('is used for %s only with base-url and token as inputs', async (_, event) => {
     const site = await workspace(acme('One'));
     const env = { ...event.env, IDOPS_TOKEN: site.sandbox.token };
-    for (const command of ['plan', 'apply']) {
-      for (const inputs of [{ token: '' }, {}, { token: '', 'base-url': site.sandbox.url }]) {
-        const { code, log } = await site.run({ command, ...inputs }, { ...event, env });
-        expect(code).toBe(1);
-        expect(log).toContain('error[foreign-files]');
-        expect(log).toContain('give both base-url and token as inputs');
-      }
+    for (const inputs of [{ token: '' }, {}, { token: '', 'base-url': site.sandbox.url }]) {
+      const { code, log } = await site.run({ command: 'apply', ...inputs }, { ...event, env });
+      expect(code).toBe(1);
+      expect(log).toContain('error[foreign-files]');
+      expect(log).toContain('give both base-url and token as inputs');
+      const planned = await site.run(inputs, { ...event, env });
+      expect(planned.code).toBe(0);
+      for (const text of [planned.log, planned.summary, planned.outputs.summary])
+        expect(text).toMatch(/There is no plan for this (run|pull request): .*It was validated alone\./);
+      expect(planned.outputs).toMatchObject({ changed: 'false', digest: '' });
     }
     expect(site.sandbox.requests).toEqual([]);
     const { outputs } = await site.run({ 'base-url': site.sandbox.url }, event);

@@ -109,7 +109,13 @@ async function settingsOf(
 ): Promise<ServerSettings> {
   return await serverSettings({
     section: { data: {}, problems: [], notes: new Map() },
-    given: { baseUrl, aside: undefined, tokenFile: 'file' in token ? token.file : undefined, token: value },
+    given: {
+      baseUrl,
+      aside: undefined,
+      tokenFile: 'file' in token ? token.file : undefined,
+      token: value,
+      pinned: false,
+    },
     environment: null,
     variables: process.env,
     cwd: process.cwd(),

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { pullRequest, type Workspace, workspace } from '../action/running.js';
+import { afterwards } from '../cleanups.js';
+
+const manifests = { 'manifests/organizations.yaml': 'kind: Organization\nname: acme\nlabel: One\n' };
+
+/** A place that nobody must come to. */
+async function elsewhere(): Promise<{ readonly url: string; readonly visits: () => number }> {
+  let visits = 0;
+  const server = createServer((socket) => {
+    visits += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  afterwards(() => new Promise<void>((done) => server.close(() => done())));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, visits: () => visits };
+}
+
+/** What a branch may write into its configuration, with credentials that lead to `away` or write the file `ran`. */
+const hostile = (away: string): [string, string][] => [
+  ['an address', `{base_url: "${away}", auth: {token: "\${IDOPS_TOKEN}"}}`],
+  [
+    'a program for the token',
+    `{base_url: "${away}", auth: {token_command: [sh, -c, "echo x > ran; echo token"]}}`,
+  ],
+  [
+    'an address that gives tokens',
+    `{base_url: "${away}", auth: {client_credentials: {token_url: "${away}/token", client_id: me, client_secret: "\${IDOPS_SECRET}"}}}`,
+  ],
+  ['a header', `{base_url: "${away}", auth: {header: {name: X-Token, value: "\${IDOPS_SECRET}"}}}`],
+  ['plain http', `{base_url: "${away}", allow_insecure_http: true, auth: {token: "\${IDOPS_SECRET}"}}`],
+];
+const ways = hostile('').map(([name], index): [string, number, boolean] => [
+  name,
+  index,
+  index === 1 || index === 2,
+]);
+
+async function site(index: number, environment: boolean) {
+  const away = await elsewhere();
+  const [, server = ''] = hostile(away.url)[index] ?? [];
+  const config = environment
+    ? `version: 1\nenvironments:\n  production:\n    server: ${server}\n`
+    : `version: 1\nserver: ${server}\n`;
+  return { away, site: await workspace({ ...manifests, 'idops.yaml': config }) };
+}
+
+function ran({ folder }: Workspace): boolean {
+  return existsSync(join(folder, 'ran'));
+}
+
+describe('with base-url as an input', () => {
+  it.each(ways)('a configuration with %s leads nowhere else', async (_, index, refused) => {
+    for (const environment of [false, true]) {
+      const { away, site: made } = await site(index, environment);
+      const options = {
+        ...pullRequest(),
+        env: { IDOPS_BASE_URL: '', IDOPS_SECRET: 'a-secret-of-the-workflow' },
+      };
+      const inputs = {
+        'base-url': made.sandbox.url,
+        ...(environment ? { environment: 'production' } : {}),
+      };
+      const withToken = await made.run(inputs, options);
+      expect(withToken.outputs, withToken.log).toMatchObject({ update: '1' });
+      const without = await made.run({ ...inputs, token: '' }, options);
+      expect(without.code).toBe(1);
+      expect(without.log.includes('error[auth-elsewhere]')).toBe(refused);
+      expect(without.log).not.toContain('a-secret-of-the-workflow');
+      expect(away.visits()).toBe(0);
+      expect(ran(made)).toBe(false);
+    }
+  });
+
+  it('what the server itself gives, and what needs neither, is taken', async () => {
+    const made = await workspace({
+      ...manifests,
+      'idops.yaml':
+        'version: 1\nserver: {auth: {header: {name: Authorization, value: "Bearer ${IDOPS_SECRET}"}}}\n',
+    });
+    const { outputs, log } = await made.run(
+      { 'base-url': made.sandbox.url, token: '' },
+      { env: { IDOPS_BASE_URL: '', IDOPS_SECRET: made.sandbox.token } },
+    );
+    expect(outputs, log).toMatchObject({ update: '1' });
+  });
+
+  it('nothing of it is refused where it is no input', async () => {
+    const made = await workspace({
+      ...manifests,
+      'idops.yaml': `version: 1\nserver: {base_url: "\${IDOPS_BASE_URL}", auth: {token_command: [sh, -c, "echo x > ran; echo token"]}}\n`,
+    });
+    await made.run({ token: '' });
+    expect(ran(made)).toBe(true);
+  });
+});
