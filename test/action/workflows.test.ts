@@ -76,7 +76,7 @@ describe('examples/github', () => {
 
   it.each([
     ['drift.yml', { contents: 'read', issues: 'write' }, [undefined]],
-    ['merge.yml', {}, [{ contents: 'read' }, { contents: 'read', 'pull-requests': 'read' }]],
+    ['merge.yml', {}, [{ contents: 'read' }, { contents: 'read', 'pull-requests': 'write' }]],
     ['pull-request.yml', { contents: 'read', 'pull-requests': 'write' }, [undefined]],
   ])('%s asks for the least permissions', (file, permissions, ofJobs) => {
     expect(workflow(file).permissions).toEqual(permissions);

@@ -1,0 +1,107 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type ActionRun, pullRequest, type Workspace, workspace } from './running.js';
+
+interface Step {
+  readonly uses?: string;
+  readonly with?: { readonly [input: string]: string };
+}
+
+const { jobs } = parse(await readFile('examples/github/merge.yml', 'utf8')) as {
+  jobs: { readonly [job: string]: { readonly steps: readonly Step[] } };
+};
+
+const sha = 'abc123';
+const acme = (label: string): { [path: string]: string } => ({
+  'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
+});
+
+/** What a job of the workflow gives to the action, with what GitHub would put in. */
+function inputsOf(job: string, site: Workspace, temporary: string, digest = ''): { [input: string]: string } {
+  const step = jobs[job]?.steps.find(({ uses }) => uses?.startsWith('idops/'));
+  const values: { [expression: string]: string } = {
+    'vars.IDOPS_BASE_URL': site.sandbox.url,
+    'secrets.IDOPS_PLAN_TOKEN': site.sandbox.token,
+    'secrets.IDOPS_TOKEN': site.sandbox.token,
+    'runner.temp': temporary,
+    "inputs.digest || 'from-pull-request'": digest || 'from-pull-request',
+  };
+  return Object.fromEntries(
+    Object.entries(step?.with ?? {}).map(([name, value]) => [
+      name,
+      value.replaceAll(/\$\{\{ (.+?) \}\}/g, (_, expression: string) => {
+        const found = values[expression];
+        if (found === undefined) throw new Error(`nobody knows ${expression}`);
+        return found;
+      }),
+    ]),
+  );
+}
+
+interface Merged {
+  readonly site: Workspace;
+  plan(): Promise<ActionRun>;
+  apply(digest?: string): Promise<ActionRun>;
+  /** The stored plan as the second job has it. */
+  readonly artifact: string;
+}
+
+/** A pull request that was planned and merged, and the jobs of the workflow, each on a runner of its own. */
+async function merged(): Promise<Merged> {
+  const site = await workspace(acme('Approved'));
+  await site.run({ environment: 'production', 'base-url': site.sandbox.url }, pullRequest());
+  site.github.merge(7, sha);
+  const temporary = join(site.folder, 'second-runner');
+  const artifact = join(temporary, 'idops-plan', 'plan.json');
+  return {
+    site,
+    artifact,
+    plan: async () => {
+      const ran = await site.run(inputsOf('plan', site, ''), { sha });
+      await mkdir(join(artifact, '..'), { recursive: true });
+      if (ran.outputs['plan-file'] !== undefined) await cp(ran.outputs['plan-file'], artifact);
+      return ran;
+    },
+    apply: (digest) => site.run(inputsOf('apply', site, temporary, digest), { sha }),
+  };
+}
+
+describe('the two jobs of a merge', () => {
+  it('apply what was approved, and then have nothing to do', async () => {
+    const { plan, apply, site } = await merged();
+    const planned = await plan();
+    expect(planned).toMatchObject({ code: 0, outputs: { changed: 'true' } });
+    expect(planned.summary).toContain(planned.outputs.digest);
+    expect(site.writes()).toEqual([]);
+    expect(await apply()).toMatchObject({ code: 0, summary: expect.stringContaining('1 applied') });
+    expect(site.writes()).toHaveLength(1);
+    expect((await plan()).outputs.changed).toBe('false');
+  });
+
+  it('send nothing where the server moved while somebody looked, nor with a plan that the pull request did not show', async () => {
+    const { plan, apply, site } = await merged();
+    await plan();
+    await site.write(acme('Another'));
+    await site.run({ command: 'apply', comment: 'false' }, { sha: 'def456' });
+    const before = site.writes().length;
+    await site.write(acme('Approved'));
+    expect(await apply()).toMatchObject({ code: 1, log: expect.stringContaining('stale-plan') });
+    // Planned anew, it is another change than the one that was approved, until somebody gives its digest.
+    const { outputs } = await plan();
+    expect((await apply()).code).toBe(1);
+    expect(site.writes()).toHaveLength(before);
+    expect(await apply(outputs.digest)).toMatchObject({ code: 0 });
+    expect(site.writes()).toHaveLength(before + 1);
+  });
+
+  it('send nothing where the artifact was changed', async () => {
+    const { plan, apply, site, artifact } = await merged();
+    await plan();
+    const text = await readFile(artifact, 'utf8');
+    await writeFile(artifact, text.replaceAll('Approved', 'Forged'));
+    expect(await apply()).toMatchObject({ code: 1, log: expect.stringContaining('plan-altered') });
+    expect(site.writes()).toEqual([]);
+  });
+});
