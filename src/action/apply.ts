@@ -1,22 +1,21 @@
 import { resolve } from 'node:path';
 import { type Result, summarizeResult } from '../apply/result.js';
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { type Problem, ProblemsError } from '../base/problems.js';
 import { approve } from '../plan/approve.js';
-import { changesServer, type Plan } from '../plan/plan.js';
+import { changesServer } from '../plan/plan.js';
 import { renderText, resultReport } from '../report/formats.js';
 import { redactPlan, redactProblems, redactResult } from '../report/redacted.js';
 import { resultSummaryLine } from '../report/result-text.js';
 import { openForWriting } from '../session/open.js';
 import { planOptionsOf } from '../session/options.js';
 import { readPlanFile } from '../session/plan-file.js';
-import { approvalOf, checkApproval } from './approval.js';
-import { openGithub } from './github.js';
-import { fromPullRequest, type Inputs } from './inputs.js';
+import { checkApproval } from './approval.js';
+import { approvalFor } from './asked-approval.js';
+import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { titleLine } from './log.js';
 import { type Ending, writeSummary } from './outputs.js';
-import { commentKey, folderOf } from './places.js';
-import type { Approval } from './stale.js';
+import { folderOf } from './places.js';
 import { planSummary } from './text.js';
 import { tellResult } from './told-result.js';
 
@@ -74,22 +73,4 @@ function applied(result: Result, problems: readonly Problem[]): string {
   if (result.run !== null) return resultSummaryLine(result);
   const [first] = problems;
   return first === undefined ? 'There was nothing to apply.' : titleLine(`${first.code}: ${first.message}`);
-}
-
-async function approvalFor(job: Job, inputs: Inputs, expected: string, plan: Plan): Promise<Approval | null> {
-  if (expected !== fromPullRequest)
-    return { digest: expected, observed: null, changes: null, source: 'expect-digest', runUrl: null };
-  if (inputs.githubToken === undefined) {
-    throw new ProblemsError([
-      error('not-approved', 'expect-digest: from-pull-request needs the input github-token'),
-    ]);
-  }
-  const api = await openGithub(inputs.githubToken, job.event, { signal: job.signal });
-  const approval = await approvalOf(api, job.event, {
-    key: commentKey(inputs, plan.environment),
-    named: inputs.prNumber,
-    open: false,
-  });
-  if (approval !== null) job.log.say(`${approval.source} approved ${approval.digest}`);
-  return approval;
 }

@@ -12,7 +12,7 @@ import {
   wholeNumber,
 } from '../session/options.js';
 
-const commands = ['validate', 'plan', 'apply'] as const;
+const commands = ['validate', 'plan', 'apply', 'check'] as const;
 const checkRunModes = ['true', 'false', 'on-overflow'] as const;
 const commentModes = ['true', 'false', 'on-change'] as const;
 
@@ -82,8 +82,10 @@ export function readInputs(given: (name: string) => string): Inputs {
       wrong(`the input expect-digest is "${expectDigest}"`, `it is a plan's digest or ${fromPullRequest}`),
     );
   }
-  if (expectDigest !== undefined && command !== 'apply') {
-    problems.push(wrong('the input expect-digest goes with the command apply alone', 'leave it out'));
+  if (expectDigest !== undefined && command !== 'apply' && command !== 'check') {
+    problems.push(
+      wrong('the input expect-digest goes with the commands apply and check alone', 'leave it out'),
+    );
   }
   const driftIssue = flag('drift-issue');
   if (driftIssue && command !== 'plan') {
@@ -110,6 +112,9 @@ export function readInputs(given: (name: string) => string): Inputs {
   };
   if (args.acceptDid.length > 0 && command !== 'apply') {
     problems.push(wrong('args: --accept-did goes with the command apply alone', 'leave it out'));
+  }
+  if (command === 'check' && inputs.planFile !== undefined) {
+    problems.push(wrong('the input plan-file goes with the commands plan and apply alone', 'leave it out'));
   }
   if (command === 'apply' && inputs.planFile !== undefined) problems.push(...besidePlanFile(args));
   refuse(problems);

@@ -6,6 +6,7 @@ import { changesServer } from '../plan/plan.js';
 import { redactPlan, redactProblems } from '../report/redacted.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { planAndApply } from './apply.js';
+import { planAndCheck } from './check.js';
 import type { Check } from './check-run.js';
 import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
@@ -14,6 +15,7 @@ import { commentInputs, tellNoPlan } from './no-plan.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
 import { configInRepository, runAddress } from './places.js';
 import { planAndTell } from './plan.js';
+import { refusal } from './refusal.js';
 import { aboutPlain, subjectOf } from './subject.js';
 import { problemsBlock } from './text.js';
 import { tellNotApplied } from './told-result.js';
@@ -42,7 +44,8 @@ export async function run(signal: AbortSignal): Promise<number> {
   const failed =
     outcome.code === 1 || outcome.code === 130 || (outcome.code === 2 && inputs?.failOnChanges === true);
   writeOutputs(outcome, failed);
-  if (inputs !== undefined) await job.posts.check(inputs, checkOf(job, inputs, outcome, failed));
+  if (inputs !== undefined && inputs.command !== 'check')
+    await job.posts.check(inputs, checkOf(job, inputs, outcome, failed));
   await job.log.end();
   if (!failed) return 0;
   return outcome.code === 130 ? 130 : 1;
@@ -66,12 +69,16 @@ async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
   if (inputs.command === 'validate') return await validate(job, inputs);
   const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
   const reason = hasToken ? null : (job.event.pullRequest?.withoutSecrets ?? null);
+  if (reason !== null && inputs.command === 'check') {
+    throw refusal(`nothing says whether this is approved: ${reason}`, 'check it in the merge group');
+  }
   if (reason !== null) return await validate(job, inputs, reason);
   const foreign = whyForeign(job, inputs);
   if (foreign !== null && inputs.command === 'plan') {
     return await validate(job, inputs, `${foreign}, and base-url and token are not both inputs`);
   }
   if (foreign !== null) throw refuseForeign(foreign);
+  if (inputs.command === 'check') return await planAndCheck(job, inputs);
   return inputs.command === 'plan' ? await planAndTell(job, inputs) : await planAndApply(job, inputs);
 }
 
