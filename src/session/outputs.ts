@@ -50,7 +50,7 @@ async function placesOf(path: string): Promise<string[]> {
 
 /**
  * Makes sure that no file that is asked for is one that idops reads or keeps: the configuration, a credential, a
- * manifest, a body, the state, its lock or a journal; nor one that it would take for a manifest from then on, but for `manifests`, which
+ * manifest, a body, the state, its lock or a journal, or a folder of these; nor one that it would take for a manifest from then on, but for `manifests`, which
  * are some. Throws a ProblemsError (`output-is-input`).
  */
 export async function refuseInputs(
@@ -70,11 +70,18 @@ export async function refuseInputs(
     if (names.some((name) => inputs.has(name))) problems.push(refusal(output, 'idops reads it'));
     else if ((await ways(path)).some((way) => kept.some((state) => isOfState(way, state)))) {
       problems.push(refusal(output, 'it is a state, or belongs to one'));
+    } else if ((await ways(path)).some((way) => kept.some((state) => isFolderOfState(way, state)))) {
+      problems.push(refusal(output, 'the folder of a state or of its journals is to be there'));
     } else if (taken.has(output)) {
       problems.push(refusal(output, 'the globs of the configuration would take it for a manifest'));
     }
   }
   if (problems.length > 0) throw new ProblemsError(problems);
+}
+
+/** Whether a path, which need not be there yet, is a folder that a state lies in, or its journals. */
+function isFolderOfState(path: string, state: string): boolean {
+  return state.startsWith(path + sep) || path === join(dirname(state), 'runs');
 }
 
 /** Those of the outputs that a project's globs would find. */

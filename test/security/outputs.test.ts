@@ -108,6 +108,8 @@ posix('a file that is asked for', () => {
     '.idops/state.json',
     '.idops/state.json.lock',
     '.idops/runs/x.jsonl',
+    '.idops',
+    './.idops/runs',
   ])('is not %s', async (path) => {
     const at = await project(files);
     await symlink('manifests/all.yaml', join(at.folder, 'link.yaml'));
