@@ -3,7 +3,7 @@ import { error, type Problem } from '../base/problems.js';
 import type { Change, Plan } from './plan.js';
 
 /** How many destructive things a plan does: a user who loses two memberships counts twice. */
-export function countDestructions(plan: Plan): number {
+export function countDestructions(plan: Pick<Plan, 'changes'>): number {
   return plan.changes.reduce((sum, { destructions }) => sum + destructions.length, 0);
 }
 

@@ -1,7 +1,6 @@
 import type { NamedSample } from '../mail/samples.js';
 import { isDrifted, type Share } from '../plan/drift.js';
 import { type Action, type Plan, summarize } from '../plan/plan.js';
-import { countDestructions } from '../plan/safety.js';
 import { type ChangeContext, changeBox, type Entry, showsEmail, Unfolding, warningLine } from './changes.js';
 import { aboutEmails, contents, controls, countsList, factsList } from './contents.js';
 import { Emails } from './emails.js';
@@ -9,7 +8,15 @@ import { ValueRoom } from './long.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { pageText } from './page.js';
-import { allWarnings, headline, isDestructive, reviewGroups, shareNotes, shownPart } from './review.js';
+import {
+  allWarnings,
+  destructiveCount,
+  headline,
+  isDestructive,
+  reviewGroups,
+  shareNotes,
+  shownPart,
+} from './review.js';
 import { actionWords, plural } from './words.js';
 
 export interface HtmlOptions {
@@ -120,12 +127,12 @@ function numbered(plan: Plan, options: HtmlOptions): Group[] {
 
 function notices(plan: Plan, only: Share | undefined): Insertable {
   const shown = shownPart(plan, only);
-  const destructive = countDestructions(shown);
+  const { count, inAll } = destructiveCount(shown);
   const warnings = allWarnings(shown);
   return [
-    ...(destructive > 0
+    ...(count > 0
       ? [
-          markup`<p class="loss"><strong>${plural(destructive, 'destructive change')}</strong>, shown first.</p>\n`,
+          markup`<p class="loss"><strong>${plural(count, 'destructive change')}</strong>${inAll}, shown first.</p>\n`,
         ]
       : []),
     ...shareNotes(plan, only).map((note) => markup`<p class="note">${note}</p>\n`),

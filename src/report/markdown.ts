@@ -2,12 +2,19 @@ import { escapeText } from '../base/escape.js';
 import { kindOf } from '../kinds/index.js';
 import type { Share } from '../plan/drift.js';
 import type { Change, Plan } from '../plan/plan.js';
-import { countDestructions } from '../plan/safety.js';
 import { detailsOf, hasDetails } from './details.js';
 import type { Forge } from './forge.js';
 import { changeLine, type Form, tells, warningLine } from './lines.js';
 import { code, html, markdown, prose } from './marked.js';
-import { allWarnings, headline, type ReviewGroup, reviewGroups, shareNotes, shownPart } from './review.js';
+import {
+  allWarnings,
+  destructiveCount,
+  headline,
+  type ReviewGroup,
+  reviewGroups,
+  shareNotes,
+  shownPart,
+} from './review.js';
 import { allot, type Entry, type Section, type Shown, sectionTexts } from './room.js';
 import { shorten } from './values.js';
 import { groupWarnings, type WarningGroup } from './warnings.js';
@@ -66,9 +73,9 @@ function headText(plan: Plan, warnings: number, only: Share | undefined): string
   const lines = [
     `Server ${code(shorten(escapeText(plan.server), '', 200))}, profile ${code(plan.profile)}${environment}.`,
   ];
-  const destructive = countDestructions(shownPart(plan, only));
+  const { count, inAll } = destructiveCount(shownPart(plan, only));
   const notes = [
-    ...(destructive > 0 ? [`**${plural(destructive, 'destructive change')}**, first below`] : []),
+    ...(count > 0 ? [`**${plural(count, 'destructive change')}**${inAll}, first below`] : []),
     ...(warnings > 0 ? [`${plural(warnings, 'warning')}, last below`] : []),
   ];
   if (notes.length > 0) lines.push('', `${notes.join('; ')}.`);

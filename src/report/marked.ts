@@ -90,7 +90,7 @@ const referringWord = /^[("]?(?:www|gh-)|[0-9a-f]{7}/i;
 const pieces = /\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;
 /** The same, with a quotation of several words as one: marks of code that begin in it end in it. */
 const quotedPieces =
-  /(?<![^\s])"[^"\s{][^"\n{]{0,200}"(?=[,.;:!?)]?(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;
+  /(?<![^\s])"(?:[^"\\\s]|\\\S)(?:[^"\\\n]|\\[^\n]){0,200}"(?=[,.;:!?)]{0,2}(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;
 
 /** A text in pieces; a quotation in words is words, whatever is around them. */
 function piecesOf(text: string): string[] {

@@ -4,6 +4,7 @@ import { kindOf } from '../kinds/index.js';
 import { type Share, shareOf } from '../plan/drift.js';
 import type { Action, Change, Plan, PlanWarning } from '../plan/plan.js';
 import { leavesDebts, summarize } from '../plan/plan.js';
+import { countDestructions } from '../plan/safety.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
 import { placeList, placesOf } from './places.js';
@@ -60,6 +61,13 @@ function kindTitle(changes: readonly Change[]): string {
 /** Whether something would be lost. */
 export function isDestructive({ destructions }: Change): boolean {
   return destructions.length > 0;
+}
+
+/** How many changes lose something, and how many things that is in all, where it is another number: ` (3 things in all)`. */
+export function destructiveCount({ changes }: Pick<Plan, 'changes'>): { count: number; inAll: string } {
+  const count = changes.filter(isDestructive).length;
+  const losses = countDestructions({ changes });
+  return { count, inAll: losses === count ? '' : ` (${losses} things in all)` };
 }
 
 /** Every warning of a plan, with the change that it is about; null for those about the plan as a whole. */

@@ -1,12 +1,11 @@
 import { bare, displayWidth, escapeText } from '../base/escape.js';
 import { type Share, shareOf } from '../plan/drift.js';
 import { type Action, type Change, type Plan, summarize } from '../plan/plan.js';
-import { countDestructions } from '../plan/safety.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import { fieldLines, type Pen } from './field-text.js';
 import { fold, type Tinted } from './fold.js';
 import { labelBeside, nameOf } from './names.js';
-import { idleBecause, isDestructive } from './review.js';
+import { destructiveCount, idleBecause, isDestructive } from './review.js';
 import { originOf, requestTexts } from './view.js';
 import { togetherLines, toldWarnings, warningLines } from './warning-text.js';
 import { colors, wrap } from './words.js';
@@ -132,8 +131,7 @@ function destructiveSentence(plan: Plan): string | null {
   if (destructive.length === 0) return null;
   const named = destructive.slice(0, NAMED).map(nameOf).join(', ');
   const more = destructive.length - NAMED;
-  const [count, losses] = [destructive.length, countDestructions(plan)];
-  const inAll = losses === count ? '' : ` (${losses} things in all)`;
+  const { count, inAll } = destructiveCount(plan);
   return `${count} ${count === 1 ? 'is' : 'are'} destructive${inAll}: ${named}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 

@@ -46,6 +46,28 @@ describe('the Markdown of a plan', () => {
     expect(prose('it says "see #12 there".')).toBe('it says `"see #12 there"`.');
   });
 
+  it('marks a quotation in brackets, with marks of its own or with a placeholder as a whole too', () => {
+    expect(prose('changed (was "ACME Corporation"), and in the manifest')).toBe(
+      'changed (was "ACME Corporation"), and in the manifest',
+    );
+    expect(prose('changed (was "**bold** x y"), and so on')).toBe(
+      'changed (was `"**bold** x y"`), and so on',
+    );
+    expect(prose('(was "a \\"b c\\" @d e")')).toBe('(was `"a \\"b c\\" @d e"`)');
+    expect(prose('(was "Hi {{ name }} @all")')).toBe('(was `"Hi {{ name }} @all"`)');
+    expect(prose('(was "{brackets} @all")')).toBe('(was `"{brackets} @all"`)');
+  });
+
+  it('counts what is destructive by changes, as the text does, and says how much that is in all', () => {
+    const said = (destructions: readonly (readonly string[])[]) =>
+      planMarkdown(planOf(destructions.map((one) => changeOf({ destructions: one }))), plain).split('\n')[4];
+    expect(said([['blocks the user', 'removes the membership of acme']])).toBe(
+      '**1 destructive change** (2 things in all), first below.',
+    );
+    expect(said([['a', 'b'], ['c']])).toBe('**2 destructive changes** (3 things in all), first below.');
+    expect(said([['a'], ['c']])).toBe('**2 destructive changes**, first below.');
+  });
+
   it('reads as a whole', () => {
     const text = planMarkdown(
       planOf(
