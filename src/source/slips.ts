@@ -31,16 +31,34 @@ export function slipOf({ code, message, pos }: YAMLError, refused: Refused): Sli
 
 type Tell = (found: Found, refused: Refused) => Slip | undefined;
 
-/** `txt_content: |` with its text in the same column, whatever the parser takes that text for. */
-function unindented({ at }: Found, { text }: Refused): Slip | undefined {
+/** `txt_content: |` with its text, or a later line of that, in the same column, whatever the parser takes it for. */
+function unindented({ at, code }: Found, refused: Refused): Slip | undefined {
+  const { text } = refused;
   const found = unindentedText(text, at);
   if (found === undefined) return undefined;
+  const { mark, columns, isFirst, range } = found;
+  if (isFirst) {
+    return {
+      message: `the text that "${mark}" announces on the line above is not indented${columns === undefined ? '' : ' so far'}`,
+      hint:
+        columns === undefined
+          ? 'indent each line of the text further than its key'
+          : `indent each line of the text by ${columns} more than its key, or leave the ${columns} behind "${mark}" out`,
+      range,
+    };
+  }
+  const written = text.slice(range.start, range.end);
+  const isOther = /^[-=_*"']|^\/[/*]/.test(written) || missingSpace(written, range, refused) !== undefined;
+  if (isOther || !outside.includes(code)) return undefined;
   return {
-    message: `the text that "${found.mark}" announces on the line above is not indented`,
-    hint: 'indent each line of the text further than its key',
-    range: found.range,
+    message: `this line is no "key: value", and not indented as the text that "${mark}" announces above`,
+    hint: 'indent it as far as that text, or write a colon and a space behind its key',
+    range,
   };
 }
+
+/** What the parser says of a line that is neither a key with its value nor a part of what stands above. */
+const outside: readonly string[] = ['MULTILINE_IMPLICIT_KEY', 'MISSING_CHAR'];
 
 /** A merge that was left half done makes any number of errors, which say nothing of it. */
 export function conflictIn(text: string): Slip | undefined {

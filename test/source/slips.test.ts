@@ -141,6 +141,23 @@ describe('a slip in YAML is told once, in plain words, where it was made', () =>
       '3:3',
       'the text that "|" announces on the line above is not indented',
     ],
+    [
+      'kind: O\ntext: |\n  ok\nhello\nthere {{x}}\n',
+      '4:1',
+      'this line is no "key: value", and not indented as the text that "|" announces above',
+    ],
+    [
+      'kind: O\ntext: >\n  ok\n\nhello\nlabel: x\n',
+      '5:1',
+      'this line is no "key: value", and not indented as the text that ">" announces above',
+    ],
+    ['kind: O\ntext: |\n  ok\nname:acme\nlabel: x\n', '4:1', 'a space is missing behind the colon'],
+    ['kind: O\ntext: |\n  ok\n- a\n', '4:1', 'an item of a list ("- ") stands where a key is due'],
+    [
+      'kind: O\ntext: |2-\n hello\n',
+      '3:2',
+      'the text that "|" announces on the line above is not indented so far',
+    ],
     ['kind: O\nname: |\nlabel: a: b\n', '3:8', 'a value without quotes holds a colon with a space after it'],
     ['a:\n  - b: |\n  - "c\n', '3:5', 'the quote that opens here is never closed'],
     [
