@@ -90,8 +90,14 @@ export class OrganizationIndex {
   }
 
   #lacks(which: string, reference: string, what: 'id' | 'name'): string {
-    const similar = this.#similar(reference, what);
-    const meant = similar === undefined ? '' : `; did you mean "${similar}"?`;
+    const [, field, named] = /^(id|name):(\S.*)$/s.exec(reference) ?? [];
+    const similar = field === undefined ? this.#similar(reference, what) : undefined;
+    const meant =
+      field !== undefined
+        ? `; a space may be missing behind the colon: "${field}: ${named}"`
+        : similar === undefined
+          ? ''
+          : `; did you mean "${similar}"?`;
     return `the server has no organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant}`;
   }
 

@@ -203,6 +203,7 @@ describe('finding an organization', () => {
     ];
     const listed = new OrganizationIndex(rows);
     expect(listed.find('acm')).toMatch(/correct the name; did you mean "acme"\?$/);
+    expect(listed.find('name:acme')).toMatch(/; a space may be missing behind the colon: "name: acme"$/);
     expect(listed.find('ACME Corporation')).toMatch(/did you mean "acme"\?$/);
     expect(listed.lacksId('10000000-0000-4000-8000-000000000009')).toMatch(
       /correct the id; did you mean "10000000-0000-4000-8000-000000000001"\?$/,
