@@ -9,25 +9,25 @@ export interface Told {
   readonly opens: boolean;
 }
 
-/** What is to be told in the place of a comment of before; null where there was none. */
-export type Tell = (before: Marker | null) => Promise<Told>;
+/** What is to be told in the place of a comment of before, of which the lines for idops are given; empty where there was none. */
+export type Tell = (before: readonly Marker[]) => Promise<Told>;
 
 /** Brings the one comment of a project and environment up to date, on whatever page of the comments it is. */
 export async function syncComment(api: GithubApi, number: number, key: string, tell: Tell): Promise<void> {
   const comments = (await api.comments(number)).filter(({ body }) => isAbout(body, 'plan', key));
   const [own] = await ownRemarks(api, comments);
   if (own !== undefined) {
-    const { body } = await tell(readMarker(own.body));
+    const { body } = await tell(readMarkers(own.body));
     // Somebody may delete it meanwhile.
     if (await api.updateComment(own.id, body)) return;
   }
-  const { body, opens } = await tell(null);
+  const { body, opens } = await tell([]);
   if (opens) await api.addComment(number, body);
 }
 
 /** Whether a comment showed a plan with something in it, or may have. */
-export function showedChanges(before: Marker | null): boolean {
-  return before !== null && before.digest !== null && before.changes?.length !== 0;
+export function showedChanges(before: readonly Marker[], key: string): boolean {
+  return before.some((one) => one.key === key && one.digest !== null && one.changes?.length !== 0);
 }
 
 /** The pull request that a run belongs to: the one that it is for, or the merged one that brought its commit; null for none. */

@@ -11,6 +11,7 @@ import {
   selectionOptions,
   wholeNumber,
 } from '../session/options.js';
+import { type EnvironmentInputs, readEnvironments } from './environments.js';
 
 const commands = ['validate', 'plan', 'apply', 'check'] as const;
 const checkRunModes = ['true', 'false', 'on-overflow'] as const;
@@ -28,6 +29,8 @@ export interface Inputs {
   readonly workingDirectory: string;
   readonly config?: string;
   readonly environment?: string;
+  /** Several environments, in the order in which they are told; empty where one is meant. */
+  readonly environments: readonly EnvironmentInputs[];
   readonly baseUrl?: string;
   readonly token?: string;
   readonly githubToken?: string;
@@ -97,6 +100,7 @@ export function readInputs(given: (name: string) => string): Inputs {
     workingDirectory: text('working-directory') ?? '.',
     ...optional('config', text('config')),
     ...optional('environment', text('environment')),
+    environments: readEnvironments(text, command, problems),
     ...optional('baseUrl', text('base-url')),
     ...optional('token', text('token')),
     ...optional('githubToken', text('github-token')),

@@ -19,6 +19,8 @@ export interface Annotated extends Annotation {
 export class Log {
   #inputs: Inputs | undefined;
   #annotations: Annotated[] = [];
+  /** What is kept already: of several environments each may say the same. */
+  readonly #kept = new Set<string>();
 
   /** Told what the step was told, once that is known. */
   learn(inputs: Inputs): void {
@@ -47,7 +49,14 @@ export class Log {
     const { look } = this;
     this.say(await renderText(report, 'text', shown, look));
     const annotations = (await report.annotations?.())?.(shown, look) ?? [];
-    for (const annotation of annotations) this.#annotations.push({ ...annotation, folder: look.folder });
+    for (const annotation of annotations) this.#keep({ ...annotation, folder: look.folder });
+  }
+
+  #keep(annotation: Annotated): void {
+    const { level, title, message, place } = annotation;
+    const name = JSON.stringify([level, title, message, place?.file, place?.line, place?.column]);
+    if (!this.#kept.has(name)) this.#annotations.push(annotation);
+    this.#kept.add(name);
   }
 
   /** Writes problems, where there are any. */
@@ -57,7 +66,7 @@ export class Log {
 
   /** Keeps a sentence about the step itself, which comes before what is about files. */
   annotate(level: Annotation['level'], message: string): void {
-    this.#annotations.push({ level, title: 'idops', message, place: null, rank: -1, folder: '' });
+    this.#keep({ level, title: 'idops', message, place: null, rank: -1, folder: '' });
   }
 
   /** All annotations, the most important first. */

@@ -1,14 +1,18 @@
+import { environmentNames } from './environments.js';
 import type { Args, Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { markerLine, noPlan } from './marker.js';
-import { commentKey } from './places.js';
+import { commentKey, sharedKey } from './places.js';
 import { sectionText } from './sections.js';
 import { aboutText, subjectOf } from './subject.js';
 import { plainText } from './text.js';
 
 /** What of the inputs says which comment is meant, whatever else is wrong with them. */
 export interface CommentInputs
-  extends Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'githubToken' | 'comment'> {
+  extends Pick<
+    Inputs,
+    'config' | 'environment' | 'environments' | 'workingDirectory' | 'githubToken' | 'comment'
+  > {
   readonly args: Args;
 }
 
@@ -25,6 +29,7 @@ export function commentInputs(given: (name: string) => string): CommentInputs | 
     workingDirectory: text('working-directory') ?? '.',
     ...(config === undefined ? {} : { config }),
     ...(environment === undefined ? {} : { environment }),
+    environments: environmentNames(given('environments')).map((name) => ({ name })),
     ...(githubToken === undefined ? {} : { githubToken }),
     // Nobody knows whether a wrong command was to be one that writes any.
     comment: comment === 'false' || (comment === 'true' && command === 'plan') ? comment : 'on-change',
@@ -52,7 +57,8 @@ export async function tellNoPlan(
   inputs: CommentInputs,
   { title, text, hide, quiet = false }: NoPlan,
 ): Promise<void> {
-  const key = commentKey(inputs, null);
+  const { environments } = inputs;
+  const key = environments.length === 0 ? commentKey(inputs, null) : sharedKey(inputs, environments);
   const first = markerLine({ kind: 'plan', key, run: job.event.runId, ...noPlan });
   const heading = `${aboutText('idops plan', subjectOf(inputs, inputs.args, hide))}: ${title}`;
   await job.posts.comment(
@@ -66,7 +72,7 @@ export async function tellNoPlan(
   );
 }
 
-function replaced(before: { readonly digest: string | null } | null): string[] {
-  if (before === null || before.digest === null) return [];
+function replaced(before: readonly { readonly digest: string | null }[]): string[] {
+  if (before.every(({ digest }) => digest === null)) return [];
   return ['The plan that an earlier run showed here approves nothing any more.'];
 }

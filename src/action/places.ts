@@ -47,6 +47,16 @@ export function commentKey(
   return markerKey(configInRepository(inputs), environment ?? environmentOf(inputs));
 }
 
+/** The key of the comment that several environments have together, in whatever order. */
+export function sharedKey(
+  inputs: Pick<Inputs, 'config' | 'workingDirectory'>,
+  environments: readonly { readonly name: string }[],
+): string {
+  // No environment is called so.
+  const names = environments.map(({ name }) => name).toSorted();
+  return markerKey(configInRepository(inputs), `\n${names.join('\n')}`);
+}
+
 /** The address of the attempt of a run, whose page shows the summaries of its steps. */
 export function runAddress({ runUrl }: Pick<WorkflowEvent, 'runUrl'>): string {
   const attempt = process.env.GITHUB_RUN_ATTEMPT ?? '';

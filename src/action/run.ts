@@ -8,6 +8,8 @@ import { problemsOf, stacksOf } from '../session/failures.js';
 import { planAndApply } from './apply.js';
 import { planAndCheck } from './check.js';
 import type { Check } from './check-run.js';
+import { eachEnvironment } from './each-environment.js';
+import { tokensIn } from './environments.js';
 import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
 import { titleLine } from './log.js';
@@ -15,6 +17,7 @@ import { commentInputs, tellNoPlan } from './no-plan.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
 import { configInRepository, runAddress } from './places.js';
 import { planAndTell } from './plan.js';
+import { planEach } from './plan-each.js';
 import { refusal } from './refusal.js';
 import { aboutPlain, subjectOf } from './subject.js';
 import { problemsBlock } from './text.js';
@@ -23,8 +26,10 @@ import { validate } from './validate.js';
 
 /** Runs the action for the event that its process was started for, and gives the exit code of the step. */
 export async function run(signal: AbortSignal): Promise<number> {
-  const secrets = ['token', 'github-token'].map((name) => getInput(name)).filter((secret) => secret !== '');
-  secrets.forEach(setSecret);
+  const secrets = [...tokensIn(getInput('token')), getInput('github-token')].filter(
+    (secret) => secret !== '',
+  );
+  for (const secret of new Set(secrets)) setSecret(secret);
   const typed: string[] = [];
   const job = new Job(signal, secrets);
   let inputs: Inputs | undefined;
@@ -37,6 +42,8 @@ export async function run(signal: AbortSignal): Promise<number> {
     });
     // A program that the configuration names, to get a token from, inherits the rest of the environment.
     for (const name of ['INPUT_TOKEN', 'INPUT_GITHUB-TOKEN']) delete process.env[name];
+    // What is given for each environment is for that one alone.
+    if (inputs.environments.some(({ token }) => token !== undefined)) delete process.env.IDOPS_TOKEN;
     outcome = await runCommand(job, inputs);
   } catch (failure) {
     outcome = await tellFailure(job, inputs, failure, typed);
@@ -67,18 +74,20 @@ function checkOf(job: Job, inputs: Inputs, { code, changed, summary }: Ending, f
 async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
   job.log.learn(inputs);
   if (inputs.command === 'validate') return await validate(job, inputs);
-  const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
+  const each = eachEnvironment(inputs);
+  const hasToken = each.some(({ token }) => token !== undefined) || (process.env.IDOPS_TOKEN ?? '') !== '';
   const reason = hasToken ? null : (job.event.pullRequest?.withoutSecrets ?? null);
   if (reason !== null && inputs.command === 'check') {
     throw refusal(`nothing says whether this is approved: ${reason}`, 'check it in the merge group');
   }
   if (reason !== null) return await validate(job, inputs, reason);
-  const foreign = whyForeign(job, inputs);
+  const [foreign = null] = each.map((one) => whyForeign(job, one)).filter((one) => one !== null);
   if (foreign !== null && inputs.command === 'plan') {
     return await validate(job, inputs, `${foreign}, and base-url and token are not both inputs`);
   }
   if (foreign !== null) throw refuseForeign(foreign);
   if (inputs.command === 'check') return await planAndCheck(job, inputs);
+  if (inputs.environments.length > 0) return await planEach(job, inputs);
   return inputs.command === 'plan' ? await planAndTell(job, inputs) : await planAndApply(job, inputs);
 }
 

@@ -55,9 +55,9 @@ export function plainText(title: string, text: string, event: WorkflowEvent): st
   return `## ${title}\n\n${text}\n\n${origin(event)}\n`;
 }
 
-/** A plan for the summary of a step: all of it, as far as GitHub takes it. */
-export async function planSummary(shown: SharedPlan): Promise<string> {
-  const limit = summaryLimit - summaryRest;
+/** A plan for the summary of a step: all of it, as far as GitHub takes it; one `of` so many. */
+export async function planSummary(shown: SharedPlan, of = 1): Promise<string> {
+  const limit = Math.floor((summaryLimit - summaryRest) / of);
   return await fitting(shown, headOf(shown, false, ''), (text) => Buffer.byteLength(text), limit);
 }
 
@@ -87,12 +87,12 @@ function headOf({ plan, subject }: SharedPlan, outdates: boolean, note: string):
 }
 
 /** Problems as a block that shows them as they are. */
-export async function problemsBlock(problems: readonly Problem[]): Promise<string> {
-  return block(await renderText(problemsReport, 'text', problems, look));
+export async function problemsBlock(problems: readonly Problem[], room = blockRoom): Promise<string> {
+  return block(await renderText(problemsReport, 'text', problems, look), room);
 }
 
-function block(text: string): string {
-  const short = text.length > blockRoom ? `${text.slice(0, blockRoom)}\n… (the log has all of it)` : text;
+function block(text: string, room: number): string {
+  const short = text.length > room ? `${text.slice(0, room)}\n… (the log has all of it)` : text;
   return `${fence(short.trimEnd().split('\n'))}\n`;
 }
 

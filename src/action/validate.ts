@@ -1,34 +1,44 @@
+import type { Problem } from '../base/problems.js';
 import { validText } from '../report/problems.js';
 import { redactProblems } from '../report/redacted.js';
 import { plural } from '../report/words.js';
 import { validateProject } from '../session/validation.js';
+import { eachEnvironment } from './each-environment.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { tellNoPlan } from './no-plan.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { problemsBlock } from './text.js';
 
+/** What checking a project, or one of its environments, came to. */
+interface Checked {
+  readonly environment: string | null;
+  readonly problems: readonly Problem[];
+  readonly failed: boolean;
+  readonly summary: string;
+}
+
 /** Checks the project alone, without a server. `reason` says why there is no plan, where one was asked for. */
 export async function validate(job: Job, inputs: Inputs, reason: string | null = null): Promise<Ending> {
-  const { problems: found, objects } = await validateProject(() => job.project(inputs), job.redactor.add);
-  const problems = redactProblems(found, job.redactor);
-  await job.log.problems(problems);
-  const errors = problems.filter(({ severity }) => severity === 'error').length;
-  const failed = errors > 0;
-  const summary = failed ? plural(errors, 'error') : validText(objects);
+  const checked: Checked[] = [];
+  for (const own of eachEnvironment(inputs)) checked.push(await check(job, own));
+  const several = inputs.environments.length > 0;
+  const told = checked.map(({ environment, summary }) => (several ? `${environment}: ${summary}` : summary));
+  const summary = told.join('; ');
   const why =
     reason === null
       ? ''
       : `There is no plan for this ${job.event.pullRequest === null ? 'run' : 'pull request'}: ${reason}. It was validated alone.`;
   if (why !== '') job.log.annotate('notice', why);
   job.log.say(`${summary}.`);
-  await writeSummary(
-    [
-      `## idops validate: ${summary}\n`,
-      ...(why === '' ? [] : [`${why}\n`]),
+  const blocks = await Promise.all(
+    checked.map(async ({ problems }, index) => [
+      `## idops validate: ${told[index]}\n`,
       ...(problems.length === 0 ? [] : [await problemsBlock(problems)]),
-    ].join('\n'),
+    ]),
   );
+  await writeSummary([...(why === '' ? [] : [`${why}\n`]), ...blocks.flat()].join('\n'));
+  const failed = checked.some((one) => one.failed);
   if (reason !== null && inputs.command === 'plan') {
     const text = `${why} ${failed ? `It is not valid: ${summary}.` : `${summary}.`}`;
     await tellNoPlan(job, inputs, { title: 'validated only', text, hide: job.redactor.redact, quiet: true });
@@ -38,4 +48,14 @@ export async function validate(job: Job, inputs: Inputs, reason: string | null =
     summary: why === '' ? summary : `${summary}. ${why}`,
     changed: false,
   };
+}
+
+async function check(job: Job, inputs: Inputs): Promise<Checked> {
+  const { problems: found, objects } = await validateProject(() => job.project(inputs), job.redactor.add);
+  const problems = redactProblems(found, job.redactor);
+  await job.log.problems(problems);
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const failed = errors > 0;
+  const summary = failed ? plural(errors, 'error') : validText(objects);
+  return { environment: inputs.environment ?? null, problems, failed, summary };
 }
