@@ -34,10 +34,11 @@ export async function validate(job: Job, inputs: Inputs, reason: string | null =
   const blocks = await Promise.all(
     checked.map(async ({ problems }, index) => [
       `## idops validate: ${told[index]}\n`,
+      ...(why === '' || index > 0 ? [] : [`${why}\n`]),
       ...(problems.length === 0 ? [] : [await problemsBlock(problems)]),
     ]),
   );
-  await writeSummary([...(why === '' ? [] : [`${why}\n`]), ...blocks.flat()].join('\n'));
+  await writeSummary(blocks.flat().join('\n'));
   const failed = checked.some((one) => one.failed);
   if (reason !== null && inputs.command === 'plan') {
     const text = `${why} ${failed ? `It is not valid: ${summary}.` : `${summary}.`}`;
