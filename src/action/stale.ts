@@ -79,7 +79,7 @@ function differences(
     .map(({ address, action }) => `${address}: ${action} is new`);
   const where = runUrl === null ? '' : `; ${runUrl} shows what was approved`;
   const rest =
-    nameless.size === 0 ? [] : [`${nameless.size} of the approved are not in the plan any more${where}`];
+    nameless.size === 0 ? [] : [`approved, and not in the plan any more: ${nameless.size}${where}`];
   return [...told, ...fresh, ...rest];
 }
 

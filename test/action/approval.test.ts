@@ -164,6 +164,23 @@ describe('what the comment of a pull request approves', () => {
     expect(log).toContain('Organization/acme: the server has something else there now');
   });
 
+  it('names what differs also where there was no room for names, and says where the rest is shown', async () => {
+    const { site, comment } = await planned();
+    const marker = readMarker(comment.body);
+    const [one] = marker?.changes ?? [];
+    if (marker === null || one === undefined) throw new Error('no marker');
+    const nameless = { ...one, address: null };
+    const changes = [nameless, { ...nameless, id: '0123456789' }];
+    comment.body = comment.body.replace(/^.*/, markerLine({ ...marker, changes }));
+    expect(comment.body).toContain('compact=');
+    site.github.merge(7, 'abc123');
+    await site.write(acme('Another'));
+    const log = await refused(site, 'Organization/acme: something else would be sent now');
+    expect(log).toContain(
+      'approved, and not in the plan any more: 1; https://github.example/acme/identity/actions/runs/77 shows what was approved',
+    );
+  });
+
   it('is nothing where GitHub does not tell who edited it', async () => {
     const { site } = await planned();
     site.github.merge(7, 'abc123');
