@@ -108,7 +108,6 @@ posix('a file that is asked for', () => {
     '.idops/state.json',
     '.idops/state.json.lock',
     '.idops/runs/x.jsonl',
-    '.idops',
     './.idops/runs',
   ])('is not %s', async (path) => {
     const at = await project(files);
@@ -125,6 +124,15 @@ posix('a file that is asked for', () => {
     expect(at.writes()).toEqual([]);
     const after = await at.files();
     for (const [name, text] of Object.entries(before)) expect(after[name]).toBe(text);
+  });
+
+  it('is not the folder of the state, which is still to be made', async () => {
+    const at = await project(files);
+    for (const args of ['plan --out .idops', 'validate --format json=./.idops']) {
+      const ran = await at.idops(args);
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
+    }
+    expect(existsSync(join(at.folder, '.idops'))).toBe(false);
   });
 
   it.each([
