@@ -32,11 +32,11 @@ export function tokensIn(text: string): string[] {
 
 /** Reads what is given for several environments; empty where there is one alone. What is wrong with it is added to the problems. */
 export function readEnvironments(
+  text: string | undefined,
   given: (name: string) => string | undefined,
   command: string,
   problems: Problem[],
 ): EnvironmentInputs[] {
-  const text = given('environments');
   if (text === undefined) return [];
   const names = environmentNames(text);
   const wrong = (message: string, hint: string): void => {

@@ -100,7 +100,7 @@ export function readInputs(given: (name: string) => string): Inputs {
     workingDirectory: text('working-directory') ?? '.',
     ...optional('config', text('config')),
     ...optional('environment', text('environment')),
-    environments: readEnvironments(text, command, problems),
+    environments: readEnvironments(text('environments'), text, command, problems),
     ...optional('baseUrl', text('base-url')),
     ...optional('token', text('token')),
     ...optional('githubToken', text('github-token')),
