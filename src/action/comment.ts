@@ -30,14 +30,20 @@ export function showedChanges(before: readonly Marker[], key: string): boolean {
   return before.some((one) => one.key === key && one.digest !== null && one.changes?.length !== 0);
 }
 
-/** The pull request that a run belongs to: the one that it is for, or the merged one that brought its commit; null for none. */
+/**
+ * The merged pull request that a run belongs to: the one that it is for, or that brought its commit; null for none. One that isn't
+ * merged is none: idops would be the last to have written a comment that somebody else may have changed, and that then approves.
+ */
 export async function broughtBy(
   api: GithubApi,
   { pullRequest, commit, branch }: WorkflowEvent,
   named: number | undefined,
 ): Promise<number | null> {
   const known = pullRequest?.number ?? named;
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    const { mergedAt } = pullRequest?.merge ?? (await api.pullRequest(known));
+    return mergedAt === null ? null : known;
+  }
   const found = (await api.pullRequestsOf(commit)).find(
     ({ base, mergedAt, mergeCommit }) => mergedAt !== null && mergeCommit === commit && base === branch,
   );

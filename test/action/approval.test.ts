@@ -270,6 +270,30 @@ describe('the pull request whose comment approves', () => {
     await refused(site, 'pull request #7 is not merged', pullRequest());
   });
 
+  it.each<[string, object, (sha: string) => ActionOptions]>([
+    ['closes the pull request', {}, () => ({ ...pullRequest(), sha: 'abc123' })],
+    ['names it', { 'pr-number': '7' }, (sha) => ({ event: 'workflow_dispatch', sha })],
+  ])(
+    'is not what an apply before the merge, which %s, leaves of what somebody wrote',
+    async (_, given, run) => {
+      const { site, comment } = await planned();
+      Object.assign(site.github.merge(7, 'abc123'), { merged_at: null, merge_commit_sha: null });
+      site.github.edit(
+        comment,
+        mallory,
+        comment.body.replace(/digest=\S+/, `digest=sha256:${'a'.repeat(64)}`),
+      );
+      const before = comment.body;
+      const { code, log } = await site.run({ ...inputs, ...given }, run('abc123'));
+      expect(code).toBe(1);
+      expect(log).toContain('pull request #7 is not merged');
+      expect(comment.body).toBe(before);
+      site.github.pulls.splice(0);
+      site.github.merge(7, 'abc123');
+      await refused(site, 'edited by mallory');
+    },
+  );
+
   it('is named by pr-number where the event names none, and held to the same', async () => {
     const { site } = await planned();
     site.github.merge(7, 'abc123');
