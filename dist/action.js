@@ -492,14 +492,14 @@ var kWebSocketOptions=Symbol("webSocketOptions");var kEventSourceOptions=Symbol(
 super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=opts?.eventSource??{}}get webSocketOptions(){
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
-return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve17,reject)=>{
-this.close((err,data3)=>{return err?reject(err):resolve17(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
+return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{
+this.close((err,data3)=>{return err?reject(err):resolve18(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
 "invalid callback")}if(this[kDestroyed]){const err=new ClientDestroyedError;queueMicrotask(()=>callback2(err,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
 this[kOnClosed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kClose]().then(()=>this.destroy()).
 then(()=>queueMicrotask(onClosed))}destroy(err,callback2){if(typeof err==="function"){callback2=err;err=null}if(callback2===
-void 0){return new Promise((resolve17,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve17(data3)})})}
+void 0){return new Promise((resolve18,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError2("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
 this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err){err=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
@@ -1899,7 +1899,7 @@ if(body2==="failure"){return"failure"}mimeType=mimeType.slice(0,-6);mimeType=mim
 mimeType.slice(0,-1)}if(mimeType.startsWith(";")){mimeType="text/plain"+mimeType}let mimeTypeRecord=parseMIMEType(mimeType);
 if(mimeTypeRecord==="failure"){mimeTypeRecord=parseMIMEType("text/plain;charset=US-ASCII")}return{mimeType:mimeTypeRecord,
 body:body2}}function URLSerializer(url2,excludeFragment=false){if(!excludeFragment){return url2.href}const href=url2.href;
-const hashLength=url2.hash.length;const serialized=hashLength===0?href:href.substring(0,href.length-hashLength);if(!hashLength&&
+const hashLength2=url2.hash.length;const serialized=hashLength2===0?href:href.substring(0,href.length-hashLength2);if(!hashLength2&&
 href.endsWith("#")){return serialized.slice(0,-1)}return serialized}function stringPercentDecode(input2){const bytes=encoder.
 encode(input2);return percentDecode(bytes)}function isHexCharByte(byte){return byte>=48&&byte<=57||byte>=65&&byte<=70||byte>=
 97&&byte<=102}function hexByteToNumber(byte){return byte>=48&&byte<=57?byte-48:(byte&223)-55}function percentDecode(input2){
@@ -2309,7 +2309,7 @@ function parsingError(cause){return new TypeError("Failed to parse body as FormD
 return char<=31||char===127}function isTSpecial(char){return char===40||char===41||char===60||char===62||char===64||char===
 44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===61}function isToken(char){
 return char<=127&&char!==32&&char!==9&&!isCTL(char)&&!isTSpecial(char)}module.exports={multipartFormDataParser,validateBoundary}}});var require_promise=__commonJS({"node_modules/undici/lib/util/promise.js"(exports,module){"use strict";function createDeferredPromise(){
-let res;let rej;const promise3=new Promise((resolve17,reject)=>{res=resolve17;rej=reject});return{promise:promise3,resolve:res,
+let res;let rej;const promise3=new Promise((resolve18,reject)=>{res=resolve18;rej=reject});return{promise:promise3,resolve:res,
 reject:rej}}module.exports={createDeferredPromise}}});var require_body=__commonJS({"node_modules/undici/lib/web/fetch/body.js"(exports,module){"use strict";var util=require_util();
 var{ReadableStreamFrom,readableStreamClose,fullyReadBody,extractMimeType}=require_util2();var{FormData,setFormDataState}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,isDisturbed}=__require("node:stream");var{
@@ -2576,8 +2576,8 @@ write(`${header}content-length: ${contentLength}\r
 `,"latin1");socket.write(buffer);socket.uncork();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload&&
 request5.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve17,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve17}});socket.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve18,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve18}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request5,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
 if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err){writer.destroy(
 err)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request5,
@@ -2740,8 +2740,8 @@ throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2
 write(buffer);h2stream.uncork();h2stream.end();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve17,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve17}});h2stream.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve18,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve18}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request5.onBodySent(
 chunk);if(!res){await waitForDrain()}}h2stream.end();request5.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err){
 abort(err)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -2812,10 +2812,10 @@ return Boolean(this[kHTTPContext]?.busy(null)||this[kSize]>=(getPipelining(this)
 this);this.once("connect",cb)}[kDispatch](opts,handler2){const request5=new Request(this[kUrl].origin,opts,handler2);this[kQueue].
 push(request5);if(this[kResuming]){}else if(util.bodyLength(request5.body)==null&&util.isIterable(request5.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
-2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve17=>{if(this[kSize]){this[kClosedResolve]=resolve17}else{
-resolve17(null)}})}[kDestroy](err){return new Promise(resolve17=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve18=>{if(this[kSize]){this[kClosedResolve]=resolve18}else{
+resolve18(null)}})}[kDestroy](err){return new Promise(resolve18=>{const requests=this[kQueue].splice(this[kPendingIdx]);
 for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];if(request5!=null){util.errorRequest(this,request5,err)}}
-const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve17(null)};if(this[kHTTPContext]){
+const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve18(null)};if(this[kHTTPContext]){
 this[kHTTPContext].destroy(err,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err){
 if(client3[kRunning]===0&&err.code!=="UND_ERR_INFO"&&err.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
 const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];
@@ -2876,8 +2876,8 @@ ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
 this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i2=0;i2<this[kClients].length;i2++){const client3=this[kClients][i2];
-if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve17=>{
-this[kClosedResolve]=resolve17})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve18=>{
+this[kClosedResolve]=resolve18})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
 onError(err)}const destroyAll=new Array(this[kClients].length);for(let i2=0;i2<this[kClients].length;i2++){destroyAll[i2]=
 this[kClients][i2].destroy(err)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
@@ -3061,8 +3061,8 @@ buffer.subarray(2);debug("authentication successful");this.markAuthenticated()}c
 CONNECTING||this.state===STATES.CONNECTED){throw new InvalidArgumentError2("Connection already in progress")}if(this.state!==
 STATES.AUTHENTICATED){throw new InvalidArgumentError2("Client must be authenticated before CONNECT")}debug("connecting t\
 o",address2,port);this.state=STATES.CONNECTING;const request5=this.buildConnectRequest(COMMANDS.CONNECT,address2,port);this.
-socket.write(request5)}buildConnectRequest(command3,address2,port){const{type:addressType,buffer:addressBuffer}=parseAddress(
-address2);const request5=Buffer2.alloc(4+addressBuffer.length+2);request5[0]=SOCKS_VERSION;request5[1]=command3;request5[2]=
+socket.write(request5)}buildConnectRequest(command2,address2,port){const{type:addressType,buffer:addressBuffer}=parseAddress(
+address2);const request5=Buffer2.alloc(4+addressBuffer.length+2);request5[0]=SOCKS_VERSION;request5[1]=command2;request5[2]=
 0;request5[3]=addressType;addressBuffer.copy(request5,4);request5.writeUInt16BE(port,4+addressBuffer.length);return request5}handleConnectResponse(){
 if(this.buffer.length<4){return}const version3=this.buffer[0];const reply=this.buffer[1];const addressType=this.buffer[3];
 if(version3!==SOCKS_VERSION){throw new Socks5ProxyError(`Invalid SOCKS version in reply: ${version3}`,"UND_ERR_SOCKS5_RE\
@@ -3098,16 +3098,16 @@ options.headers||{};this[kProxyProtocol]=options.proxyTls?"https:":"http:";this[
 decodeURIComponent(url2.password):null)};this[kConnector]=options.connect||buildConnector({...options.proxyTls,servername:options.
 proxyTls?.servername||url2.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
-const socket=await new Promise((resolve17,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err,socket2)=>{if(err){reject(err)}else{resolve17(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+const socket=await new Promise((resolve18,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
+(err,socket2)=>{if(err){reject(err)}else{resolve18(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
 socks5Client.on("error",err=>{debug("SOCKS5 error:",err);socket.destroy()});await socks5Client.handshake();await new Promise(
-(resolve17,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve17()};const onError=err=>{clearTimeout(timeout);
+(resolve18,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve18()};const onError=err=>{clearTimeout(timeout);
 socks5Client.removeListener("authenticated",onAuthenticated);reject(err)};if(socks5Client.state===STATES.AUTHENTICATED){
-clearTimeout(timeout);resolve17()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
-await socks5Client.connect(targetHost,targetPort);await new Promise((resolve17,reject)=>{const timeout=setTimeout(()=>{reject(
+clearTimeout(timeout);resolve18()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
+await socks5Client.connect(targetHost,targetPort);await new Promise((resolve18,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve17()};const onError=err=>{clearTimeout(
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve18()};const onError=err=>{clearTimeout(
 timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
@@ -3116,7 +3116,7 @@ try{const url2=new URL2(origin2);const targetHost=url2.hostname;const targetPort
 https:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url2.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upg\
 rading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
-await new Promise((resolve17,reject)=>{finalSocket.once("secureConnect",resolve17);finalSocket.once("error",reject)})}callback2(
+await new Promise((resolve18,reject)=>{finalSocket.once("secureConnect",resolve18);finalSocket.once("error",reject)})}callback2(
 null,finalSocket)}catch(err){debug("SOCKS5 connection error:",err);callback2(err)}}});this[kPools].set(originKey,pool)}return pool[kDispatch](
 opts,handler2)}catch(err){debug("dispatch error:",err);if(typeof handler2.onResponseError==="function"){handler2.onResponseError(
 null,err);return false}else if(typeof handler2.onError==="function"){handler2.onError(err);return false}else{throw err}}}async[kClose](){
@@ -3298,17 +3298,17 @@ if(!this[kBody]){this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kB
 return this[kBody]}dump(opts){const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){
 return Promise.reject(new InvalidArgumentError2("signal must be an AbortSignal"))}const limit2=opts?.limit&&Number.isFinite(
 opts.limit)?opts.limit:128*1024;if(signal?.aborted){return Promise.reject(signal.reason??new AbortError)}if(this._readableState.
-closeEmitted){return Promise.resolve(null)}return new Promise((resolve17,reject)=>{if(this[kContentLength]&&this[kContentLength]>
+closeEmitted){return Promise.resolve(null)}return new Promise((resolve18,reject)=>{if(this[kContentLength]&&this[kContentLength]>
 limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}if(signal){const onAbort=()=>{this.destroy(signal.reason??
 new AbortError)};signal.addEventListener("abort",onAbort);this.on("close",function(){signal.removeEventListener("abort",
-onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve17(null)}})}else{this.on("close",resolve17)}
+onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve18(null)}})}else{this.on("close",resolve18)}
 this.on("error",noop5).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
 isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked(bodyReadable){return bodyReadable[kBody]?.
 locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked(
-bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve17,reject)=>{if(isUnusable(
+bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve18,reject)=>{if(isUnusable(
 stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===false){stream.on("error",reject).
 on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError("unusable"))}}else{queueMicrotask(
-()=>{stream[kConsume]={type,stream,resolve:resolve17,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
+()=>{stream[kConsume]={type,stream,resolve:resolve18,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
 this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
 stream;if(state.bufferIndex){const start3=state.bufferIndex;const end=state.buffer.length;for(let n2=start3;n2<end;n2++){
@@ -3321,10 +3321,10 @@ encoding==="utf-8"){return buffer.utf8Slice(start3,bufferLength)}else{return buf
 encoding)}}function chunksConcat(chunks,length2){if(chunks.length===0||length2===0){return new Uint8Array(0)}if(chunks.length===
 1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length2).buffer);let offset=0;for(let i2=0;i2<
 chunks.length;++i2){const chunk=chunks[i2];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
-const{type,body:body2,resolve:resolve17,stream,length:length2}=consume2;try{if(type==="text"){resolve17(chunksDecode(body2,
-length2,encoding))}else if(type==="json"){resolve17(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
-rayBuffer"){resolve17(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve17(new Blob(body2,{type:stream[kContentType]}))}else if(type===
-"bytes"){resolve17(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
+const{type,body:body2,resolve:resolve18,stream,length:length2}=consume2;try{if(type==="text"){resolve18(chunksDecode(body2,
+length2,encoding))}else if(type==="json"){resolve18(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
+rayBuffer"){resolve18(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve18(new Blob(body2,{type:stream[kContentType]}))}else if(type===
+"bytes"){resolve18(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
 consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(consume2,err){if(consume2.body===null){return}
 if(err){consume2.reject(err)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
 reject=null;consume2.length=0;consume2.body=null}module.exports={Readable:BodyReadable,chunksDecode}}});var require_api_request=__commonJS({"node_modules/undici/lib/api/api-request.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3355,8 +3355,8 @@ chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.p
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
 if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop5),err)})}if(body2){this.body=null;if(util.isStream(
 body2)){body2.on("error",noop5);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
-null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve17,reject)=>{request5.call(this,
-opts,(err,data3)=>{return err?reject(err):resolve17(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
+null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{request5.call(this,
+opts,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
 dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err,{opaque}))}}module.exports=request5;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self2){
@@ -3391,7 +3391,7 @@ const{res}=this;removeSignal(this);if(!res){return}this.trailers=util.parseHeade
 res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;if(res){this.res=null;util.destroy(res,
 err)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}if(body2){
 this.body=null;util.destroy(body2,err)}}};function stream(opts,factory,callback2){if(callback2===void 0){return new Promise(
-(resolve17,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve17(data3)})})}try{const handler2=new StreamHandler(
+(resolve18,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const handler2=new StreamHandler(
 opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.
 opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
@@ -3438,8 +3438,8 @@ socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:ca
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve17,reject)=>{upgrade.
-call(this,opts,(err,data3)=>{return err?reject(err):resolve17(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
+err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{upgrade.
+call(this,opts,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
 callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
 upgradeHandler)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
 err,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3454,8 +3454,8 @@ if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abor
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
 rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve17,reject)=>{
-connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve17(data3)})})}try{const connectHandler=new ConnectHandler(
+callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{
+connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const connectHandler=new ConnectHandler(
 opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
@@ -3725,7 +3725,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError2(`In\
 valid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve17}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve18}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError:InvalidArgumentError2,
 UndiciError}=require_errors();var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();
 function formatRequestKey(opts,headerFilters,matchOptions={}){const url2=new URL(opts.path,opts.origin);const normalized2=opts.
@@ -3764,11 +3764,11 @@ requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash
 get(hash3);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve17(path),"utf8");const parsed3=JSON.parse(data3);if(Array.isArray(parsed3)){this.#snapshots.clear();for(const{hash:hash3,
+resolve18(path),"utf8");const parsed3=JSON.parse(data3);if(Array.isArray(parsed3)){this.#snapshots.clear();for(const{hash:hash3,
 snapshot}of parsed3){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed3))}}catch(error63){
 if(error63.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{
 cause:error63})}}}async saveSnapshots(filePath){const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2(
-"Snapshot path is required")}const resolvedPath=resolve17(path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.
+"Snapshot path is required")}const resolvedPath=resolve18(path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.
 from(this.#snapshots.entries()).map(([hash3,snapshot])=>({hash:hash3,snapshot}));await writeFile2(resolvedPath,JSON.stringify(
 data3,null,2),{flush:true})}clear(){this.#snapshots.clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){
 return this.#snapshots.size}resetCallCounts(){for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){
@@ -4439,8 +4439,8 @@ if(!result){return handleUncachedResponse(dispatch,globalOpts,cacheKey,handler2,
 deleteCachedValue(globalOpts.store,cacheKey);return handleUncachedResponse(dispatch,globalOpts,cacheKey,handler2,opts,reqCacheControl)}
 const now=Date.now();if(now>result.deleteAt){return dispatch(opts,new CacheHandler(globalOpts,cacheKey,handler2))}const age=Math.
 round((now-result.cachedAt)/1e3);const requestMaxAgeExpired=reqCacheControl?.["max-age"]!==void 0&&age>=reqCacheControl["\
-max-age"];const stale3=requestMaxAgeExpired||isStale(result,reqCacheControl,globalOpts.type);const revalidate=requestMaxAgeExpired||
-needsRevalidation(result,reqCacheControl,opts);if(stale3||revalidate){if(util.isStream(opts.body)&&util.bodyLength(opts.
+max-age"];const stale2=requestMaxAgeExpired||isStale(result,reqCacheControl,globalOpts.type);const revalidate=requestMaxAgeExpired||
+needsRevalidation(result,reqCacheControl,opts);if(stale2||revalidate){if(util.isStream(opts.body)&&util.bodyLength(opts.
 body)!==0){return dispatch(opts,new CacheHandler(globalOpts,cacheKey,handler2))}if(!revalidate&&withinStaleWhileRevalidateWindow(
 result,globalOpts.type)){sendCachedValue(handler2,opts,result,age,null,true);queueMicrotask(()=>{const headers2=makeRevalidationHeaders(
 opts,result);dispatch({...opts,headers:headers2},new CacheHandler(globalOpts,cacheKey,{onRequestStart(){},onRequestUpgrade(){},
@@ -4453,7 +4453,7 @@ globalOpts,cacheKey,handler2))};return dispatch({...opts,headers},new CacheReval
 if(success2){if(statusCode===304){if(!revalidationTargetMatchesCacheKey(cacheKey,context3)||!revalidationEtagMatchesCachedValue(
 result,headers2)||revalidationResponseDisallowsCachedReuse(globalOpts.type,headers2)){return refetch()}if(revalidationResponseUpdatesCacheControl(
 headers2)){deleteCachedValue(globalOpts.store,cacheKey)}else if(revalidationResponseAddsVary(result,headers2.vary?parseVaryHeader(
-headers2.vary,opts.headers):void 0)){return refetch()}}sendCachedValue(handler2,opts,result,age,context3,stale3)}else if(util.
+headers2.vary,opts.headers):void 0)){return refetch()}}sendCachedValue(handler2,opts,result,age,context3,stale2)}else if(util.
 isStream(result.body)){result.body.on("error",nop).destroy()}},new CacheHandler(globalOpts,cacheKey,handler2),withinStaleIfErrorThreshold))}
 if(util.isStream(opts.body)){opts.body.on("error",nop).destroy()}sendCachedValue(handler2,opts,result,age,null,false)}module.
 exports=(opts={})=>{const{store=new MemoryCacheStore,methods=["GET"],cacheByDefault=void 0,type="shared",origins=void 0}=opts;
@@ -5256,7 +5256,7 @@ fetchParams.controller.controller.error(fetchParams.controller.serializedAbortRe
 controller.controller.error(new TypeError("terminated",{cause:isErrorLike(reason)?reason:void 0}))}}fetchParams.controller.
 connection.destroy()}return response;function dispatch({body:body2}){const url2=requestCurrentURL(request5);const agent=fetchParams.
 controller.dispatcher;const path=url2.pathname+url2.search;const hasTrailingQuestionMark=url2.search.length===0&&url2.href[url2.
-href.length-url2.hash.length-1]==="?";return new Promise((resolve17,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
+href.length-url2.hash.length-1]==="?";return new Promise((resolve18,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
 `${path}?`:path,origin:url2.origin,method:request5.method,body:agent.isMockActive?request5.body&&(request5.body.source||
 request5.body.stream):body2,headers:request5.headersList.entries,maxRedirections:0,upgrade:request5.mode==="websocket"?"\
 websocket":void 0},{body:null,abort:null,onConnect(abort){const{connection}=fetchParams.controller;timingInfo.finalConnectionTimingInfo=
@@ -5278,7 +5278,7 @@ constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflat
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
-new Readable({read:resume});const onError=this.onError.bind(this);resolve17({status,statusText,headersList,body:decoders.
+new Readable({read:resume});const onError=this.onError.bind(this);resolve18({status,statusText,headersList,body:decoders.
 length?pipeline(this.body,...decoders,err=>{if(err){this.onError(err)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
@@ -5287,11 +5287,11 @@ abort)}this.body?.destroy(error63);fetchParams.controller.terminate(error63);rej
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}const headerName=name2.toLowerCase();if(Array.
 isArray(value3)){for(const entry2 of value3){headersList.append(headerName,String(entry2),true)}}else{headersList.append(
-headerName,String(value3),true)}}resolve17({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
+headerName,String(value3),true)}}resolve18({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
-toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve17({status,statusText:STATUS_CODES2[status],
+toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve18({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch2,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
@@ -6503,23 +6503,23 @@ includes(begin));if(kinds2.length===0)return;yield*decodedLayers(layer,everyEsca
 ,pattern]of kinds2)yield*decodedLayers(layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;
 for(let count3=0;count3<maxDecodings;count3+=1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({
 text:text5,from,to},pattern){if(text5.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text5.
-length);const ends=new Int32Array(text5.length);let length2=0;let kept=0;const keep2=end=>{for(let at3=kept;at3<end;at3+=
-1){starts[length2]=from?.[at3]??at3;ends[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text5.slice(kept,end));kept=end};
-for(const{0:written3,index}of text5.matchAll(pattern)){const meant2=meaningOf(written3);if(meant2===written3||meant2.length>
-written3.length)continue;keep2(index);kept=index+written3.length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=
-1){starts[length2]=from?.[index]??index;ends[length2]=to?.[kept-1]??kept;length2+=1}}if(pieces2.length===0)return null;keep2(
-text5.length);return{text:pieces2.join(""),from:starts.subarray(0,length2),to:ends.subarray(0,length2)}}function meaningOf(written3){
-if(written3.startsWith("&"))return decodeHTML(written3);if(written3.startsWith("%")){try{return decodeURIComponent(written3)}catch{
-return written3}}const letter=written3[1]??"";if(written3.length===2)return letters[letter]??letter;const code2=Number.parseInt(
-written3.replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written3:written3.length===6?String.fromCharCode(code2):
-String.fromCodePoint(code2)}function lowered(text5){const units=new Uint16Array(text5.length);for(let at3=0;at3<text5.length;at3+=
-1)units[at3]=lowerOf(text5.charCodeAt(at3));return{text:textOfUnits(units),at:null}}function squeezed(text5){const units=new Uint16Array(
-text5.length);const at3=new Int32Array(text5.length);let length2=0;for(let index=0;index<text5.length;index+=1){const unit=text5.
-charCodeAt(index);if(unit===56128&&index+1<text5.length&&(text5.charCodeAt(index+1)&64512)===56320){index+=1;continue}if(isIgnored(
-unit))continue;units[length2]=lowerOf(unit);at3[length2]=index;length2+=1}return{text:textOfUnits(units.subarray(0,length2)),
-at:at3.subarray(0,length2)}}function textOfUnits(units){return Buffer.from(units.buffer,units.byteOffset,units.byteLength).
-toString("utf16le")}function knownOf(unit){known??=new Uint32Array(2**16);const before=known[unit]??0;if(before!==0)return before;
-const character=String.fromCharCode(unit);const small=character.toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.
+length);const ends2=new Int32Array(text5.length);let length2=0;let kept2=0;const keep2=end=>{for(let at3=kept2;at3<end;at3+=
+1){starts[length2]=from?.[at3]??at3;ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text5.slice(kept2,end));kept2=
+end};for(const{0:written3,index}of text5.matchAll(pattern)){const meant2=meaningOf(written3);if(meant2===written3||meant2.
+length>written3.length)continue;keep2(index);kept2=index+written3.length;pieces2.push(meant2);for(let unit=0;unit<meant2.
+length;unit+=1){starts[length2]=from?.[index]??index;ends2[length2]=to?.[kept2-1]??kept2;length2+=1}}if(pieces2.length===
+0)return null;keep2(text5.length);return{text:pieces2.join(""),from:starts.subarray(0,length2),to:ends2.subarray(0,length2)}}
+function meaningOf(written3){if(written3.startsWith("&"))return decodeHTML(written3);if(written3.startsWith("%")){try{return decodeURIComponent(
+written3)}catch{return written3}}const letter=written3[1]??"";if(written3.length===2)return letters[letter]??letter;const code2=Number.
+parseInt(written3.replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written3:written3.length===6?String.fromCharCode(
+code2):String.fromCodePoint(code2)}function lowered(text5){const units=new Uint16Array(text5.length);for(let at3=0;at3<text5.
+length;at3+=1)units[at3]=lowerOf(text5.charCodeAt(at3));return{text:textOfUnits(units),at:null}}function squeezed(text5){
+const units=new Uint16Array(text5.length);const at3=new Int32Array(text5.length);let length2=0;for(let index=0;index<text5.
+length;index+=1){const unit=text5.charCodeAt(index);if(unit===56128&&index+1<text5.length&&(text5.charCodeAt(index+1)&64512)===
+56320){index+=1;continue}if(isIgnored(unit))continue;units[length2]=lowerOf(unit);at3[length2]=index;length2+=1}return{text:textOfUnits(
+units.subarray(0,length2)),at:at3.subarray(0,length2)}}function textOfUnits(units){return Buffer.from(units.buffer,units.
+byteOffset,units.byteLength).toString("utf16le")}function knownOf(unit){known??=new Uint32Array(2**16);const before=known[unit]??
+0;if(before!==0)return before;const character=String.fromCharCode(unit);const small=character.toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.
 test(character);const answer=ignored2?1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}function isIgnored(unit){
 return knownOf(unit)===1}function lowerOf(unit){const answer=knownOf(unit);return answer===1?unit:answer-2}var maxDecodings,
 escapes,everyEscape,letters,known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();
@@ -6546,22 +6546,22 @@ at3,at3+found2,edges);at3+=found2-this.size}}#beginning(text5){const known3=this
 return known3;const made2={lengths:[],run:false};this.#byBeginning.set(text5,made2);this.#flags??=new Uint8Array(2**17);
 this.#flags[slotOf(hashOf(text5))]=1;return made2}};powers=new Map}});function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(
 address2.slice(slash))}function createRedactor(){const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;
-const declared=new Secrets;const credentials2=[tokens,variables,answered];const short3=new Set;const knownTokens=new Set;
+const declared=new Secrets;const credentials2=[tokens,variables,answered];const short4=new Set;const knownTokens=new Set;
 const isToken=text5=>knownTokens.has(text5.toLowerCase());return{add(secret3,kind="token"){const trimmed2=secret3.trim();
 const credential=kind==="answer"?trimmed2.length>=leastFolded:kind!=="declared";const list2={token:tokens,variable:variables,
 answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="token");if(credential&&trimmed2!==""&&trimmed2.
-length<leastFolded)short3.add(trimmed2);if(kind==="token")knownTokens.add(trimmed2.toLowerCase())},redact:text5=>replaced(
+length<leastFolded)short4.add(trimmed2);if(kind==="token")knownTokens.add(trimmed2.toLowerCase())},redact:text5=>replaced(
 text5,found(credentials2,text5,true)),redactKey:text5=>replaced(text5,found(credentials2,text5,false)),redactName:text5=>replaced(
 text5,found([tokens,variables],text5,false),one=>isUuid(one)&&!isToken(one)),redactFile:text5=>replaced(text5,found([tokens],
 text5,false)),redactSentence(text5){const own4=found([tokens,variables],text5,true);const quoted2=within(found([answered],
 text5,true),quotations(text5));return replaced(text5,[...own4,...quoted2],one=>isWord(one)&&!isToken(one))},redactEcho:text5=>replaced(
-text5,found([...credentials2,declared],text5,true)),holds:text5=>short3.has(text5.trim())||found(credentials2,text5,false).
+text5,found([...credentials2,declared],text5,true)),holds:text5=>short4.has(text5.trim())||found(credentials2,text5,false).
 length>0}}function quotations(text5){return[...text5.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,
 to:index+quoted2.length}))}function within(ranges,others){return ranges.filter(({from,to})=>others.some(other=>other.from<=
-from&&to<=other.to))}function found(lists,text5,short3){const ranges=[];const sought=lists.filter(list2=>list2.has(short3));
+from&&to<=other.to))}function found(lists,text5,short4){const ranges=[];const sought=lists.filter(list2=>list2.has(short4));
 if(text5.length<leastSecret||sought.length===0)return ranges;for(const layer of layersOf(text5)){let small;let narrow;const form={
 text:layer.text,small:()=>{small??=lowered(layer.text).text;return small},narrow:()=>{narrow??=squeezed(layer.text);return narrow}};
-for(const list2 of sought){list2.find(form,short3,(from,to)=>{ranges.push({from:layer.from?.[from]??from,to:layer.to?.[to-
+for(const list2 of sought){list2.find(form,short4,(from,to)=>{ranges.push({from:layer.from?.[from]??from,to:layer.to?.[to-
 1]??to})})}}return ranges}function isRandom(text5){const mixed=[/\d/,new RegExp("\\p{Ll}","u"),new RegExp("\\p{Lu}","u")].
 filter(kind=>kind.test(text5)).length>=2;return mixed&&new Set(text5).size>=5}function isBase64(character){return character!==
 void 0&&/[\w+/-]/.test(character)}function encodingEnd(text5,at3){let end=isBase64(text5[at3])?at3+1:at3;while(end<at3+3&&
@@ -6579,7 +6579,7 @@ key))return;this.#known.add(key);const trimmed2=secret3.trim();if(trimmed2.lengt
 const lines=trimmed2.split(/\r?\n/).map(line=>line.trim());const own4=lines.filter(line=>!frame.test(line));for(const text5 of new Set(
 [trimmed2,...own4.filter(({length:length2})=>length2>=leastFolded)])){this.#addForms(text5)}if(secret3!==trimmed2)this.#addExact(
 secret3);if(!runs||trimmed2.length<leastLong)return;for(const line of own4.length<lines.length?own4.slice(1):own4)this.#addRuns(
-line)}has(short3){return this.#long||short3&&this.#short}find({text:text5,small,narrow},short3,onFound){if(short3&&this.#short)
+line)}has(short4){return this.#long||short4&&this.#short}find({text:text5,small,narrow},short4,onFound){if(short4&&this.#short)
 this.#exact.find(text5,onFound);if(!this.#long)return;this.#lowered.find(small(),onFound);const{text:squeezedText,at:at3}=narrow();
 this.#squeezed.find(squeezedText,(from,to,edges)=>{const first=at3[from]??0;const last=(at3[to-1]??0)+1;onFound(edges.before&&
 isBase64(text5[first-1])?first-1:first,edges.after?encodingEnd(text5,last):last)})}#addForms(text5){for(const{text:meant2}of layersOf(
@@ -6686,11 +6686,11 @@ length>0){return match.decidable||wanted.length!==there.length?"different":"unkn
 entries(nested2).filter(([name2])=>Object.hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(type,name2,pair.wanted[name2]??
 null,pair.got[name2])));if(inner.some(part=>part.verdict==="different"))return"different";return inner.some(part=>part.verdict===
 "unknown")?"unknown":"same"}function desired(type,declared,present3,whole3){if(type.type==="set")return desiredSet(declared,
-present3);if(type.type!=="map"||!isMap(declared))return declared;const kept=Object.entries(declared).filter(([,member2])=>member2!==
-null);if(whole3)return Object.fromEntries(kept);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
+present3);if(type.type!=="map"||!isMap(declared))return declared;const kept2=Object.entries(declared).filter(([,member2])=>member2!==
+null);if(whole3)return Object.fromEntries(kept2);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
 entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))
-return void 0;return Object.fromEntries([...untouched,...kept])}function asItWillBe({type,wanted,got}){if(type.type!=="s\
-et"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;const{nested:nested2}=type;const there=new Map(matchSets(
+return void 0;return Object.fromEntries([...untouched,...kept2])}function asItWillBe({type,wanted,got}){if(type.type!=="\
+set"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;const{nested:nested2}=type;const there=new Map(matchSets(
 asElements(wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));return asElements(wanted).map(element=>{const known3=there.
 get(element);if(known3===void 0)return element;const{id,name:name2}=element;const sets=Object.entries(element).flatMap(([
 key,member2])=>{const inner=nested2[key];return inner===void 0?[]:[[key,asItWillBe({type:inner,wanted:member2,got:known3[key]})]]});
@@ -6724,9 +6724,9 @@ memberOf(now,path))?void 0:member2}function memberOf(map3,path){const parts=cont
 "unchanged"&&fields2.some(({drift})=>drift!==void 0)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
 const fields2=drifted2.flatMap(change2=>change2.fields.filter(({drift})=>drift!==void 0));return{fields:fields2.length,objects:drifted2.
 length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map,losesLeftOut:0};const leftOut4=new Map;
-let losesLeftOut=0;const kept=changes.filter(change2=>{if(change2.action==="unchanged")return false;const isOf2=only2===
+let losesLeftOut=0;const kept2=changes.filter(change2=>{if(change2.action==="unchanged")return false;const isOf2=only2===
 "drift"?isDrifted(change2):isMade(change2);if(!isOf2){leftOut4.set(change2.action,(leftOut4.get(change2.action)??0)+1);if(change2.
-destructions.length>0)losesLeftOut+=1}return isOf2});return{changes:kept,leftOut:leftOut4,losesLeftOut}}function isMade({
+destructions.length>0)losesLeftOut+=1}return isOf2});return{changes:kept2,leftOut:leftOut4,losesLeftOut}}function isMade({
 fields:fields2}){return fields2.length===0||fields2.some(({drift})=>drift===void 0||drift.declared==="changed")}var shares;
 var init_drift=__esm({"src/plan/drift.ts"(){"use strict";init_values();init_fields();shares=["drift","changes"]}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
@@ -6902,8 +6902,8 @@ endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)return["
 e on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings(before,after){const old=before.match(/\r?\n/g)??
 [];const now=after.match(/\r?\n/g)??[];return old.filter((ending,index)=>index<now.length&&ending!==now[index]).length}var maxChangedLines,
 maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();init_values2();maxChangedLines=
-2e3;maxComparisons=6e7}});function textOf(spans){return spans.map(({text:text5})=>text5).join("")}function joinSpans(parts,between2){return parts.
-flatMap((spans,index)=>index===0?spans:[plain2(between2),...spans])}function plain2(text5){return{text:text5,change:null}}
+2e3;maxComparisons=6e7}});function textOf(spans){return spans.map(({text:text5})=>text5).join("")}function joinSpans(parts,between3){return parts.
+flatMap((spans,index)=>index===0?spans:[plain2(between3),...spans])}function plain2(text5){return{text:text5,change:null}}
 var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after,confirmed,whole3=false){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;
 const wanted=asElements(after);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({
 mark:"=",text:described(it,name3,confirmed,whole3)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(
@@ -6951,15 +6951,29 @@ redBright:f("\x1B[91m","\x1B[39m"),greenBright:f("\x1B[92m","\x1B[39m"),yellowBr
 "\x1B[39m"),bgBlackBright:f("\x1B[100m","\x1B[49m"),bgRedBright:f("\x1B[101m","\x1B[49m"),bgGreenBright:f("\x1B[102m","\x1B\
 [49m"),bgYellowBright:f("\x1B[103m","\x1B[49m"),bgBlueBright:f("\x1B[104m","\x1B[49m"),bgMagentaBright:f("\x1B[105m","\x1B[\
 49m"),bgCyanBright:f("\x1B[106m","\x1B[49m"),bgWhiteBright:f("\x1B[107m","\x1B[49m")}};module.exports=createColors();module.
-exports.createColors=createColors}});function colors(enabled){return import_picocolors.default.createColors(enabled)}function plural(count3,noun){return`${count3}\
+exports.createColors=createColors}});function fold2(parts,hang,columns){if(columns===void 0)return painted(parts);const lines=[];let line=[];let width=0;let gap=[];
+let isEmpty4=true;for(const{pieces:pieces2,space}of words3(parts)){const wide2=widthOf(pieces2);if(space){gap=pieces2;continue}
+if(!isEmpty4&&width+widthOf(gap)+wide2>columns){lines.push(line);line=[{text:" ".repeat(hang)},...harmless(pieces2)];width=
+hang+wide2}else{line.push(...gap,...pieces2);width+=widthOf(gap)+wide2}gap=[];isEmpty4=false}return[...lines,line].map(painted).
+join("\n")}function inWords(text5,tint){const look2=tint===void 0?{}:{tint};const parts=[];let at3=0;for(const found2 of text5.
+matchAll(command)){parts.push({...look2,text:text5.slice(at3,found2.index)},{...look2,text:found2[0],whole:true});at3=found2.
+index+found2[0].length}return[...parts,{...look2,text:text5.slice(at3)}]}function words3(parts){const found2=[];for(const{
+text:text5,...look2}of parts){for(const piece of look2.whole===true?[text5]:text5.match(/ +|[^ ]+/g)??[]){const space=look2.
+whole!==true&&piece.startsWith(" ");const last=found2.at(-1);if(last?.space===space)last.pieces.push({...look2,text:piece});else
+found2.push({space,pieces:[{...look2,text:piece}]})}}return found2}function widthOf(pieces2){return pieces2.reduce((sum,{
+text:text5})=>sum+displayWidth(text5),0)}function harmless(pieces2){const[first,...rest]=pieces2;const whole3=pieces2.map(
+({text:text5})=>text5).join("");const safe=disarm(whole3);if(first===void 0||safe===whole3)return pieces2;return[{...first,
+text:safe.slice(0,safe.length-whole3.length+first.text.length)},...rest]}function painted(pieces2){let line="";for(let at3=0;at3<
+pieces2.length;){const{tint=String}=pieces2[at3]??{};let text5="";while(at3<pieces2.length&&(pieces2[at3]?.tint??String)===
+tint)text5+=pieces2[at3++]?.text??"";line+=text5===""?"":tint(text5)}return line}var shellWord,command;var init_fold=__esm(
+{"src/report/fold.ts"(){"use strict";init_escape();shellWord=String.raw`(?:\$?'[^']*'|\\'|[^\s'])+`;command=new RegExp(String.
+raw`\bidops(?: [a-z][a-z-]*(?: (?!-)${shellWord})?(?: --[a-z-]+(?: (?!-)${shellWord})?)*)`,"g")}});function colors(enabled){return import_picocolors.default.createColors(enabled)}function plural(count3,noun){return`${count3}\
  ${noun}${count3===1?"":"s"}`}function wrap(lead,text5,columns=lineWidth){const indent2=/^ */.exec(lead)?.[0]??"";const words7=[
-...wordsOf2(lead),...wordsOf2(text5).map(word2=>disarm(escapeText(word2)))];const lines=[];let line=indent2;let width=indent2.
-length;for(const[index,word2]of words7.entries()){const wide2=displayWidth(word2);if(index>0&&width+1+wide2>columns){lines.
-push(line);line=`${indent2}  ${word2}`;width=indent2.length+2+wide2}else{line+=index===0?word2:` ${word2}`;width+=(index===
-0?0:1)+wide2}}return[...lines,line.trimEnd()]}function wordsOf2(text5){return text5.split(/\s+/).filter(word2=>word2!=="")}
-var import_picocolors,lineWidth,actionWords;var init_words=__esm({"src/report/words.ts"(){"use strict";import_picocolors=
-__toESM(require_picocolors(),1);init_escape();lineWidth=80;actionWords={update:"to update",delete:"to delete",regenerate:"\
-to regenerate",adopt:"to adopt",blocked:"blocked",unchanged:"unchanged"}}});function driftText(field2,whole3){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
+...wordsOf2(lead),...wordsOf2(text5).map(word2=>disarm(escapeText(word2)))];return fold2([{text:indent2+words7.join(" ")}],
+indent2.length+2,columns).split("\n")}function wordsOf2(text5){return text5.split(/\s+/).filter(word2=>word2!=="")}var import_picocolors,
+lineWidth,actionWords;var init_words=__esm({"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);
+init_escape();init_fold();lineWidth=80;actionWords={update:"to update",delete:"to delete",regenerate:"to regenerate",adopt:"\
+to adopt",blocked:"blocked",unchanged:"unchanged"}}});function driftText(field2,whole3){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
 drift.recorded)?"":` (${wasText(field2,drift.recorded,whole3)})`;const declared=drift.declared==="changed"?", and in the\
  manifest":"";return`changed on the server since run ${escapeText(drift.run)}${was}${declared}`}function wasText({type,before,
 confirmed=false},recorded2,whole3){if(type==="body"&&typeof recorded2==="string"&&[recorded2,before].some(isLong)){return typeof before===
@@ -6980,23 +6994,7 @@ losesLeftOut},only2){if(only2===void 0||leftOut4.size===0)return null;const coun
  ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost2=losesLeftOut===
 0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
 join(", ")}${lost2}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
-init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function fold2(parts,hang,columns){if(columns===void 0)return painted(parts);const lines=[];let line=[];let width=0;let gap=[];
-let isEmpty4=true;for(const{pieces:pieces2,space}of words3(parts)){const wide2=widthOf(pieces2);if(space){gap=pieces2;continue}
-if(!isEmpty4&&width+widthOf(gap)+wide2>columns){lines.push(line);line=[{text:" ".repeat(hang)},...harmless(pieces2)];width=
-hang+wide2}else{line.push(...gap,...pieces2);width+=widthOf(gap)+wide2}gap=[];isEmpty4=false}return[...lines,line].map(painted).
-join("\n")}function inWords(text5,tint){const look2=tint===void 0?{}:{tint};const parts=[];let at3=0;for(const found2 of text5.
-matchAll(command)){parts.push({...look2,text:text5.slice(at3,found2.index)},{...look2,text:found2[0],whole:true});at3=found2.
-index+found2[0].length}return[...parts,{...look2,text:text5.slice(at3)}]}function words3(parts){const found2=[];for(const{
-text:text5,...look2}of parts){for(const piece of look2.whole===true?[text5]:text5.match(/ +|[^ ]+/g)??[]){const space=look2.
-whole!==true&&piece.startsWith(" ");const last=found2.at(-1);if(last?.space===space)last.pieces.push({...look2,text:piece});else
-found2.push({space,pieces:[{...look2,text:piece}]})}}return found2}function widthOf(pieces2){return pieces2.reduce((sum,{
-text:text5})=>sum+displayWidth(text5),0)}function harmless(pieces2){const[first,...rest]=pieces2;const whole3=pieces2.map(
-({text:text5})=>text5).join("");const safe=disarm(whole3);if(first===void 0||safe===whole3)return pieces2;return[{...first,
-text:safe.slice(0,safe.length-whole3.length+first.text.length)},...rest]}function painted(pieces2){let line="";for(let at3=0;at3<
-pieces2.length;){const{tint=String}=pieces2[at3]??{};let text5="";while(at3<pieces2.length&&(pieces2[at3]?.tint??String)===
-tint)text5+=pieces2[at3++]?.text??"";line+=text5===""?"":tint(text5)}return line}var shellWord,command;var init_fold=__esm(
-{"src/report/fold.ts"(){"use strict";init_escape();shellWord=String.raw`(?:\$?'[^']*'|\\'|[^\s'])+`;command=new RegExp(String.
-raw`\bidops(?: [a-z][a-z-]*(?: (?!-)${shellWord})?(?: --[a-z-]+(?: (?!-)${shellWord})?)*)`,"g")}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
+init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
 replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
 void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
 value3)})}var operations;var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_values();operations={
@@ -7022,10 +7020,10 @@ at(-1);if(text5==="")return;if(last?.change===change2)found2[found2.length-1]={t
 found2.push({text:text5,change:change2})};for(const[index,{text:text5,change:change2}]of spans.entries()){const last=found2.
 at(-1);const next=spans[index+1];const isGap=change2===null&&/^ +$/.test(text5)&&last?.change!=null&&next?.change===last.
 change;if(change2!==null&&last?.change===null&&last.text.endsWith("\\")&&text5!==""){found2.pop();add(last.text.slice(0,
--1),null);add("\\",change2)}add(text5,isGap?last.change:change2)}return found2}function commonStart(one,other){const most=Math.
-min(one.length,other.length);let length2=0;while(length2<most&&one.charCodeAt(length2)===other.charCodeAt(length2))length2+=
+-1),null);add("\\",change2)}add(text5,isGap?last.change:change2)}return found2}function commonStart(one,other){const most3=Math.
+min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(length2)===other.charCodeAt(length2))length2+=
 1;const splits=at3=>splitsWord(one,at3)||splitsWord(other,at3);while(length2>0&&splits(length2))length2-=1;return length2}
-function commonEnd(one,other){const most=Math.min(one.length,other.length);let length2=0;while(length2<most&&one.charCodeAt(
+function commonEnd(one,other){const most3=Math.min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(
 one.length-1-length2)===other.charCodeAt(other.length-1-length2))length2+=1;const splits=end=>splitsWord(one,one.length-
 end)||splitsWord(other,other.length-end);while(length2>0&&splits(length2))length2-=1;return length2}function splitsWord(text5,at3){
 if(at3<=0||at3>=text5.length)return false;if(/[\udc00-\udfff]/.test(text5.charAt(at3)))return true;return wordCharacter.
@@ -7040,11 +7038,11 @@ const here2=at3(from,to);if(here2===at3(from+1,to))from+=1;else if(here2===at3(f
 to++])}return pairs}function bagOf(line){const looked=line.slice(0,LOOKED_AT);const words7=looked.match(/[\p{L}\p{M}\p{N}_]+/gu)??
 looked.match(/\S/gu)??[];const counts2=new Map;for(const word2 of words7)counts2.set(word2,(counts2.get(word2)??0)+1);return{
 counts:counts2,size:words7.length}}function likeness(one,other){if(one===void 0||other===void 0||one.size+other.size===0)
-return 0;let shared=0;for(const[word2,count3]of one.counts)shared+=Math.min(count3,other.counts.get(word2)??0);return 2*
-shared/(one.size+other.size)}var LONGEST_MIDDLE,MOST_CHANGES,goes,comes,same2,wordCharacter,MOST_PAIRS,LOOKED_AT,ALIKE;var init_changed_words=__esm(
-{"src/report/changed-words.ts"(){"use strict";init_libesm();LONGEST_MIDDLE=1e3;MOST_CHANGES=80;goes=text5=>({text:text5,
-change:"-"});comes=text5=>({text:text5,change:"+"});same2=text5=>({text:text5,change:null});wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;
-MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown2=lines.map(line=>{const first=line.charAt(0);const mark=first===
+return 0;let shared2=0;for(const[word2,count3]of one.counts)shared2+=Math.min(count3,other.counts.get(word2)??0);return 2*
+shared2/(one.size+other.size)}var LONGEST_MIDDLE,MOST_CHANGES,goes,comes,same2,wordCharacter,MOST_PAIRS,LOOKED_AT,ALIKE;
+var init_changed_words=__esm({"src/report/changed-words.ts"(){"use strict";init_libesm();LONGEST_MIDDLE=1e3;MOST_CHANGES=
+80;goes=text5=>({text:text5,change:"-"});comes=text5=>({text:text5,change:"+"});same2=text5=>({text:text5,change:null});
+wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown2=lines.map(line=>{const first=line.charAt(0);const mark=first===
 "+"||first==="-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const partners=pairLines(
 shown2,words7||limit2!==Number.POSITIVE_INFINITY);return shown2.map(({mark,text:text5},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
 {};const cut=cutText(text5,other,limit2);const whole3=words7&&alike3?spansOf(mark,text5,other):void 0;const spans=whole3===
@@ -7055,25 +7053,25 @@ const inside2=spans.map(({text:text5,change:change2})=>{const part=text5.slice(M
 at3+=text5.length;return{text:part,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.filter(({text:text5})=>text5!==
 "")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.
 oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start3,lines){return`${lines===0?start3-1:start3},${lines}`}
-function escapeChanged(line){const escaped3=escapeText(line);const kept=escaped3.trimEnd();return kept+escaped3.slice(kept.
-length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.map(()=>void 0);if(!wanted)return paired;
+function escapeChanged(line){const escaped3=escapeText(line);const kept2=escaped3.trimEnd();return kept2+escaped3.slice(
+kept2.length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.map(()=>void 0);if(!wanted)return paired;
 const pair=(from,to,alike3)=>{paired[from]={text:lines[to]?.text??"",alike:alike3};paired[to]={text:lines[from]?.text??"",
 alike:alike3}};let start3=0;while(start3<lines.length){let middle=start3;while(lines[middle]?.mark==="-")middle+=1;let end=middle;
 while(lines[end]?.mark==="+")end+=1;for(let offset=0;offset<Math.min(middle-start3,end-middle);offset+=1)pair(start3+offset,
 middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text5})=>text5);for(const[removed,added2]of pairsOf(
 texts2(start3,middle),texts2(middle,end)))pair(start3+removed,middle+added2,true);start3=Math.max(end,start3+1)}return paired}
 var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_changed_words();init_spans();
-init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown4=field2.before===void 0;const drift=driftText(
-field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown4,drift};const view=(field2.type==="s\
-et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown4,...valuePair(
+init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
+field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown5,drift};const view=(field2.type==="s\
+et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown5,...valuePair(
 field2,options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's b\
 uilt-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
 whole:whole3}){const pair=inlinePair(field2.before,field2.after,whole3);const fate=fateText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
 fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after,confirmed=false},{whole:whole3}){const difference=compareSets(
-before,after,confirmed,whole3);if(difference===void 0)return void 0;const{elements:elements2,kept,move:move2}=difference;
-const unknown4=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown4:move2===
-null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept}}function viewBody(path,field2,options){
+before,after,confirmed,whole3);if(difference===void 0)return void 0;const{elements:elements2,kept:kept2,move:move2}=difference;
+const unknown5=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown5:move2===
+null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept:kept2}}function viewBody(path,field2,options){
 const{before,after}=field2;if(!isText(before)||!isText(after)||fitsLine(field2,before,after,options))return void 0;const{
 notes,hunks}=before===void 0?newLines(after??"",options):changedLines(before??"",after??"");const limit2=options.whole?Number.
 POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,words:options.room!=="comment"};return{view:"bod\
@@ -7096,26 +7094,26 @@ init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words()
 null?[]:wrap(`${indent}  `,view.drift,pen.columns).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
-return valueLines(path,view,pen)}}function valueLines(path,view,{paint,columns}){const{before,after,unknown:unknown4,lacks}=view;
-const was=unknown4||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after):paint.green(after);
+return valueLines(path,view,pen)}}function valueLines(path,view,{paint,columns}){const{before,after,unknown:unknown5,lacks}=view;
+const was=unknown5||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after):paint.green(after);
 const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after}`);if(width<=(columns??lineWidth))return[`${indent}${path}\
 : ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,move:move2,
-elements:elements2,kept},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};const tinted=(spans,tint)=>spans.
-map(({text:text5,change:change2})=>({text:text5,tint:change2===null?tint:tints[change2]}));const heads=move2===null?[plain2(
-head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),{text:move2.to,change:"+"}];return[fold2([{text:`${indent}${path}\
-: `},...tinted(heads,String)],indent.length+4,columns).trimEnd(),...elements2.map(({mark,text:text5,spans=[plain2(text5)]})=>fold2(
-[{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],indent.length+6,columns)),...kept>0?[paint.dim(
-`${indent}  (${kept} unchanged)`)]:[]]}function bodyLines(path,{before,fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;
-const head=text5=>fold2([{text:`${indent}${text5}`}],indent.length+2,columns);if(before==="unknown"){const shown2=debug?
-hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (unknown) \u2192 ${fate??plural(lines,"line")}`),...shown2.map(
-line=>diffRow(line))]}const said2=fate??(before==="null"?"was null":null);return[head(`${path}:${said2===null?"":` ${said2}`}`),
-...notes.map(note=>fold2([{text:`${indent}  ${note}`}],indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}\
-  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;
-if(mark===" ")return diffRow(line);const tint=mark==="+"?paint.green:paint.red;const text5=spans?.map(span=>span.change===
-null?span.text:paint.inverse(span.text)).join("");return tint(diffRow(text5===void 0?line:{...line,text:text5}))}function diffRow({
-mark,text:text5}){return text5===""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text5}`}var indent;
-var init_field_text=__esm({"src/report/field-text.ts"(){"use strict";init_escape();init_fold();init_spans();init_view();
-init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
+elements:elements2,kept:kept2},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};
+const tinted=(spans,tint)=>spans.map(({text:text5,change:change2})=>({text:text5,tint:change2===null?tint:tints[change2]}));
+const heads=move2===null?[plain2(head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),{text:move2.to,change:"+"}];
+return[fold2([{text:`${indent}${path}: `},...tinted(heads,String)],indent.length+4,columns).trimEnd(),...elements2.map(({
+mark,text:text5,spans=[plain2(text5)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],
+indent.length+6,columns)),...kept2>0?[paint.dim(`${indent}  (${kept2} unchanged)`)]:[]]}function bodyLines(path,{before,
+fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text5=>fold2([{text:`${indent}${text5}`}],indent.
+length+2,columns);if(before==="unknown"){const shown2=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
+known) \u2192 ${fate??plural(lines,"line")}`),...shown2.map(line=>diffRow(line))]}const said2=fate??(before==="null"?"wa\
+s null":null);return[head(`${path}:${said2===null?"":` ${said2}`}`),...notes.map(note=>fold2([{text:`${indent}  ${note}`}],
+indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(
+line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);const tint=mark===
+"+"?paint.green:paint.red;const text5=spans?.map(span=>span.change===null?span.text:paint.inverse(span.text)).join("");return tint(
+diffRow(text5===void 0?line:{...line,text:text5}))}function diffRow({mark,text:text5}){return text5===""?`${indent}  \u2502 ${mark}`.
+trimEnd():`${indent}  \u2502 ${mark}${text5}`}var indent;var init_field_text=__esm({"src/report/field-text.ts"(){"use st\
+rict";init_escape();init_fold();init_spans();init_view();init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
 const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
 function nameOf(named6){return`${bare(named6.address)}${labelBeside(named6)}`}var longest;var init_names=__esm({"src/rep\
 ort/names.ts"(){"use strict";init_escape();longest=60}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
@@ -7235,12 +7233,12 @@ const t2=typeof data3;switch(t2){case"number":{return Number.isNaN(data3)?"nan":
 return"null"}if(Array.isArray(data3)){return"array"}const obj=data3;if(obj&&Object.getPrototypeOf(obj)!==Object.prototype&&
 "constructor"in obj&&obj.constructor){return obj.constructor.name}}}return t2}function issue2(...args){const[iss,input2,
 inst]=args;if(typeof iss==="string"){return{message:iss,code:"custom",input:input2,inst}}return{...iss}}function cleanEnum(obj){
-return Object.entries(obj).filter(([k,_])=>{return Number.isNaN(Number.parseInt(k,10))}).map(el=>el[1])}function base64ToUint8Array(base643){
-const binaryString=atob(base643);const bytes=new Uint8Array(binaryString.length);for(let i2=0;i2<binaryString.length;i2++){
+return Object.entries(obj).filter(([k,_])=>{return Number.isNaN(Number.parseInt(k,10))}).map(el=>el[1])}function base64ToUint8Array(base644){
+const binaryString=atob(base644);const bytes=new Uint8Array(binaryString.length);for(let i2=0;i2<binaryString.length;i2++){
 bytes[i2]=binaryString.charCodeAt(i2)}return bytes}function uint8ArrayToBase64(bytes){let binaryString="";for(let i2=0;i2<
 bytes.length;i2++){binaryString+=String.fromCharCode(bytes[i2])}return btoa(binaryString)}function base64urlToUint8Array(base64url3){
-const base643=base64url3.replace(/-/g,"+").replace(/_/g,"/");const padding="=".repeat((4-base643.length%4)%4);return base64ToUint8Array(
-base643+padding)}function uint8ArrayToBase64url(bytes){return uint8ArrayToBase64(bytes).replace(/\+/g,"-").replace(/\//g,
+const base644=base64url3.replace(/-/g,"+").replace(/_/g,"/");const padding="=".repeat((4-base644.length%4)%4);return base64ToUint8Array(
+base644+padding)}function uint8ArrayToBase64url(bytes){return uint8ArrayToBase64(bytes).replace(/\+/g,"-").replace(/\//g,
 "_").replace(/=/g,"")}function hexToUint8Array(hex4){const cleanHex=hex4.replace(/^0x/,"");if(cleanHex.length%2!==0){throw new Error(
 "Invalid hex string length")}const bytes=new Uint8Array(cleanHex.length/2);for(let i2=0;i2<cleanHex.length;i2+=2){bytes[i2/
 2]=Number.parseInt(cleanHex.slice(i2,i2+2),16)}return bytes}function uint8ArrayToHex(bytes){return Array.from(bytes).map(
@@ -7541,8 +7539,8 @@ test(url2.hostname)}function urlProtocolOk(url2,protocol){protocol.lastIndex=0;r
 address2,prefix]=parts;if(!prefix)return false;const prefixNum=Number(prefix);if(`${prefixNum}`!==prefix)return false;if(prefixNum<
 0||prefixNum>128)return false;return isValidIPv6(address2)}function isValidBase64(data3){if(data3==="")return true;if(/\s/.
 test(data3))return false;if(data3.length%4!==0)return false;try{atob(data3);return true}catch{return false}}function isValidBase64URL(data3){
-if(!base64urlCharset.test(data3))return false;const base643=data3.replace(/[-_]/g,c2=>c2==="-"?"+":"/");const padded=base643.
-padEnd(Math.ceil(base643.length/4)*4,"=");return isValidBase64(padded)}function isLuhnAlgo(digits){let length2=digits.length;
+if(!base64urlCharset.test(data3))return false;const base644=data3.replace(/[-_]/g,c2=>c2==="-"?"+":"/");const padded=base644.
+padEnd(Math.ceil(base644.length/4)*4,"=");return isValidBase64(padded)}function isLuhnAlgo(digits){let length2=digits.length;
 let bit=1;let sum=0;while(length2){const value3=digits.charCodeAt(--length2)-48;bit^=1;sum+=bit?[0,2,4,6,8,1,3,5,7,9][value3]:
 value3}return sum%10===0}function isValidCreditCard(input2){if(!creditCard.test(input2))return false;return isLuhnAlgo(input2.
 replace(CC_SANITIZE,""))}function isIso7064Mod97(iban3){let remainder=0;const len=iban3.length;for(let i2=4;i2<len;i2++){
@@ -8042,24 +8040,24 @@ _zod.run(payload,ctx)}});$ZodCustom=$constructor("$ZodCustom",(inst,def)=>{$ZodC
 inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input2=payload.value;const r2=def.fn(input2);
 if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(r3,payload,input2,inst))}handleRefineResult(r2,payload,input2,
 inst);return}})}});function isRef(value3){return value3!==null&&typeof value3==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
-path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve17){const cached2=recursive.get(inst);
-if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check3=child=>{
-if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve17);if(answer>result)result=answer}};const shape=(sh,spread)=>{
+path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve18){const cached2=recursive.get(inst);
+if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check4=child=>{
+if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve18);if(answer>result)result=answer}};const shape=(sh,spread)=>{
 let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.getOwnPropertyDescriptor(sh,key);if(spread&&!desc.
-enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve17):NONE;if(child>
+enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve18):NONE;if(child>
 answer)answer=child}return answer};const merge4=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
-type;switch(kind){case"object":{const raw=rawShape(def);merge4(raw?shape(raw,true):ASSUMED);check3(def.catchall);break}case"\
-array":check3(def.element);break;case"tuple":for(const el of def.items)check3(el);check3(def.rest);break;case"record":case"\
-map":check3(def.keyType);check3(def.valueType);break;case"set":check3(def.valueType);break;case"union":for(const el of def.
-options)check3(el);break;case"intersection":check3(def.left);check3(def.right);break;case"optional":case"nullable":case"\
-default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check3(def.innerType);break;case"\
-pipe":check3(def.in);check3(def.out);break;case"function":check3(def.input);check3(def.output);break;case"lazy":{const inner=def.
-_cachedInner??(resolve17?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
+type;switch(kind){case"object":{const raw=rawShape(def);merge4(raw?shape(raw,true):ASSUMED);check4(def.catchall);break}case"\
+array":check4(def.element);break;case"tuple":for(const el of def.items)check4(el);check4(def.rest);break;case"record":case"\
+map":check4(def.keyType);check4(def.valueType);break;case"set":check4(def.valueType);break;case"union":for(const el of def.
+options)check4(el);break;case"intersection":check4(def.left);check4(def.right);break;case"optional":case"nullable":case"\
+default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check4(def.innerType);break;case"\
+pipe":check4(def.in);check4(def.out);break;case"function":check4(def.input);check4(def.output);break;case"lazy":{const inner=def.
+_cachedInner??(resolve18?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
 plate_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
 custom":break;default:{kind;for(const key in def){const desc=Object.getOwnPropertyDescriptor(def,key);if(!desc||desc.get)
-continue;const value3=desc.value;if(!value3||typeof value3!=="object")continue;if(value3._zod)check3(value3);else if(Array.
-isArray(value3))for(const el of value3)check3(el)}}}stack.delete(inst);return settle2(inst,result)}function settle2(inst,answer){
+continue;const value3=desc.value;if(!value3||typeof value3!=="object")continue;if(value3._zod)check4(value3);else if(Array.
+isArray(value3))for(const el of value3)check4(el)}}}stack.delete(inst);return settle2(inst,result)}function settle2(inst,answer){
 if(answer!==ASSUMED)recursive.set(inst,answer===PROVEN);return answer}function isRecursiveSchema(inst){return isRecursive(
 inst,new Set,true)!==NONE}function bucketFor(state,inst){let bucket=state.buckets.get(inst);if(!bucket){bucket=new WeakMap;
 state.buckets.set(inst,bucket)}return bucket}function memoizer(){return memo2}function isBackEdge(ctx,value3){const backEdges=ctx[STATE]?.
@@ -10314,7 +10312,7 @@ ctx.varCounter=varCounter;return emitRuntimeIsland(doc,ctx,schema,accessor)}}fun
 ctx.definite=false;const schemaConst=addConstant(ctx,schema);const runConst=addConstant(ctx,runtimeRun);const outVar=newVar(
 ctx);doc.write(`const ${outVar} = ${runConst}(${schemaConst}, ${accessor});`);doc.write(`if (${outVar} === INVALID) retu\
 rn INVALID;`);return outVar}function generateChecks(doc,ctx,schema,accessor){const schemaChecks=schema._zod.def.checks;if(!schemaChecks||
-schemaChecks.length===0)return accessor;let currentAccessor=accessor;for(const check3 of schemaChecks){const def=check3.
+schemaChecks.length===0)return accessor;let currentAccessor=accessor;for(const check4 of schemaChecks){const def=check4.
 _zod.def;if(def.when&&!WHEN_DEFAULTED_CHECKS.has(def.check)){throw new ZodCompileUnsupportedError(`check with a custom "\
 when" condition`)}switch(def.check){case"greater_than":generateGreaterThanCheck(doc,ctx,def,currentAccessor);break;case"\
 less_than":generateLessThanCheck(doc,ctx,def,currentAccessor);break;case"multiple_of":generateMultipleOfCheck(doc,ctx,def,
@@ -10328,11 +10326,11 @@ quals");const len=codePointLengthVar(doc,ctx,currentAccessor,`${currentAccessor}
 .size < ${numericOperand(def.minimum,"min_size")}) return INVALID;`);break;case"max_size":doc.write(`if (${currentAccessor}\
 .size > ${numericOperand(def.maximum,"max_size")}) return INVALID;`);break;case"size_equals":doc.write(`if (${currentAccessor}\
 .size !== ${numericOperand(def.size,"size_equals")}) return INVALID;`);break;case"string_format":currentAccessor=generateStringFormatCheck(
-doc,ctx,def,currentAccessor);break;case"custom":currentAccessor=generateCustomRefineCheck(doc,ctx,check3,currentAccessor);
+doc,ctx,def,currentAccessor);break;case"custom":currentAccessor=generateCustomRefineCheck(doc,ctx,check4,currentAccessor);
 break;case"bigint_format":generateBigIntFormatCheck(doc,def,currentAccessor);break;case"mime_type":generateMimeTypeCheck(
 doc,ctx,def,currentAccessor);break;case"property":generatePropertyCheck(doc,ctx,def,currentAccessor);break;case"properti\
 es":generatePropertiesChecks(doc,ctx,def,currentAccessor);break;case"overwrite":{const newAccessor=newVar(ctx);generateOverwriteCheck(
-doc,ctx,check3,currentAccessor,newAccessor);currentAccessor=newAccessor;break}default:{void def;throw new ZodCompileUnsupportedError(
+doc,ctx,check4,currentAccessor,newAccessor);currentAccessor=newAccessor;break}default:{void def;throw new ZodCompileUnsupportedError(
 `check type ${def.check}`)}}}return currentAccessor}function codePointLengthVar(doc,ctx,accessor,inDoubt){const cpLen=addConstant(
 ctx,codePointLength);const v=newVar(ctx);doc.write(`const ${v} = typeof ${accessor} === "string" && ${inDoubt} ? ${cpLen}\
 (${accessor}) : ${accessor}.length;`);return v}function numericOperand(value3,label2){if(typeof value3!=="number"||!Number.
@@ -10362,16 +10360,16 @@ if(def.when){throw new ZodCompileUnsupportedError(`check with a custom "when" co
 null) return INVALID;`);const shape=def.shape;for(const key of Reflect.ownKeys(shape)){const keyExpr=typeof key==="symbo\
 l"?addConstant(ctx,key):esc(key);const inputVar=newVar(ctx);doc.write(`const ${inputVar} = ${accessor}[${keyExpr}];`);compileChild(
 doc,ctx,shape[key],inputVar,false)}}function generatePropertyCheck(doc,ctx,def,accessor){const propAccessor=`${accessor}\
-[${JSON.stringify(def.property)}]`;generateCheck(doc,ctx,def.schema,propAccessor)}function generateOverwriteCheck(doc,ctx,check3,currentAccessor,newAccessor){
-const tx=check3._zod.def.tx;if(!tx){throw new ZodCompileUnsupportedError("overwrite check without a transform function")}
+[${JSON.stringify(def.property)}]`;generateCheck(doc,ctx,def.schema,propAccessor)}function generateOverwriteCheck(doc,ctx,check4,currentAccessor,newAccessor){
+const tx=check4._zod.def.tx;if(!tx){throw new ZodCompileUnsupportedError("overwrite check without a transform function")}
 if(isAsyncFunction(tx)){throw new ZodCompileAsyncError("z.compile: async overwrite transforms are not supported")}const txConst=addConstant(
 ctx,tx);doc.write(`const ${newAccessor} = ${txConst}(${currentAccessor});`)}function throwAsync(){throw new $ZodAsyncError}
-function pushIssue(issue3){this.issues.push(issue3)}function generateCustomRefineCheck(doc,ctx,check3,accessor){const def=check3.
+function pushIssue(issue3){this.issues.push(issue3)}function generateCustomRefineCheck(doc,ctx,check4,accessor){const def=check4.
 _zod.def;if(def.fn){if(isAsyncFunction(def.fn)){throw new ZodCompileAsyncError("z.compile: async .refine() predicates ar\
 e not supported")}const fnConst=addUserConstant(ctx,def.fn);const throwAsyncConst=addConstant(ctx,throwAsync);const resVar=newVar(
 ctx);doc.write(`const ${resVar} = ${fnConst}(${accessor});`);doc.write(`if (${resVar} instanceof Promise) ${throwAsyncConst}\
-();`);doc.write(`if (!${resVar}) return INVALID;`);return accessor}if(check3._zod.check){if(isAsyncFunction(check3._zod.
-check)){throw new ZodCompileAsyncError("z.compile: async .superRefine() / check functions are not supported")}const checkFn=check3.
+();`);doc.write(`if (!${resVar}) return INVALID;`);return accessor}if(check4._zod.check){if(isAsyncFunction(check4._zod.
+check)){throw new ZodCompileAsyncError("z.compile: async .superRefine() / check functions are not supported")}const checkFn=check4.
 _zod.check;const helperFn=value3=>{const fakePayload={value:value3,issues:[],addIssue:pushIssue};const result=checkFn(fakePayload);
 if(result instanceof Promise)throwAsync();return fakePayload.issues.length===0?fakePayload.value:INVALID};const helperConst=addUserConstant(
 ctx,helperFn);const outVar=newVar(ctx);doc.write(`const ${outVar} = ${helperConst}(${accessor});`);doc.write(`if (${outVar}\
@@ -10505,7 +10503,7 @@ def.out):true;default:return true}}function generateNullableCheck(doc,ctx,schema
 _zod.def;const outputVar=buildsValue?newVar(ctx):null;if(outputVar)doc.write(`let ${outputVar} = null;`);doc.write(`if (${accessor}\
  !== null) {`);doc.indented(d2=>{const innerOutput=generateCheck(d2,ctx,def.innerType,accessor,buildsValue);if(outputVar&&
 innerOutput!==null)d2.write(`${outputVar} = ${innerOutput};`)});doc.write(`}`);return outputVar}function generateSizeGate(doc,schema,size2){
-for(const[max,check3]of sizeCaps(schema._zod.def.checks)){doc.write(`if (${size2} > ${numericOperand(max,check3._zod.def.
+for(const[max,check4]of sizeCaps(schema._zod.def.checks)){doc.write(`if (${size2} > ${numericOperand(max,check4._zod.def.
 check)}) return INVALID;`)}}function generateArrayCheck(doc,ctx,schema,accessor,buildsValue=true){const def=schema._zod.
 def;doc.write(`if (!Array.isArray(${accessor})) return INVALID;`);generateSizeGate(doc,schema,`${accessor}.length`);const outputVar=buildsValue?
 newVar(ctx):null;const iVar=newVar(ctx);const elemVar=newVar(ctx);if(outputVar)doc.write(`const ${outputVar} = new Array\
@@ -11280,7 +11278,7 @@ init_json_schema_processors();init_regexes();init_to_json_schema();init_en();ini
 const def=this.def;return this.clone(util_exports.mergeDefs(def,{checks:[...def.checks??[],...chks.map(ch=>typeof ch==="\
 function"?{_zod:{check:ch,def:{check:"custom"},onattach:[]}}:ch)]}),{parent:true})},with(...chks){return this.check(...chks)},
 clone(def,params){return clone(this,def,params)},brand(){return this},register(reg,meta3){reg.add(this,meta3);return this},
-refine(check3,params){return this.check(refine(check3,params))},superRefine(refinement,params){return this.check(superRefine(
+refine(check4,params){return this.check(refine(check4,params))},superRefine(refinement,params){return this.check(superRefine(
 refinement,params))},overwrite(fn){return this.check(_overwrite(fn))},optional(){return optional(this)},exactOptional(){
 return exactOptional(this)},nullable(){return nullable(this)},nullish(){return optional(nullable(this))},nonoptional(params){
 return nonoptional(this,params)},array(){return array(this)},or(arg){return union([this,arg])},and(arg){return intersection(
@@ -11729,9 +11727,9 @@ one,document2)),list:document2=>data(parse4(list2,document2))}}function data(par
 value.data}}function parse4(schema,document2){const result=schema.safeParse(document2);if(result.success)return{value:result.
 data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{const place2=path.length===0?"the answer":path.
 map(String).join(".");return`${place2}: ${message.replace(/^Invalid input: /,"").replace("ExactNumber","number")}`});const more=result.
-error.issues.length-shown2.length;return{wrong:`${shown2.join("; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value3){
-if(typeof value3!=="object"||value3===null||value3 instanceof ExactNumber)return false;return levels===0||Object.values(
-value3).some(member2=>deeperThan(levels-1,member2))}var maxDepth2,text,flag,integer2,int2,identifier,texts,anyObject,object2,
+error.issues.length-shown2.length;return{wrong:`${shown2.join("; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels3,value3){
+if(typeof value3!=="object"||value3===null||value3 instanceof ExactNumber)return false;return levels3===0||Object.values(
+value3).some(member2=>deeperThan(levels3-1,member2))}var maxDepth2,text,flag,integer2,int2,identifier,texts,anyObject,object2,
 objects,secret2,namedScopes,roles,organization,listedScope,listedRole,backend,user,template,keyPair,client,count,counts,
 answers,parseOrganizationPage,pages;var init_answers=__esm({"src/server/answers.ts"(){"use strict";init_zod();init_json();
 init_values();maxDepth2=100;text=external_exports.string().nullable().exactOptional();flag=external_exports.boolean().nullable().
@@ -11785,16 +11783,16 @@ filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,lim
 object3,own4,refused2),...nulProblems(sent,refused2),...lengthProblems(object3,own4,refused2),...emptyProblems(object3,profile,
 emptyIsNull,own4,refused2),...wordProblems(object3,own4,refused2),...elementProblems(object3,own4,refused2),...sizeProblems(
 object3,limits2,refused2)]}function idProblems(object3,limits2,{ids={}},refused2){return idsOf2(object3).flatMap(({id,path,
-most})=>{const text5=reveal(id);if(typeof text5!=="string"||text5===UNKNOWN_TEXT)return[];const name2=path.join(".");if(most!==
-void 0){const length2=characters(text5);return length2<=most?[]:[refused2(`"${name2}" has ${length2} characters, and may\
- have ${most}`,path)]}if(!limits2.uuids||uuid5.test(text5))return[];const lower=text5.toLowerCase();const hint=uuid5.test(
-lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1\
-a-0d6f3e1c2b77";return[refused2(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({
+most:most3})=>{const text5=reveal(id);if(typeof text5!=="string"||text5===UNKNOWN_TEXT)return[];const name2=path.join(".");
+if(most3!==void 0){const length2=characters(text5);return length2<=most3?[]:[refused2(`"${name2}" has ${length2} charact\
+ers, and may have ${most3}`,path)]}if(!limits2.uuids||uuid5.test(text5))return[];const lower=text5.toLowerCase();const hint=uuid5.
+test(lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0\
+e-8b1a-0d6f3e1c2b77";return[refused2(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({
 identity:identity2,fields:fields2}){const own4=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],
-path:[part]}]);const inLists=Object.entries(ids).flatMap(([list2,most])=>elementIds(fields2[list2],[list2],most??void 0));
-return[...own4,...inLists]}}function elementIds(list2,path,most){if(!Array.isArray(list2))return[];return list2.flatMap(
+path:[part]}]);const inLists=Object.entries(ids).flatMap(([list2,most3])=>elementIds(fields2[list2],[list2],most3??void 0));
+return[...own4,...inLists]}}function elementIds(list2,path,most3){if(!Array.isArray(list2))return[];return list2.flatMap(
 (element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own4=element.id===void 0?[]:[{id:element.id,
-path:[...at3,"id"],...most===void 0?{}:{most}}];return[...own4,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
+path:[...at3,"id"],...most3===void 0?{}:{most:most3}}];return[...own4,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
 identity:identity2},{identity:parts={}},refused2){return Object.entries(parts).flatMap(([part,{known:known3,otherwise}])=>{
 const{[part]:text5}=identity2;if(text5===void 0||text5===UNKNOWN_TEXT||known3.includes(text5))return[];return[refused2(otherwise,
 [part],`the ${part}s are ${known3.join(", ")}`)]})}function nulProblems(fields2,refused2){const walk=(value3,path)=>{if(value3 instanceof
@@ -11803,10 +11801,10 @@ item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).
 [[...path,key]]:walk(member2,[...path,key]))};return Object.entries(fields2).flatMap(([field2,value3])=>walk(value3,[field2]).
 map(path=>refused2(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server can't keep`,path)))}
 function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf2(value3).includes("\0")}function lengthProblems({
-fields:fields2},{characters:limited={}},refused2){return Object.entries(limited).flatMap(([field2,most])=>{const length2=characters(
-textOf2(fields2[field2]));return length2<=most?[]:[refused2(`"${field2}" has ${length2} characters, and may have ${most}`,
-[field2])]})}function emptyProblems({fields:fields2,placeOf:placeOf3},profile,emptyIsNull,{filled:filled3={},notEmpty:notEmpty2=[]},refused2){
-const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled3).
+fields:fields2},{characters:limited={}},refused2){return Object.entries(limited).flatMap(([field2,most3])=>{const length2=characters(
+textOf2(fields2[field2]));return length2<=most3?[]:[refused2(`"${field2}" has ${length2} characters, and may have ${most3}`,
+[field2])]})}function emptyProblems({fields:fields2,placeOf:placeOf3},profile,emptyIsNull,{filled:filled4={},notEmpty:notEmpty2=[]},refused2){
+const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled4).
 flatMap(([field2,instead])=>{const value3=fields2[field2];if(value3!==null&&!isBlank(value3))return[];return[refused2(`"${field2}\
 " can't be ${value3===null?"null":empty2(value3)}`,[field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{
 if(!isBlank(fields2[field2]))return[];const message=empty2(fields2[field2])==="empty"?`an empty "${field2}" becomes null`:
@@ -11840,11 +11838,11 @@ instead:value3]}))}function shownFields({fields:fields2,traits:traits5},answer,{
 ignored??[]).filter(field2=>fields2[field2]?.type==="members");return Object.fromEntries(Object.entries(answer).filter(([
 field2])=>!left.includes(field2)))}function ignoredFields(fields2,{ignored:ignored2}){return Object.keys(fields2).filter(
 field2=>ignored2?.includes(field2)??false)}function wholeFields(desired2,present3,{whole:whole3=[],nullBecomes={}}){const fields2={};
-const unknown4=[];for(const name2 of whole3){const value3=Object.hasOwn(desired2,name2)?desired2[name2]:present3[name2];
-if(value3===void 0)unknown4.push(name2);else fields2[name2]=value3??nullBecomes[name2]??null}return{fields:fields2,unknown:unknown4}}
-function unknownWhole(noun,unknown4){return`the server's answer does not show ${unknown4.join(" and ")} of this ${noun},\
- and an update that does not send ${unknown4.length===1?"it":"them"} would reset ${unknown4.length===1?"it":"them"}: dec\
-lare ${unknown4.join(" and ")} too`}function profileProblems(declared,profile,{[profile.name]:traits5}){return declared.
+const unknown5=[];for(const name2 of whole3){const value3=Object.hasOwn(desired2,name2)?desired2[name2]:present3[name2];
+if(value3===void 0)unknown5.push(name2);else fields2[name2]=value3??nullBecomes[name2]??null}return{fields:fields2,unknown:unknown5}}
+function unknownWhole(noun,unknown5){return`the server's answer does not show ${unknown5.join(" and ")} of this ${noun},\
+ and an update that does not send ${unknown5.length===1?"it":"them"} would reset ${unknown5.length===1?"it":"them"}: dec\
+lare ${unknown5.join(" and ")} too`}function profileProblems(declared,profile,{[profile.name]:traits5}){return declared.
 flatMap(object3=>{const ignored2=ignoredFields(object3.fields,traits5);return[...ignored2.map(field2=>ignoredWarning(object3,
 field2,profile)),...profile.limits===null?[]:limitProblems(object3,profile,profile.limits,traits5)]})}function ignoredWarning(object3,field2,profile){
 return warning2("ignored-field",`a server of the profile ${profile.name} takes no notice of "${field2}", so it is neithe\
@@ -11928,15 +11926,16 @@ delete the template';return error("body-blank",message2,[placeOf3(half)],hint)}i
 "${half}" has a NUL character in it, at character ${characters(text5.slice(0,text5.indexOf("\0")))+1}`;return error("bod\
 y-nul",message,[placeOf3(half)],"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){
 const unusable2=halves.filter(half=>bodyProblem(template2,half)!==void 0);const fields2=Object.entries(template2.fields).
-filter(([field2])=>!unusable2.some(half=>half===field2));return{...template2,fields:Object.fromEntries(fields2)}}function nothingThere({
+filter(([field2])=>!unusable2.some(half=>half===field2));return{...template2,fields:Object.fromEntries(fields2)}}function bodiesOf(fields2){
+return Object.fromEntries(halves.flatMap(half=>typeof fields2[half]==="string"?[[half,fields2[half]]]:[]))}var halves;var init_template_bodies=__esm(
+{"src/kinds/template-bodies.ts"(){"use strict";init_problems();init_texts();halves=["txt_content","html_content"]}});function nothingThere({backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}\
+, or no email template of the type ${type}, so there is nothing to delete; is backend_id right, and type?`}function notThere({
 backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email t\
-emplate of the type ${type}, so there is nothing to delete; is backend_id right, and type?`}function notThere({backend_id="",
-type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the\
- type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
+emplate of the type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
 present:present3,desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};
-const{fields:fields2,unknown:unknown4}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown4.length>0){
-return{requests:[],expected:fields2,trouble:unknownWhole("email template",unknown4)}}const kept=Object.keys(fields2).some(
-half=>same(fields2[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept;const from=deletes?
+const{fields:fields2,unknown:unknown5}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown5.length>0){
+return{requests:[],expected:fields2,trouble:unknownWhole("email template",unknown5)}}const kept2=Object.keys(fields2).some(
+half=>same(fields2[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept2;const from=deletes?
 {id:null}:carried(present3.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,body:{
 ...fields2,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
 expected:fields2}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const halves3=Object.
@@ -11949,8 +11948,7 @@ was)}));return Object.keys(fallen).length===0?{}:{id:before.id,...fallen}}functi
 backend_id="",type=""}=identity2;return{action:"delete",fields:deletedBodies(fields2,profile),requests:[{operation:"dele\
 teTemplate",params:{backend_id,template_type:type}}],destructions:["deletes the template"]}}function deletedBodies(fields2,{
 name:name2}){return["txt_content","html_content"].filter(field2=>typeof fields2[field2]==="string").map(path=>({path,type:"\
-body",before:fields2[path],after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}function bodiesOf(fields2){
-return Object.fromEntries(halves.flatMap(half=>typeof fields2[half]==="string"?[[half,fields2[half]]]:[]))}async function showTemplate(identity2,{
+body",before:fields2[path],after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}async function showTemplate(identity2,{
 reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
 type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
 async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types2=[]}=asked;const named6=known3.
@@ -11966,35 +11964,35 @@ const known3=named6.flatMap(({backend_id})=>backend_id??[]);const{backends}=trai
 const own4=await rows("backends",backends.own,pages.backend);const shown2=own4??await rows("users",backends.ofUsers,pages.
 user)??[];const ids=shown2.map(row=>{if(own4!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
 ...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
-emailTemplate,halves;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_problems();
-init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_texts();knownTypes=["confirmati\
-on_instructions","reset_password_instructions","tx_code"];ofUser=[...["user","user.id","user.uid","user.username","user.\
-group","user.account_type","user.backend_id"],...["user.metadata.*","user.federated_metadata.*","user.backend.*","user.o\
-rganizations.*","user.roles.*"],...["user.authorized_scopes.*","user.consents.*","user.confirmed_at","user.last_login_at"],
-...["user.inserted_at","user.updated_at"]];placeholders={confirmation_instructions:[...ofUser,"confirmation_url","url"],
-reset_password_instructions:[...ofUser,"reset_password_url","url"],tx_code:[...ofUser,"tx_code"]};BUILT_IN='to go back t\
-o the built-in text, declare "state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,
-allBuiltIn:true,backends:{own:{title:"list backends",path:"/api/backends",scope:"identity-providers:manage:all"},ofUsers:{
-title:"list users",path:"/api/users",scope:"users:manage:all"}},whole:["txt_content","html_content"],ignored:["id"],limits:{
-identity:{type:{known:knownTypes,otherwise:"this server has no email template of this type"}},filled:{txt_content:BUILT_IN,
-html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};deletedAlone={if:{properties:{state:{const:"absent"}},
-required:["state"]},then:{properties:{id:false,txt_content:false,html_content:false}}};emailTemplate={name:"EmailTemplat\
-e",noun:"email template",schema:document("EmailTemplate","An email template of a backend, in Mustache.",{backend_id:identifier2().
-meta({description:"The id of the backend whose template it is.",examples:[UUID]}),type:identifier2().meta({description:"\
-What the email is for, as the server names it.",examples:knownTypes}),id:text2().optional().meta({description:"The id th\
-at the server has for the template. Backend and type find it.",examples:[UUID]}),txt_content:text2().nullable().optional().
-meta({description:"The body in plain text.",examples:[{file:"emails/reset_password.txt"}]}),html_content:text2().nullable().
-optional().meta({description:"The body in HTML.",examples:[{file:"emails/reset_password.html"}]}),state:external_exports.
-enum(["present","absent"]).optional().meta({description:"absent: delete the template, so that the server's built-in text\
- holds. Nothing else is deleted without this word.",examples:["absent"],default:"present"})},deletedAlone),identity:["ba\
-ckend_id","type"],fields:{id:value,txt_content:body,html_content:body},scopes:{read:"identity-providers:manage:all",write:"\
-identity-providers:manage:all"},traits:traits2,identities:({identity:identity2})=>[JSON.stringify([identity2.backend_id,
-identity2.type])],check:(declared,profile)=>[...declared.filter(({absent,fields:fields2})=>absent&&Object.keys(fields2).
-length>0).map(template2=>error("absent-with-fields",'a template with "state: absent" has no other fields',Object.keys(template2.
-fields).map(field2=>template2.placeOf(field2)),"remove the fields to delete the template, or the state to keep it")),...declared.
-flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",type=""})=>`${/[/%]/.
-test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,within:"backend_id",readable:()=>true,email:{txt:"t\
-xt_content",html:"html_content",type:"type",placeholders},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&
+emailTemplate;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_problems();init_settle();
+init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();knownTypes=["confirmation_i\
+nstructions","reset_password_instructions","tx_code"];ofUser=[...["user","user.id","user.uid","user.username","user.grou\
+p","user.account_type","user.backend_id"],...["user.metadata.*","user.federated_metadata.*","user.backend.*","user.organ\
+izations.*","user.roles.*"],...["user.authorized_scopes.*","user.consents.*","user.confirmed_at","user.last_login_at"],...[
+"user.inserted_at","user.updated_at"]];placeholders={confirmation_instructions:[...ofUser,"confirmation_url","url"],reset_password_instructions:[
+...ofUser,"reset_password_url","url"],tx_code:[...ofUser,"tx_code"]};BUILT_IN='to go back to the built-in text, declare \
+"state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,
+backends:{own:{title:"list backends",path:"/api/backends",scope:"identity-providers:manage:all"},ofUsers:{title:"list us\
+ers",path:"/api/users",scope:"users:manage:all"}},whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{
+type:{known:knownTypes,otherwise:"this server has no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},
+signs:{null:["id"],resets:true},unsafe:true}};deletedAlone={if:{properties:{state:{const:"absent"}},required:["state"]},
+then:{properties:{id:false,txt_content:false,html_content:false}}};emailTemplate={name:"EmailTemplate",noun:"email templ\
+ate",schema:document("EmailTemplate","An email template of a backend, in Mustache.",{backend_id:identifier2().meta({description:"\
+The id of the backend whose template it is.",examples:[UUID]}),type:identifier2().meta({description:"What the email is f\
+or, as the server names it.",examples:knownTypes}),id:text2().optional().meta({description:"The id that the server has f\
+or the template. Backend and type find it.",examples:[UUID]}),txt_content:text2().nullable().optional().meta({description:"\
+The body in plain text.",examples:[{file:"emails/reset_password.txt"}]}),html_content:text2().nullable().optional().meta(
+{description:"The body in HTML.",examples:[{file:"emails/reset_password.html"}]}),state:external_exports.enum(["present",
+"absent"]).optional().meta({description:"absent: delete the template, so that the server's built-in text holds. Nothing \
+else is deleted without this word.",examples:["absent"],default:"present"})},deletedAlone),identity:["backend_id","type"],
+fields:{id:value,txt_content:body,html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-provid\
+ers:manage:all"},traits:traits2,identities:({identity:identity2})=>[JSON.stringify([identity2.backend_id,identity2.type])],
+check:(declared,profile)=>[...declared.filter(({absent,fields:fields2})=>absent&&Object.keys(fields2).length>0).map(template2=>error(
+"absent-with-fields",'a template with "state: absent" has no other fields',Object.keys(template2.fields).map(field2=>template2.
+placeOf(field2)),"remove the fields to delete the template, or the state to keep it")),...declared.flatMap(bodyProblems),
+...profileProblems(declared.map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",type=""})=>`${/[/%]/.test(
+backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,within:"backend_id",readable:()=>true,email:{txt:"txt_co\
+ntent",html:"html_content",type:"type",placeholders},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&
 typeof fields2.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].
 map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects2,context3){return new Map(await settle(
 objects2.map(async object3=>[object3,await showTemplate(object3.identity,context3)])))},decide({declared,present:present3,
@@ -12008,7 +12006,7 @@ identity;const known3=carried(present3.fields,["id","txt_content","html_content"
 entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[{operation:"upda\
 teTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],expected:template2}},lost:lostTemplate,
 discovery:{options:{backend:"backend_id",type:"type"},find:find2,writes:["txt_content","html_content"],files:{folder:"em\
-ails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]};halves=["txt_content","html_content"]}});function defaultsAmong(fields2){const defaults2=fields2[DEFAULTS];return Array.isArray(defaults2)?defaults2.filter(id=>typeof id===
+ails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields2){const defaults2=fields2[DEFAULTS];return Array.isArray(defaults2)?defaults2.filter(id=>typeof id===
 "string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={
 is_default:asked};const defaults2=defaultsAmong(present3.fields)??[];if(defaults2.length>1){return{requests:[],expected,
 trouble:`the server has ${defaults2.length} default key pairs (${defaults2.join(", ")}) and fails when one is set: take \
@@ -12056,8 +12054,8 @@ return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{o
 some(({path,after})=>path==="is_default"&&after===true)?[MOVES]:[]}}});async function find4({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
 found:index.rows().map(row=>{const identity2={id:String(row.id)};const{name:name2}=row;return{identity:identity2,called:typeof name2===
 "string"?name2:null,live:{exists:true,identity:identity2,fields:row}}}),notes:withoutIds(index.anonymous,"organizations")}}
-function naming({id,name:given},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name2=typeof row?.
-name==="string"?row.name:given;const unique=name2!==void 0&&(organizations?.byName(name2).length??0)<=1;const byName2=name2===
+function naming({id,name:given2},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name2=typeof row?.
+name==="string"?row.name:given2;const unique=name2!==void 0&&(organizations?.byName(name2).length??0)<=1;const byName2=name2===
 void 0?[]:[{name:name2}];const byId=id===void 0?[]:[{id}];const address2=(unique||id===void 0?byName2[0]:void 0)??byId[0]??
 {};return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function lookUp(identity2,index){if(identity2.
 id===void 0){const found2=index.findNamed(identity2.name??"");if(typeof found2==="string")return{exists:false,identity:identity2,
@@ -12079,10 +12077,10 @@ ame"',[place2],"add the name that it has on the server")),...profileProblems(dec
 "id")?["id"]:["id","name"],called:({name:name2})=>firstText2(name2),addressPart:({id,name:name2})=>name2??id??"",naming,
 readable:()=>true,listed:"organizations",async observe(objects2,context3){const index=await context3.list("organizations");
 if(index===null)return new Map;return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({
-present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown4}=wholeFields(desired2,
+present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown5}=wholeFields(desired2,
 present3.fields,traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};return{
-requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown4.length===0?
-{}:{trouble:unknownWhole("organization",unknown4)}}},discovery:{options:{},find:find4},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
+requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown5.length===0?
+{}:{trouble:unknownWhole("organization",unknown5)}}},discovery:{options:{},find:find4},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
 asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
 0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
@@ -12103,9 +12101,9 @@ size;for(const row of page.rows){if(typeof row.id==="string")byId.set(row.id,row
 before?idle+1:0;total=page.totalEntries??total;const found2=byId.size+anonymous.length;const pages2=page.totalPages??pagesFrom(
 total,page.pageSize);const done2=pages2===void 0?idle>0:number5>=pages2||idle>=IDLE_PAGES;const complete2=total!==void 0&&
 found2>=total;if(done2||complete2)return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)throw endless(
-noun,`${MOST_ROWS} ${noun}`)}throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most){return new ProblemsError(
-[error("unstable-list",`the list of ${noun} goes on after ${most}`,[],"check that base_url is the address of an identity\
- server of this API")])}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/size2)}var PASSES,
+noun,`${MOST_ROWS} ${noun}`)}throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most3){return new ProblemsError(
+[error("unstable-list",`the list of ${noun} goes on after ${most3}`,[],"check that base_url is the address of an identit\
+y server of this API")])}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/size2)}var PASSES,
 IDLE_PAGES,MOST_PAGES,MOST_ROWS;var init_listing=__esm({"src/kinds/listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=
 3;MOST_PAGES=1e4;MOST_ROWS=1e6}});async function readCatalog(name2,read,parse12,reader){const rows=await readRows(name2,read,parse12,reader);return rows===
 null?null:new Catalog(rows)}async function readRows(name2,read,parse12,reader){let offered=true;const rows=await readListing(
@@ -12114,8 +12112,8 @@ totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return of
 {"src/kinds/catalog.ts"(){"use strict";init_listing();Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){
 let unsure3=false;for(const row of rows){if(typeof row.id!=="string"){unsure3=true;continue}this.#byId.set(row.id,row);if(typeof row.
 name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.set(row.name,[row]);else
-others.push(row)}this.unsure=unsure3}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});function nearest(name2,known3,most=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
-let best;let least=Math.min(most,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
+others.push(row)}this.unsure=unsure3}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
+let best;let least=Math.min(most3,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
 const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}function areNear(one,other){const sorted=text5=>[...text5].sort().join("");return(0,import_fastest_levenshtein2.distance)(
 one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}var import_fastest_levenshtein2;var init_nearest=__esm(
@@ -12129,8 +12127,8 @@ let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1
 id),row);if(typeof row.name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.
 set(row.name,[row]);else others.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}rows(){return[...this.#byId].
 sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#byId.get(identifierKey(id))}byName(name2){return this.#byName.
-get(name2)??[]}renamed(names3){const former2=new Map;const given=new Map([...names3].map(([id,name2])=>[identifierKey(id),
-name2]));const rows=[...this.#byId].map(([id,row])=>{const name2=given.get(id);if(name2===void 0||name2===row.name)return row;
+get(name2)??[]}renamed(names3){const former2=new Map;const given2=new Map([...names3].map(([id,name2])=>[identifierKey(id),
+name2]));const rows=[...this.#byId].map(([id,row])=>{const name2=given2.get(id);if(name2===void 0||name2===row.name)return row;
 if(typeof row.name==="string")former2.set(row.name,name2);return{...row,name:name2}});return new _OrganizationIndex(rows,
 former2)}find(reference){const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){
 return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([...candidates2,...this.byName(reference)]);
@@ -12139,11 +12137,12 @@ join(", ");return`${found2.size} organizations are called "${reference}" (${ids}
 get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
 s new name`}const unsure3=this.anonymous>0?" (its list has rows without an id)":"";return this.#lacks(`"${reference}"${unsure3}`,
 reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(`with the id ${id}`,id,"id")}#lacks(which,reference,what){
-const similar=this.#similar(reference,what);const meant2=similar===void 0?"":`; did you mean "${similar}"?`;return`the s\
-erver has no organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant2}`}#similar(reference,what){
-if(this.#meant.has(reference))return this.#meant.get(reference);const labelled3=[...this.#byId.values()].find(({label:label2})=>label2===
-reference)?.name;const meant2=typeof labelled3==="string"?labelled3:nearest(reference,(what==="id"?this.#byId:this.#byName).
-keys());this.#meant.set(reference,meant2);return meant2}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+const[,field2,named6]=/^(id|name):(\S.*)$/s.exec(reference)??[];const similar=field2===void 0?this.#similar(reference,what):
+void 0;const meant2=field2!==void 0?`; a space may be missing behind the colon: "${field2}: ${named6}"`:similar===void 0?
+"":`; did you mean "${similar}"?`;return`the server has no organization ${which}, and no operation creates one: create i\
+t there, or correct the ${what}${meant2}`}#similar(reference,what){if(this.#meant.has(reference))return this.#meant.get(
+reference);const labelled3=[...this.#byId.values()].find(({label:label2})=>label2===reference)?.name;const meant2=typeof labelled3===
+"string"?labelled3:nearest(reference,(what==="id"?this.#byId:this.#byName).keys());this.#meant.set(reference,meant2);return meant2}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
 const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list2=type.read(reader,profile);
 held[name2]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held){const references={};const take2=async name2=>{
 const list2=held[name2];if(list2!==void 0)references[name2]=await list2};for(const name2 of listNames)await take2(name2);
@@ -12163,10 +12162,10 @@ show a user",path:"/api/users/:user_id",scope:"users:manage:all"},all:{title:"li
 gistered_at","federated_metadata","blocked","backend"],emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],
 organizations:[],roles:[]},piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},
 characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"\
-texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields2},profile){const filled3=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields2.
+texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields2},profile){const filled4=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields2.
 roles,...asElements(fields2.organizations??null).map(({roles:roles4})=>roles4)];return[...(userTraits[profile.name].whole?.
-includes("organizations")??false)||filled3(fields2.organizations)?["organizations"]:[],...listScope("scopes",profile)!==
-void 0&&filled3(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled3)?["\
+includes("organizations")??false)||filled4(fields2.organizations)?["organizations"]:[],...listScope("scopes",profile)!==
+void 0&&filled4(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled4)?["\
 roles"]:[]]}function resolveUser(fields2,context3){const{references,present:present3,profile,wished}=context3;const resolved={
 ...fields2};const troubles=[];const confirmed=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved[field2]=
 elements2;troubles.push(...found2);if(sure)confirmed.push(field2)};const lookUp2=(list2,catalog,noun,own4,field2)=>findAll(
@@ -12175,20 +12174,20 @@ isArray(fields2.authorized_scopes)){const own4=asElements(present3.authorized_sc
 take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own4,"authorized_scopes"))}const ownRoles=rolesOf(present3);
 if(Array.isArray(fields2.roles)){take2("roles",lookUp2(fields2.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
 isArray(fields2.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
-fields2.organizations,organizations,wished("organizations"));const own4=asElements(present3.organizations??null);const told3=own4.
+fields2.organizations,organizations,wished("organizations"));const own4=asElements(present3.organizations??null);const told4=own4.
 every(({name:name2})=>typeof name2!=="string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(
 element=>{if(element.roles===void 0)return{elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,
 references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{...element,roles:found2.elements}]}});take2(
 "organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
-({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told3&&inner.every(({sure})=>sure)})}
+({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told4&&inner.every(({sure})=>sure)})}
 return{fields:resolved,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
 const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({
-id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept=Object.
+id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept2=Object.
 entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2===
 "authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.
 filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(isMember).map(member2=>member2.roles===void 0?member2:
 {...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});return Object.
-fromEntries(kept.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
+fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
 user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
 catalog,noun,own:own4,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
 list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own4.every(({name:name2})=>typeof name2!==
@@ -12288,8 +12287,8 @@ The backend that the user comes from, with its settings. The members that are me
 smtp_relay:"smtp.example.com"}]}),whole:external_exports.array(external_exports.enum(["metadata","federated_metadata"])).
 optional().meta({description:"Which of these maps are written whole: a key that is not mentioned is removed.",examples:[
 ["metadata"]],default:[]})})}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
-fields:fields2,unknown:unknown4}=wholeFields(desired2,present3.fields,traits5);if(unknown4.length>0)return blocked(unknownWhole(
-"user",unknown4),fields2);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields2,present3.fields,references,
+fields:fields2,unknown:unknown5}=wholeFields(desired2,present3.fields,traits5);if(unknown5.length>0)return blocked(unknownWhole(
+"user",unknown5),fields2);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields2,present3.fields,references,
 troubles):fields2;troubles.push(...strangers(body2,references.organizations));if(troubles.length>0)return blocked([...new Set(
 troubles)].join("; "),body2);return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],
 expected:body2,warnings:unlisted(body2,references)}}function blocked(trouble,expected){return{requests:[],expected,trouble}}
@@ -12378,7 +12377,7 @@ regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function p
 const shown2=places.slice(0,namedAtMost).map((place2,index)=>{const{file:file2,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file2?spot:`${bare(file2)}:${spot}`)});const left=places.
 length-shown2.length+more;return`${shown2.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
-{"src/report/places.ts"(){"use strict";init_escape();namedAtMost=10}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
+{"src/report/places.ts"(){"use strict";init_escape();namedAtMost=10}});function shareNotes(plan,only2){const shared2=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared2,
 only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===void 0?plan:{...plan,changes:shareOf(plan.
 changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const destructive2=changes.
 filter(isDestructive);const rest=changes.filter(change2=>!isDestructive(change2));const of=action2=>rest.filter(change2=>change2.
@@ -12388,35 +12387,36 @@ rank:0,changes:destructive2},{title:"Blocked",rank:0,changes:of("blocked")},...[
 changes2),rank:1,changes:changes2})),{title:"Recorded only, nothing is sent",rank:2,changes:of("adopt")},{title:"Unchang\
 ed",rank:3,changes:debug?of("unchanged"):[]}].filter(({changes:changes2})=>changes2.length>0)}function kindTitle(changes){
 const[first]=changes;if(first===void 0)return"";const noun=kindOf(first.kind).noun;return noun.charAt(0).toUpperCase()+noun.
-slice(1)+(changes.length===1?"":"s")}function isDestructive({destructions}){return destructions.length>0}function allWarnings(plan){
-return[...plan.warnings.map(warning4=>({...warning4,change:null})),...plan.changes.flatMap(change2=>change2.warnings.map(
-warning4=>({...warning4,change:change2})))]}function headline(plan){const count3=summarize(plan);const parts=[[count3.update,
-"to update"],[count3.delete,"to delete"],[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"\
-blocked"]];const told3=parts.filter(([number5])=>number5>0).map(([number5,words7])=>`${number5} ${words7}`);const unchanged=count3.
-unchanged===0?"":`, ${count3.unchanged} unchanged`;if(told3.length>0)return[...told3,`${count3.unchanged} unchanged`].join(
-", ");switch(idleBecause(plan)){case"undone":return"nothing to put back";case"owed":return`nothing to change of what is \
-selected${unchanged}; of what is left out, something is still owed`;case"unselected":return"nothing of what is selected \
-is declared";case"undeclared":return"nothing is declared";case"unchanged":return`nothing to change${unchanged}`}}function idleBecause(plan){
-if(plan.undoes!==void 0)return"undone";if(leavesDebts(plan))return"owed";if(plan.changes.length>0)return"unchanged";return plan.
-leavesOut===true?"unselected":"undeclared"}function observedNote(change2,became){const origin2=originOf(change2);switch(origin2?.
-origin){case"adoption":{const{generation:generation2,told:told3}=origin2;const what=generation2===void 0||told3?"":`did_\
-generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}recorded, nothing was\
- sent`}return`${what}will be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;return`${what===""?
-"":`${what} `}compared with what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return became===void 0?"t\
-he present value is unknown, so this will be asserted":`what was there before is unknown${became==="applied"?", so this \
-was asserted":""}`;default:return null}}function shortValue(change2,whole3=false){const[field2,...others]=change2.fields;
-if(field2===void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:whole3,
-room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.
-path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks},became){const all=hunks.flatMap(
-hunk=>hunk.lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;const isUnknown=became===void 0?"the p\
-resent value is unknown":"what was there before is unknown";const length2=`${became===void 0?"it will be":"the new one h\
-as"} ${plural(lines,"line")}`;const unknown4=fate===null?`${isUnknown}; ${length2}`:isUnknown;return[...hunks.length===0||
-before==="unknown"?[]:[`${plural(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[unknown4]:[],
-...before==="null"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({file:file2,line}){
-return`${bare(file2)}:${line}`}function located(warning4){const{message,place:place2,morePlaces:morePlaces2}=warning4;return place2?.
-column===void 0?message:`${message} (${placeList(placesOf(warning4),morePlaces2)})`}var shortLength;var init_review=__esm(
-{"src/report/review.ts"(){"use strict";init_escape();init_kinds();init_drift();init_plan();init_drift2();init_places();init_view();
-init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text5,names3){
+slice(1)+(changes.length===1?"":"s")}function isDestructive({destructions}){return destructions.length>0}function destructiveCount({
+changes}){const count3=changes.filter(isDestructive).length;const losses2=countDestructions({changes});return{count:count3,
+inAll:losses2===count3?"":` (${losses2} things in all)`}}function allWarnings(plan){return[...plan.warnings.map(warning4=>({
+...warning4,change:null})),...plan.changes.flatMap(change2=>change2.warnings.map(warning4=>({...warning4,change:change2})))]}
+function headline(plan){const count3=summarize(plan);const parts=[[count3.update,"to update"],[count3.delete,"to delete"],
+[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"blocked"]];const told4=parts.filter(([number5])=>number5>
+0).map(([number5,words7])=>`${number5} ${words7}`);const unchanged=count3.unchanged===0?"":`, ${count3.unchanged} unchan\
+ged`;if(told4.length>0)return[...told4,`${count3.unchanged} unchanged`].join(", ");switch(idleBecause(plan)){case"undone":
+return"nothing to put back";case"owed":return`nothing to change of what is selected${unchanged}; of what is left out, so\
+mething is still owed`;case"unselected":return"nothing of what is selected is declared";case"undeclared":return"nothing \
+is declared";case"unchanged":return`nothing to change${unchanged}`}}function idleBecause(plan){if(plan.undoes!==void 0)return"\
+undone";if(leavesDebts(plan))return"owed";if(plan.changes.length>0)return"unchanged";return plan.leavesOut===true?"unsel\
+ected":"undeclared"}function observedNote(change2,became){const origin2=originOf(change2);switch(origin2?.origin){case"a\
+doption":{const{generation:generation2,told:told4}=origin2;const what=generation2===void 0||told4?"":`did_generation ${generation2}\
+ `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}recorded, nothing was sent`}return`${what}will\
+ be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;return`${what===""?"":`${what} `}compared wi\
+th what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return became===void 0?"the present value is unkno\
+wn, so this will be asserted":`what was there before is unknown${became==="applied"?", so this was asserted":""}`;default:
+return null}}function shortValue(change2,whole3=false){const[field2,...others]=change2.fields;if(field2===void 0||others.
+length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:whole3,room:"comment"});if(view.
+view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.path,before:view.before,
+after:view.after}}function bodyNotes({before,fate,lines,notes,hunks},became){const all=hunks.flatMap(hunk=>hunk.lines);const count3=wanted=>all.
+filter(({mark})=>mark===wanted).length;const isUnknown=became===void 0?"the present value is unknown":"what was there be\
+fore is unknown";const length2=`${became===void 0?"it will be":"the new one has"} ${plural(lines,"line")}`;const unknown5=fate===
+null?`${isUnknown}; ${length2}`:isUnknown;return[...hunks.length===0||before==="unknown"?[]:[`${plural(count3("+"),"line")}\
+ added, ${count3("-")} removed`],...before==="unknown"?[unknown5]:[],...before==="null"?["there was none (null)"]:[],...fate===
+null?[]:[fate],...notes]}function placeText({file:file2,line}){return`${bare(file2)}:${line}`}function located(warning4){
+const{message,place:place2,morePlaces:morePlaces2}=warning4;return place2?.column===void 0?message:`${message} (${placeList(
+placesOf(warning4),morePlaces2)})`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();
+init_kinds();init_drift();init_plan();init_safety();init_drift2();init_places();init_view();init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text5,names3){
 return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text5)}
 function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
 "\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address2,gist},said2){return withoutNames(gist??said2,namesIn(address2))}
@@ -12428,44 +12428,43 @@ set(key,[...groups3.get(key)??[],result])}return[...groups3.values()].flatMap(gr
 result=>[result]))}function someOf(results){return firstFew(results,({address:address2})=>address2)}function firstFew(all,show){
 const named6=all.slice(0,FEW).map(show);const more=all.length-named6.length;return more>0?`${named6.join(", ")} and ${more}\
  more`:named6.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
-change2]));const given=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given.keys()];
-const said2=({code:code2,change:change2},text5)=>JSON.stringify([code2,change2!==null,text5]);const about2=new Map;for(const warning4 of all)
-added(about2,said2(warning4,warning4.message),()=>new Set).add(warning4.change);const groups3=new Map;for(const warning4 of all){
-const{message,change:change2}=warning4;const whole3=said2(warning4,message);const isOwn=change2!==null&&about2.get(whole3)?.
-size===1;added(groups3,isOwn?said2(warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}return[...groups3.values()].
-flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given.get(warning4)??[]);return first===void 0?
-[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map3,key,make){const value3=map3.get(key)??make();map3.
-set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.every(other=>other.
-message===message);const places=group.flatMap(placesOf);const morePlaces2=group.reduce((sum,{morePlaces:more=0})=>sum+more,
-0);return{code:code2,message:same3||change2===null?message:nameless(message,change2),objects:[...new Set(group.flatMap(warning4=>warning4.
-change===null?[]:[warning4.change]))],places:[...new Map(places.map(place2=>[JSON.stringify(place2),place2])).values()],
-...morePlaces2>0?{morePlaces:morePlaces2}:{}}}function attributed(warning4,byAddress){const{message,place:place2}=warning4;
+change2]));const given2=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given2.
+keys()];const said2=({code:code2,change:change2},text5)=>JSON.stringify([code2,change2!==null,text5]);const about2=new Map;
+for(const warning4 of all)added(about2,said2(warning4,warning4.message),()=>new Set).add(warning4.change);const groups3=new Map;
+for(const warning4 of all){const{message,change:change2}=warning4;const whole3=said2(warning4,message);const isOwn=change2!==
+null&&about2.get(whole3)?.size===1;added(groups3,isOwn?said2(warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}
+return[...groups3.values()].flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given2.get(warning4)??
+[]);return first===void 0?[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map3,key,make){const value3=map3.
+get(key)??make();map3.set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.
+every(other=>other.message===message);const places=group.flatMap(placesOf);const morePlaces2=group.reduce((sum,{morePlaces:more=0})=>sum+
+more,0);return{code:code2,message:same3||change2===null?message:nameless(message,change2),objects:[...new Set(group.flatMap(
+warning4=>warning4.change===null?[]:[warning4.change]))],places:[...new Map(places.map(place2=>[JSON.stringify(place2),place2])).
+values()],...morePlaces2>0?{morePlaces:morePlaces2}:{}}}function attributed(warning4,byAddress){const{message,place:place2}=warning4;
 if(warning4.change!==null||place2===void 0)return warning4;for(let at3=message.indexOf(": ");at3!==-1;at3=message.indexOf(
 ": ",at3+1)){const change2=byAddress.get(message.slice(0,at3));if(change2===void 0)continue;return{...warning4,change:change2,
 message:message.slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}function nameless(message,{
 address:address2}){return withoutNames(message,namesIn(address2).filter(name2=>name2.length>=8&&/\d/.test(name2)&&/\D/.test(
-name2)))}function objectsText({objects:objects2},show){return firstFew(objects2,show)}function placesText({places,morePlaces:morePlaces2},show){
-return placeList(places,morePlaces2,show)}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();
-init_places();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=new Map([...plan.
+name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=new Map([...plan.
 warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(change2=>change2.warnings.map(warning4=>[
 {...warning4,change:change2},warning4]))]);const together2=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
-length>FEW2);const told3=new Set(together2.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together2,
-alone:warnings=>warnings.filter(warning4=>!told3.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
+length>FEW2);const told4=new Set(together2.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together2,
+alone:warnings=>warnings.filter(warning4=>!told4.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
 return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
 paint.yellow))}function togetherLines(groups3,{paint,columns}){return groups3.flatMap(group=>{const said2=`${plural(group.
-objects.length,"object")}: ${group.message}`;const places=placesText(group);return[...wrap(`warning[${escapeText(group.code)}\
-]: `,said2,columns).map(paint.yellow),...wrap("    ",objectsText(group,nameOf),columns).map(paint.yellow),...places===""?
-[]:wrap("    at ",places,columns).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm({"src/report/warning-text.ts"(){
-"use strict";init_escape();init_names();init_review();init_warnings();init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
+objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);return[...wrap(`warni\
+ng[${escapeText(group.code)}]: `,said2,columns).map(paint.yellow),...wrap("    ",firstFew(group.objects,nameOf),columns).
+map(paint.yellow),...places===""?[]:wrap("    at ",places,columns).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm(
+{"src/report/warning-text.ts"(){"use strict";init_escape();init_alike();init_names();init_places();init_review();init_warnings();
+init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug,columns}){return{paint:colors(color),debug,columns}}function planText(plan,options){const pen=penOf(
-options);const{paint,columns}=pen;const shared=shareOf(plan.changes,options.only);const listed2=shared.changes.filter(({
-action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared,options.only);const told3=toldWarnings(
-plan,listed2,options.debug);const warnings=[...togetherLines(told3.together,pen),...warningLines("",told3.alone(plan.warnings),
+options);const{paint,columns}=pen;const shared2=shareOf(plan.changes,options.only);const listed2=shared2.changes.filter(
+({action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared2,options.only);const told4=toldWarnings(
+plan,listed2,options.debug);const warnings=[...togetherLines(told4.together,pen),...warningLines("",told4.alone(plan.warnings),
 pen)];const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(
 plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(
 plan.environment))}`,...plan.undoes===void 0?[]:[`Undoes:      run ${escapeText(plan.undoes)}`],...options.stored===true?
 [`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[
-...changeLines({...change2,warnings:told3.alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,
+...changeLines({...change2,warnings:told4.alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,
 columns),""],...idle?[fold2([{text:idleText(plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){
 lines.push(...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}
 const drift=driftSentence(plan);if(drift!==null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(
@@ -12483,29 +12482,28 @@ undone")return nothingToDo[why];const run5=`run ${escapeText(plan.undoes??"")}`;
 t back: what is not as it was before ${run5} is left, as is said of each.`:`Nothing to put back: all that it changed is \
 as it was before ${run5}.`}function destructiveSentence(plan){const destructive2=plan.changes.filter(isDestructive);if(destructive2.
 length===0)return null;const named6=destructive2.slice(0,NAMED2).map(nameOf).join(", ");const more=destructive2.length-NAMED2;
-const[count3,losses]=[destructive2.length,countDestructions(plan)];const inAll=losses===count3?"":` (${losses} things in\
- all)`;return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named6}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){
-const{paint,debug,columns}=pen;return[...headLines(change2,pen),...observedLines(change2).map(line=>fold2([{text:line,tint:paint.
-dim}],6,columns)),...change2.reason===null?[]:wrap("    reason: ",change2.reason,columns).map(paint.red),...change2.destructions.
-flatMap(loss=>wrap("    destructive: ",loss,columns).map(paint.red)),...change2.fields.flatMap(field2=>fieldLines(field2,
-pen)),...warningLines("    ",change2.warnings,pen),...debug||change2.requests.length>1?requestTexts(change2).map(request5=>paint.
-dim(`    sends ${request5}`)):[]]}function headLines(change2,{paint,columns}){const{action:action2,address:address2,declaredAt,
-label:label2}=change2;const{mark,color}=marks[action2];const what=`${mark} ${action2}`;const name2=`${bare(address2)}${labelBeside(
-change2)}`;const head=fold2([{text:what,tint:paint[color],whole:true},{text:" ",whole:true},{text:bare(address2),tint:paint.
-bold,whole:true},{text:labelBeside(change2)}],4,columns);if(declaredAt===null)return[head];const place2=`at ${escapeText(
-declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(`${what} ${name2}  ${place2}`);const isBeside=columns===void 0?
-label2===void 0:width<=columns;return isBeside?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}
-function observedLines(change2){const origin2=originOf(change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,
-told:told3}=origin2;if(generation2===void 0)return[];return[`    ${told3?"":`did_generation ${generation2} `}will be rec\
-orded, nothing is sent`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[
-`    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["    present value unknown: will be as\
-serted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();
-init_drift();init_plan();init_safety();init_drift2();init_field_text();init_fold();init_names();init_review();init_view();
-init_warning_text();init_words();nothingToDo={owed:"Nothing to change of what is selected; of what is left out, somethin\
-g is still owed.",unselected:"Nothing of what is selected is declared, so there is nothing to do.",undeclared:"Nothing i\
-s declared, so there is nothing to do.",unchanged:"Nothing to change: everything is as the manifests say."};NAMED2=5;marks=
-{update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"\
-*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
+const{count:count3,inAll}=destructiveCount(plan);return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named6}${more>
+0?` and ${more} more`:""}.`}function changeLines(change2,pen){const{paint,debug,columns}=pen;return[...headLines(change2,
+pen),...observedLines(change2).map(line=>fold2([{text:line,tint:paint.dim}],6,columns)),...change2.reason===null?[]:wrap(
+"    reason: ",change2.reason,columns).map(paint.red),...change2.destructions.flatMap(loss=>wrap("    destructive: ",loss,
+columns).map(paint.red)),...change2.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",change2.warnings,
+pen),...debug||change2.requests.length>1?requestTexts(change2).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change2,{
+paint,columns}){const{action:action2,address:address2,declaredAt,label:label2}=change2;const{mark,color}=marks[action2];
+const what=`${mark} ${action2}`;const name2=`${bare(address2)}${labelBeside(change2)}`;const head=fold2([{text:what,tint:paint[color],
+whole:true},{text:" ",whole:true},{text:bare(address2),tint:paint.bold,whole:true},{text:labelBeside(change2)}],4,columns);
+if(declaredAt===null)return[head];const place2=`at ${escapeText(declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(
+`${what} ${name2}  ${place2}`);const isBeside=columns===void 0?label2===void 0:width<=columns;return isBeside?[`${head}${paint.
+dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}function observedLines(change2){const origin2=originOf(change2);
+switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told4}=origin2;if(generation2===void 0)return[];
+return[`    ${told4?"":`did_generation ${generation2} `}will be recorded, nothing is sent`]}case"record":{const{what,at:at3,
+why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[`    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"\
+unknown":return["    present value unknown: will be asserted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm(
+{"src/report/text.ts"(){"use strict";init_escape();init_drift();init_plan();init_drift2();init_field_text();init_fold();
+init_names();init_review();init_view();init_warning_text();init_words();nothingToDo={owed:"Nothing to change of what is \
+selected; of what is left out, something is still owed.",unselected:"Nothing of what is selected is declared, so there i\
+s nothing to do.",undeclared:"Nothing is declared, so there is nothing to do.",unchanged:"Nothing to change: everything \
+is as the manifests say."};NAMED2=5;marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\
+\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
 problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug,only:only2}){const{changes,leftOut:leftOut4}=shareOf(
 plan.changes,only2);const{objects:drift}=countDrift(plan);const{update,delete:deleted,regenerate,adopt,blocked:blocked4,
 unchanged}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.createdAt,server:plan.server,
@@ -12528,8 +12526,8 @@ n"?{unknown:true}:withoutSecrets(after),sensitive,...becomes===void 0?{}:{become
 function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(recorded2)?{sensitive:true}:withoutSecrets(recorded2)}
 function withoutSecrets(value3){if(value3 instanceof Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.
 map(withoutSecrets);return isMap(value3)?mapValues(value3,withoutSecrets):value3}function resultJson(result){const{applied:applied2,
-failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(result);return{format_version:1,run:result.run,...result.
-undoes===void 0?{}:{undoes:result.undoes},summary:{applied:applied2,failed,not_converged,unknown:unknown4,skipped:skipped2},
+failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);return{format_version:1,run:result.run,...result.
+undoes===void 0?{}:{undoes:result.undoes},summary:{applied:applied2,failed,not_converged,unknown:unknown5,skipped:skipped2},
 results:result.results.map(one=>({address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.
 status,http_status:one.httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?
 {}:{notes:[...one.notes]}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,
@@ -12565,7 +12563,7 @@ end}else run5+=end}}flush();return shown2}var markdown,html,plainWord,referringW
 **`,prose,link:(text5,url2)=>url2===void 0?code(text5):`[${code(text5)}](${url2})`};html={code:htmlCode,bold:words7=>`<b\
 >${words7}</b>`,prose:htmlProse,link:(text5,url2)=>url2===void 0?htmlCode(text5):`<a href="${url2}">${htmlCode(text5)}</\
 a>`};plainWord=/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…)]$/u;referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;
-pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"[^"\s{][^"\n{]{0,200}"(?=[,.;:!?)]?(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function hasDetails(change2,debug){if(!debug&&shortValue(change2)!==void 0)return false;return change2.fields.length>0||
+pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"(?:[^"\\\s]|\\\S)(?:[^"\\\n]|\\[^\n]){0,200}"(?=[,.;:!?)]{0,2}(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function hasDetails(change2,debug){if(!debug&&shortValue(change2)!==void 0)return false;return change2.fields.length>0||
 observedNote(change2)!==null||debug&&change2.requests.length>0}function detailsOf(change2,debug){if(!hasDetails(change2,
 debug))return[];const note=observedNote(change2);const views=change2.fields.map(field2=>viewField(field2,{whole:debug,room:"\
 comment"}));const blocks=bodies2=>[...note===null?[]:[prose(note)],...valueFence(views.filter(({view})=>view!=="body")),
@@ -12605,13 +12603,13 @@ value3.after)}`}function warningLine(group,form,forge){const{code:show,bold:bold
 code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;const[only2,...others]=objects2;const subject=only2===
 void 0?"":others.length>0?`${bold2(plural(objects2.length,"object"))}: `:`${tells(form,"labelled")?codeName(only2):show(
 only2.address)}: `;const shown2=places.filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const url2=place2=>tells(
-form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[...others.length>0&&tells(form,"told")?[objectsText(
-group,codeName)]:[],...shown2.length>0&&tells(form,"placed")?[`at ${placesText({places:shown2,morePlaces:morePlaces2},(place2,text5)=>link2(
+form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[...others.length>0&&tells(form,"told")?[firstFew(
+objects2,codeName)]:[],...shown2.length>0&&tells(form,"placed")?[`at ${placeList(shown2,morePlaces2,(place2,text5)=>link2(
 text5,url2(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.map(note=>` \u2014 ${note}`).join(
-"")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_drift2();init_forge();init_marked();init_review();
-init_warnings();init_words();forms=["named","labelled","told","placed","linked"]}});function allot(sections2,room){const named6=new Allotment(sections2,room);named6.raise(["named"],0,1,2);if(named6.has(0,
-1,2))return withMore(named6).shown;const short3=new Allotment(sections2,room);short3.raise(["named"],0);short3.within(1/
-3,()=>short3.raise(["told"],0));short3.raise(["named"],1,2);return withMore(short3).shown}function withMore(allotment){const{
+"")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_alike();init_drift2();init_forge();init_marked();
+init_places();init_review();init_words();forms=["named","labelled","told","placed","linked"]}});function allot(sections2,room){const named6=new Allotment(sections2,room);named6.raise(["named"],0,1,2);if(named6.has(0,
+1,2))return withMore(named6).shown;const short4=new Allotment(sections2,room);short4.raise(["named"],0);short4.within(1/
+3,()=>short4.raise(["told"],0));short4.raise(["named"],1,2);return withMore(short4).shown}function withMore(allotment){const{
 raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","linked"],0));allotment.within(1/3,()=>raise(
 ["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
 0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
@@ -12630,32 +12628,34 @@ ${detail}
 
 `}var moreRoom,leastDetail,Allotment;var init_room=__esm({"src/report/room.ts"(){"use strict";init_lines();moreRoom=60;leastDetail=
 20;Allotment=class{shown=new Map;#sections;#begun=new Set;#left;constructor(sections2,room){this.#sections=sections2;this.#left=
-room}raise=(forms2,...ranks)=>{for(const form of forms2)for(const rank2 of ranks)this.#raise(form,rank2)};#raise(form,rank2){
+room}raise=(forms2,...ranks2)=>{for(const form of forms2)for(const rank2 of ranks2)this.#raise(form,rank2)};#raise(form,rank2){
 for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(form!=="named"&&now===void 0)continue;
 if(now!==void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry2.folds};this.#show(
-section2,entry2,next,now)}}has(...ranks){return ranks.every(rank2=>[...this.#of(rank2)].every(([,entry2])=>this.shown.has(
-entry2)))}unfold(rank2){for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(now===void 0||
+section2,entry2,next,now)}}has(...ranks2){return ranks2.every(rank2=>[...this.#of(rank2)].every(([,entry2])=>this.shown.
+has(entry2)))}unfold(rank2){for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(now===void 0||
 !entry2.folds||!this.#holds(entry2,now))continue;entry2.details().some((detail,index)=>this.#show(section2,entry2,{...now,
-detail,whole:index===0&&tells(now.form,"told")},now))}}within(share2,work){const kept=Math.ceil(this.#left*(1-share2));this.#left-=
-kept;work();this.#left+=kept}#holds(entry2,now){const folded=entryText(entry2,{...now,detail:""}).length-entryText(entry2,
-now).length;return folded+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry2 of section2.
-entries)if(entry2.rank===rank2)yield[section2,entry2]}}#show(section2,entry2,next,now){const begins=this.#begun.has(section2)?
-0:headingOf(section2).length+moreRoom;const cost=begins+entryText(entry2,next).length-(now===void 0?0:entryText(entry2,now).
-length);if(cost>this.#left)return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry2,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
-budget:budget2=defaultBudget,only:only2}=options;const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(
-plan,warnings,options);const title=`## idops plan: ${headline(plan)}
-`;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget2-fixed2.join("\n").length-1;
-const all=allot(sections2,room);const most=notice(mostLeftOut(sections2),budget2).length+1;const shown2=leftOut(sections2,
-all).length===0?all:allot(sections2,room-most);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown2),
-budget2),head,...sectionTexts(sections2,shown2),foot];const text5=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
+detail,whole:index===0&&tells(now.form,"told")},now))}}within(share2,work){const kept2=Math.ceil(this.#left*(1-share2));
+this.#left-=kept2;work();this.#left+=kept2}#holds(entry2,now){const folded=entryText(entry2,{...now,detail:""}).length-entryText(
+entry2,now).length;return folded+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry2 of section2.
+entries)if(entry2.rank===rank2)yield[section2,entry2]}}#show(section2,entry2,next,now){const begins2=this.#begun.has(section2)?
+0:headingOf(section2).length+moreRoom;const cost=begins2+entryText(entry2,next).length-(now===void 0?0:entryText(entry2,
+now).length);if(cost>this.#left)return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry2,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
+budget=defaultBudget,only:only2}=options;const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(
+plan,warnings,options);const{intro=""}=options;const title=`## ${options.title??`idops plan: ${headline(plan)}`}
+${intro===""?"":`
+${intro}
+`}`;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget-fixed2.join("\n").length-
+1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown2=leftOut(sections2,
+all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown2),
+budget),head,...sectionTexts(sections2,shown2),foot];const text5=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
 
-This is longer than ${budget2} characters even without details.
-`;return text5.length<=budget2?text5:bare2.slice(0,Math.max(0,budget2))}function headText(plan,warnings,only2){const environment=plan.
+This is longer than ${budget} characters even without details.
+`;return text5.length<=budget?text5:bare2.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
 environment===null?"":`, environment ${code(shorten(escapeText(plan.environment),"",100))}`;const lines=[`Server ${code(
-shorten(escapeText(plan.server),"",200))}, profile ${code(plan.profile)}${environment}.`];const destructive2=countDestructions(
-shownPart(plan,only2));const notes=[...destructive2>0?[`**${plural(destructive2,"destructive change")}**, first below`]:
-[],...warnings>0?[`${plural(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}.`);
-lines.push(...shareNotes(plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}
+shorten(escapeText(plan.server),"",200))}, profile ${code(plan.profile)}${environment}.`];const{count:count3,inAll}=destructiveCount(
+shownPart(plan,only2));const notes=[...count3>0?[`**${plural(count3,"destructive change")}**${inAll}, first below`]:[],...warnings>
+0?[`${plural(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}.`);lines.push(...shareNotes(
+plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
 ""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown2=reviewGroups(plan,{debug,...only2===
@@ -12668,20 +12668,19 @@ let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(ch
 change2,form,markdown,forge)),summary:once(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(change2,
 debug);return details}}}function once(make){const made2=new Map;return form=>{const line=made2.get(form)??make(form);made2.
 set(form,line);return line}}function leftOut(sections2,shown2){const{changes,warnings}=divided(sections2);const isMissing=entry2=>!shown2.
-has(entry2);const kept=changes.filter(entry2=>!isMissing(entry2));return leftOutParts({changes:changes.filter(isMissing),
-details:kept.filter(entry2=>shown2.get(entry2)?.whole!==true),places:kept.filter(entry2=>!tells(shown2.get(entry2)?.form??
+has(entry2);const kept2=changes.filter(entry2=>!isMissing(entry2));return leftOutParts({changes:changes.filter(isMissing),
+details:kept2.filter(entry2=>shown2.get(entry2)?.whole!==true),places:kept2.filter(entry2=>!tells(shown2.get(entry2)?.form??
 "named","placed")),warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
 sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
 flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
 ({rank:rank2})=>rank2==="warnings")}}function leftOutParts(entries){return[...counted("the changes of ",entries.changes),
 ...counted("details of ",entries.details),...counted("places of ",entries.places),...counted("",entries.warnings)]}function counted(what,entries){
 const nouns=new Map;for(const{noun}of entries)nouns.set(noun,(nouns.get(noun)??0)+1);const counts2=[...nouns].map(([noun,
-number5])=>plural(number5,noun));return counts2.length===0?[]:[`${what}${counts2.join(", ")}`]}function notice(parts,budget2){
-if(parts.length===0)return"";return[`> **Shortened** to stay within ${budget2.toLocaleString("en")} characters. Left out\
-: ${parts.join("; ")}.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.",""].
-join("\n")}var defaultBudget;var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_escape();init_kinds();
-init_safety();init_details();init_lines();init_marked();init_review();init_room();init_values2();init_warnings();init_words();
-defaultBudget=6e4}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+number5])=>plural(number5,noun));return counts2.length===0?[]:[`${what}${counts2.join(", ")}`]}function notice(parts,budget){
+if(parts.length===0)return"";return[`> **Shortened** to stay within ${budget.toLocaleString("en")} characters. Left out:\
+ ${parts.join("; ")}.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.",""].join(
+"\n")}var defaultBudget;var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_escape();init_kinds();init_details();
+init_lines();init_marked();init_review();init_room();init_values2();init_warnings();init_words();defaultBudget=6e4}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -13428,29 +13427,29 @@ const formattingElement=this.items[formattingIdx];if(!this.indexed){this.items.s
 formattingIdx,1);this.handler.onItemPop(formattingElement,false);this.items.splice(furthestBlockIdx,0,element);this.tagIDs.
 splice(furthestBlockIdx,0,tagID);if(furthestBlockIdx===this.stackTop)this._updateCurrentElement();if(this.current&&this.
 currentTagId!==void 0){this.handler.onItemPush(this.current,this.currentTagId,furthestBlockIdx===this.stackTop)}return}const key=this.
-keys[formattingIdx];const belowIdx=this.below[formattingIdx];const aboveIdx=this.above[furthestBlockIdx];const kept=[];for(let i2=this.
-above[formattingIdx];i2!==furthestBlockIdx;i2=this.above[i2])kept.push(i2);const keyNext=this.keyNext[formattingIdx];this.
-_unindex(formattingIdx);this.items[formattingIdx]=void 0;this.handler.onItemPop(formattingElement,false);let free=furthestBlockIdx-
-1;while(kept.length>0&&kept[kept.length-1]===free){kept.pop();free--}for(let i2=free+1;i2<=furthestBlockIdx;i2++)this._move(
-i2,i2-1);const keyPrev=keyNext===-1?this.keyTops[key]:this.keyPrev[keyNext];this.items[furthestBlockIdx]=element;this.tagIDs[furthestBlockIdx]=
-tagID;this.keys[furthestBlockIdx]=key;this.keyPrev[furthestBlockIdx]=keyPrev;this.keyNext[furthestBlockIdx]=keyNext;if(keyPrev!==
--1)this.keyNext[keyPrev]=furthestBlockIdx;if(keyNext===-1)this.keyTops[key]=furthestBlockIdx;else this.keyPrev[keyNext]=
-furthestBlockIdx;if(FORMATTING_TAGS[tagID])this.formattingSlots.set(element,furthestBlockIdx);let prev=belowIdx;for(const i2 of kept){
-this._link(i2,prev,true);prev=i2}for(let i2=free;i2<furthestBlockIdx;i2++){this._link(i2,prev,true);prev=i2}this._link(furthestBlockIdx,
-prev,true);if(aboveIdx===-1)this._updateCurrentElement();if(this.current&&this.currentTagId!==void 0){this.handler.onItemPush(
-this.current,this.currentTagId,aboveIdx===-1)}}popUntilTagNamePopped(tagName){this.shortenToLength(Math.max(this.indexOfTopmost(
-tagName),0))}shortenToLength(idx){while(this.stackTop>=idx){const popped=this.current;this._popCurrent();this.handler.onItemPop(
-popped,this.stackTop<idx)}}popUntilElementPopped(element){const idx=this._indexOf(element);this.shortenToLength(Math.max(
-idx,0))}popUntilNumberedHeaderPopped(){this.shortenToLength(Math.max(this.indexOfTopmostOf(NUMBERED_HEADERS2),0))}popUntilTableCellPopped(){
-this.shortenToLength(Math.max(this.indexOfTopmostOf(TABLE_CELLS),0))}popAllUpToHtmlElement(){this.tmplCount=0;this.shortenToLength(
-1)}clearBackToTableContext(){this.shortenToLength(this.indexOfTopmostOf(TABLE_CONTEXT)+1)}clearBackToTableBodyContext(){
-this.shortenToLength(this.indexOfTopmostOf(TABLE_BODY_CONTEXT)+1)}clearBackToTableRowContext(){this.shortenToLength(this.
-indexOfTopmostOf(TABLE_ROW_CONTEXT)+1)}remove(element){const idx=this._indexOf(element);if(idx!==-1)this.removeAt(idx)}removeAt(idx){
-if(idx===this.stackTop){this.pop();return}const element=this.items[idx];this.depth--;if(this.indexed){const classes=this.
-keys[idx]<NAME_KEYS?KEY_CLASSES[this.keys[idx]]:0;const belowIdx=this.below[idx];const aboveIdx=this.above[idx];this._unindex(
-idx);this.items[idx]=void 0;this.below[aboveIdx]=belowIdx;if(belowIdx!==-1)this.above[belowIdx]=aboveIdx;if(classes!==0){
-for(let i2=aboveIdx;i2!==-1;i2=this.above[i2]){this.specials[i2]-=classes&SPECIAL;this.listItemBoundaries[i2]-=(classes&
-LIST_ITEM_BOUNDARY)>>1;this.scopeBoundaries[i2]-=(classes&SCOPE)>>2}}const html2=belowIdx===-1?-1:this.htmlSlots[belowIdx];
+keys[formattingIdx];const belowIdx=this.below[formattingIdx];const aboveIdx=this.above[furthestBlockIdx];const kept2=[];
+for(let i2=this.above[formattingIdx];i2!==furthestBlockIdx;i2=this.above[i2])kept2.push(i2);const keyNext=this.keyNext[formattingIdx];
+this._unindex(formattingIdx);this.items[formattingIdx]=void 0;this.handler.onItemPop(formattingElement,false);let free=furthestBlockIdx-
+1;while(kept2.length>0&&kept2[kept2.length-1]===free){kept2.pop();free--}for(let i2=free+1;i2<=furthestBlockIdx;i2++)this.
+_move(i2,i2-1);const keyPrev=keyNext===-1?this.keyTops[key]:this.keyPrev[keyNext];this.items[furthestBlockIdx]=element;this.
+tagIDs[furthestBlockIdx]=tagID;this.keys[furthestBlockIdx]=key;this.keyPrev[furthestBlockIdx]=keyPrev;this.keyNext[furthestBlockIdx]=
+keyNext;if(keyPrev!==-1)this.keyNext[keyPrev]=furthestBlockIdx;if(keyNext===-1)this.keyTops[key]=furthestBlockIdx;else this.
+keyPrev[keyNext]=furthestBlockIdx;if(FORMATTING_TAGS[tagID])this.formattingSlots.set(element,furthestBlockIdx);let prev=belowIdx;
+for(const i2 of kept2){this._link(i2,prev,true);prev=i2}for(let i2=free;i2<furthestBlockIdx;i2++){this._link(i2,prev,true);
+prev=i2}this._link(furthestBlockIdx,prev,true);if(aboveIdx===-1)this._updateCurrentElement();if(this.current&&this.currentTagId!==
+void 0){this.handler.onItemPush(this.current,this.currentTagId,aboveIdx===-1)}}popUntilTagNamePopped(tagName){this.shortenToLength(
+Math.max(this.indexOfTopmost(tagName),0))}shortenToLength(idx){while(this.stackTop>=idx){const popped=this.current;this.
+_popCurrent();this.handler.onItemPop(popped,this.stackTop<idx)}}popUntilElementPopped(element){const idx=this._indexOf(element);
+this.shortenToLength(Math.max(idx,0))}popUntilNumberedHeaderPopped(){this.shortenToLength(Math.max(this.indexOfTopmostOf(
+NUMBERED_HEADERS2),0))}popUntilTableCellPopped(){this.shortenToLength(Math.max(this.indexOfTopmostOf(TABLE_CELLS),0))}popAllUpToHtmlElement(){
+this.tmplCount=0;this.shortenToLength(1)}clearBackToTableContext(){this.shortenToLength(this.indexOfTopmostOf(TABLE_CONTEXT)+
+1)}clearBackToTableBodyContext(){this.shortenToLength(this.indexOfTopmostOf(TABLE_BODY_CONTEXT)+1)}clearBackToTableRowContext(){
+this.shortenToLength(this.indexOfTopmostOf(TABLE_ROW_CONTEXT)+1)}remove(element){const idx=this._indexOf(element);if(idx!==
+-1)this.removeAt(idx)}removeAt(idx){if(idx===this.stackTop){this.pop();return}const element=this.items[idx];this.depth--;
+if(this.indexed){const classes=this.keys[idx]<NAME_KEYS?KEY_CLASSES[this.keys[idx]]:0;const belowIdx=this.below[idx];const aboveIdx=this.
+above[idx];this._unindex(idx);this.items[idx]=void 0;this.below[aboveIdx]=belowIdx;if(belowIdx!==-1)this.above[belowIdx]=
+aboveIdx;if(classes!==0){for(let i2=aboveIdx;i2!==-1;i2=this.above[i2]){this.specials[i2]-=classes&SPECIAL;this.listItemBoundaries[i2]-=
+(classes&LIST_ITEM_BOUNDARY)>>1;this.scopeBoundaries[i2]-=(classes&SCOPE)>>2}}const html2=belowIdx===-1?-1:this.htmlSlots[belowIdx];
 for(let i2=aboveIdx;i2!==-1&&this.htmlSlots[i2]===idx;i2=this.above[i2]){this.htmlSlots[i2]=html2}}else{this.items.splice(
 idx,1);this.tagIDs.splice(idx,1);this.stackTop--;this._updateCurrentElement()}this.handler.onItemPop(element,false)}tryPeekProperlyNestedBodyElement(){
 return this.stackTop>=1&&this.tagIDs[1]===TAG_ID.BODY?this.items[1]:null}contains(element){return this._indexOf(element)>
@@ -14351,8 +14350,8 @@ const written3=[];let start3=0;let open9=0;for(let at3=0;at3<=tokens.length;at3+
 u.EOF||type===u.Semicolon&&open9===0){const one=declaration(tokens.slice(start3,at3),pictures);if(one!==void 0)written3.
 push(one);start3=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open9+=1;else if(closers.has(type))open9=Math.
 max(0,open9-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
-u.Comment);const filled3=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled3.
-map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled3[1]??0)+
+u.Comment);const filled4=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled4.
+map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled4[1]??0)+
 1);const name2=first[4].value.toLowerCase();const plain3=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain3))
 return void 0;const written3=value2(rest,imageProperties.has(plain3)?pictures:noPictures(pictures))?.trim();return written3===
 void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){return address2=>{pictures(address2);
@@ -14368,7 +14367,7 @@ written3+=text5}}}return open9===0?withImportant(written3.trimEnd()):void 0}func
 if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number4(value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))
 return`${number4(value3)}vw`;return simple(token,anyUnit)}function withImportant(written3){const[mark]=/! +important$/i.
 exec(written3)??[];return mark===void 0?written3:`${written3.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
-const kept=pictures(address2);return kept===void 0?"none":`url(${quoted(kept)})`}function prelude(tokens){let written3="";
+const kept2=pictures(address2);return kept2===void 0?"none":`url(${quoted(kept2)})`}function prelude(tokens){let written3="";
 const open9=[];for(const token of tokens){const[type]=token;const end=closing[type];if(end!==void 0)open9.push(end);else if(closers.
 has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
@@ -14397,8 +14396,8 @@ ${inner}}
 `}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
 1;const inside2=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside2,
 this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
-`}#until(ends,inBlock){const start3=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
-u.EOF;if(open9.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end=closing[type];
+`}#until(ends2,inBlock){const start3=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
+u.EOF;if(open9.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end=closing[type];
 if(end!==void 0)open9.push(end);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start3,this.#at)}};between=
 new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
  ${shown(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{const document2=parse5(body2,{scriptingEnabled:false,
@@ -14428,11 +14427,11 @@ html_exports.NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return
 node2);if(withContent.has(tag))return missed.has(tag)?this.#note(node2,`<${tag}>`):"";const inner=this.children(node2,depth);
 if(!elements.has(tag))return inner;const start3=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start3;
 return`${start3}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(
-element,"href"):void 0;const kept=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=this.#declarations(
+element,"href"):void 0;const kept2=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=this.#declarations(
 value3);return written3===""?[]:[attributeText("style",written3)]}if(name2==="background"){const own4=this.#picture(value3);
 return own4===void 0?[]:[attributeText(name2,own4)]}if(name2==="title"&&target!==void 0)return[];return attributes.has(name2)?
 [attributeText(name2,value3)]:[]});const link2=target===void 0?[]:[attributeText("href","#"),attributeText("title",target.
-trim())];return[...kept,...link2].join("")}#declarations(text5){const known3=this.#styles.get(text5);if(known3!==void 0)
+trim())];return[...kept2,...link2].join("")}#declarations(text5){const known3=this.#styles.get(text5);if(known3!==void 0)
 return known3;const written3=cleanDeclarations(text5,this.#picture);this.#styles.set(text5,written3);return written3}#sheet(element){
 const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join("");const sheet=cleanSheet(source,
 this.#picture);const media=attribute(element,"media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||
@@ -14580,8 +14579,8 @@ parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(da
 renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text5,{escape:value3=>html2?mustache_default.escape(printed(
 value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words7,offset}=located2(
 failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end,until}=blamed(words7,condensed.original(offset),
-condensed,text5.length);const lineAt2=offset2=>text5.slice(0,offset2).split("\n").length;const where=`at line ${lineAt2(
-at3)}${until===void 0?"":`, before line ${lineAt2(until)} closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole3(
+condensed,text5.length);const lineAt3=offset2=>text5.slice(0,offset2).split("\n").length;const where=`at line ${lineAt3(
+at3)}${until===void 0?"":`, before line ${lineAt3(until)} closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole3(
 at3),end:whole3(end)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("u\
 nclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
 {until:noticed}:{}}}const at3=words7.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
@@ -14606,8 +14605,8 @@ nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part.name)){const[start4
 syntax:`the tag "{{ ${start4.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part.kind==="section"?strangeName(
 part.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){const at3=message.lastIndexOf(
 " at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words7=offset===void 0?message:message.slice(0,at3);
-const short3=words7.length>100?`${words7.slice(0,80)}\u2026${words7.endsWith('"')?'"':""}`:words7;return{words:`${short3.
-charAt(0).toLowerCase()}${short3.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3===
+const short4=words7.length>100?`${words7.slice(0,80)}\u2026${words7.endsWith('"')?'"':""}`:words7;return{words:`${short4.
+charAt(0).toLowerCase()}${short4.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3===
 "object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){let at3=view;for(const step of path){
 if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,TooLong,tooManyTags,LimitedWriter,
 JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();init_values();init_condense();
@@ -14621,9 +14620,9 @@ this.#characters+=String(text5??"").length;if(this.#characters>limits.renderedCh
 Context{#absent;constructor(view,parent,absent){super(view,parent);this.#absent=absent}push(view){return new _JsonContext(
 view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
 split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt(context3.view,path);if(found2!==
-void 0)return found2}return void 0}}}});function renderMails(sides,...given){const parsed3=sides.map(({txt,html:html2})=>({txt:parse8(txt),html:parse8(html2)}));
+void 0)return found2}return void 0}}}});function renderMails(sides,...given2){const parsed3=sides.map(({txt,html:html2})=>({txt:parse8(txt),html:parse8(html2)}));
 const templates=parsed3.flatMap(({txt,html:html2})=>[txt,html2]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);
-const parts=templates.flatMap(template2=>template2.parts);const all=given.length===0?[{}]:given;const samples=all.slice(
+const parts=templates.flatMap(template2=>template2.parts);const all=given2.length===0?[{}]:given2;const samples=all.slice(
 0,limits.variants).map(one=>sampleData(parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];
 let made2=0;let characters2=0;const isFull=()=>made2===limits.variants||characters2>limits.templateCharacters;for(const absent of combinations(
 sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed3.
@@ -14644,12 +14643,12 @@ filter(other=>other!==section2))}function combinationsOf({length:length2}){retur
 filter(section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"with every sectio\
 n";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(", ")}`:`only wi\
 th ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(
-", ")}`]:[]].join(", ")}function sampleData(parts,given){const variables=new Set(placeholdersOf(parts).filter(({section:section2})=>!section2).
-map(({name:name2})=>name2));return mergeData(madeUp(parts,given,variables),given,new Set(sectionsOf2(parts)))}function madeUp(parts,given,variables){
+", ")}`]:[]].join(", ")}function sampleData(parts,given2){const variables=new Set(placeholdersOf(parts).filter(({section:section2})=>!section2).
+map(({name:name2})=>name2));return mergeData(madeUp(parts,given2,variables),given2,new Set(sectionsOf2(parts)))}function madeUp(parts,given2,variables){
 const tree={};for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.
-name.split(".");if(part.kind==="variable"){if(valueAt2(given,path)===void 0)put(tree,path,exampleOf(part.name));continue}
-const inner=madeUp(part.parts,given,variables);if(part.inverted){complete(tree,inner);put(tree,path,variables.has(part.name)?
-exampleOf(part.name):true)}else if(variables.has(part.name)){complete(tree,inner);put(tree,path,exampleOf(part.name))}else if(part.
+name.split(".");if(part.kind==="variable"){if(valueAt2(given2,path)===void 0)put(tree,path,exampleOf(part.name));continue}
+const inner=madeUp(part.parts,given2,variables);if(part.inverted){complete(tree,inner);put(tree,path,variables.has(part.
+name)?exampleOf(part.name):true)}else if(variables.has(part.name)){complete(tree,inner);put(tree,path,exampleOf(part.name))}else if(part.
 parts.some(it=>it.kind==="variable"&&it.name===".")){put(tree,path,["first","second"])}else{put(tree,path,Object.keys(inner).
 length===0?true:inner)}}return tree}function complete(tree,more){for(const[name2,value3]of Object.entries(more)){const before=Object.
 hasOwn(tree,name2)?tree[name2]:void 0;if(before===void 0)define2(tree,name2,value3);else if(isMap(before)&&isMap(value3))
@@ -15156,23 +15155,24 @@ function variantBox(label2,index,content){if(label2===null)return content;const 
 const start3=index===0?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start3}<summary>${label2}</summary>${content}</details>\n`}
 function htmlFigure(body2,label2,none,emails,further){return figure(label2,htmlContent(body2,label2,none,emails,further))}
 function htmlContent(body2,label2,none,emails,further){if(body2===null)return markup`<p class="note">${none}</p>`;if("sy\
-ntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const kept=emails.keep(body2.
-text,further);if(kept===void 0)return further?noFurther:noRoom;if("refused"in kept)return markup`<p class="note">not shown: it is ${kept.
-refused}</p>`;return markup`<div class="mail" data-email="${kept.number}" data-title="${label2}"></div>${leftOut2(kept.left)}`}
-function leftOut2(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.join("; ")}</p>`}function textFigure(body2,label2,none,emails){
-if(body2===null)return figure(label2,markup`<p class="note">${none}</p>`);if("syntax"in body2)return figure(label2,unparsed(
-body2.syntax));if("tooLong"in body2)return figure(label2,tooLong(body2.tooLong));if(!emails.take(body2.text.length))return figure(
-label2,noRoom);return figure(label2,scrollable("mail-text",label2,markupLines(body2.text)))}function figure(label2,content){
-return markup`<figure><figcaption>${label2}</figcaption>${content}</figure>`}function tooLong(words7){return markup`<p class="warning">not shown: ${words7}; shorten the body or the lists of its sample data</p>`}
+ntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const kept2=emails.keep(body2.
+text,further);if(kept2===void 0)return further?noFurther:noRoom;if("refused"in kept2)return markup`<p class="note">not shown: it is ${kept2.
+refused}</p>`;return markup`<div class="mail" data-email="${kept2.number}" data-title="${label2}"></div>${leftOut2(kept2.
+left)}`}function leftOut2(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.join("; ")}</p>`}
+function textFigure(body2,label2,none,emails){if(body2===null)return figure(label2,markup`<p class="note">${none}</p>`);
+if("syntax"in body2)return figure(label2,unparsed(body2.syntax));if("tooLong"in body2)return figure(label2,tooLong(body2.
+tooLong));if(!emails.take(body2.text.length))return figure(label2,noRoom);return figure(label2,scrollable("mail-text",label2,
+markupLines(body2.text)))}function figure(label2,content){return markup`<figure><figcaption>${label2}</figcaption>${content}</figure>`}
+function tooLong(words7){return markup`<p class="warning">not shown: ${words7}; shorten the body or the lists of its sample data</p>`}
 function unparsed(syntax2){return markup`<p class="warning">This body is not a Mustache template: ${syntax2}</p>`}var Emails,
 noRoom,noFurther;var init_emails=__esm({"src/report/emails.ts"(){"use strict";init_clean();init_limits2();init_samples();
 init_markup();init_page();Emails=class{#left=limits.pageCharacters;#kept=new Map;#documents=[];take(characters2){if(characters2>
 this.#left)return false;this.#left-=characters2;return true}keep(body2,further=false){const known3=this.#kept.get(body2);
 if(known3!==void 0)return known3;if(body2.length>this.#left-(further?limits.pageCharacters/2:0))return void 0;const cleaned=cleanHtml(
 body2);if("refused"in cleaned){this.#kept.set(body2,cleaned);return this.take(body2.length)?cleaned:void 0}const{html:html2,
-left}=cleaned;if(!this.take(Math.max(body2.length,html2.length)))return void 0;const kept={number:this.#documents.push(html2)-
-1,left};this.#kept.set(body2,kept);return kept}blocks(){return this.#documents.map((html2,number5)=>dataBlock(`email-${number5}`,
-html2))}};noRoom=markup`<p class="note">not shown: this page has ${shown(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
+left}=cleaned;if(!this.take(Math.max(body2.length,html2.length)))return void 0;const kept2={number:this.#documents.push(
+html2)-1,left};this.#kept.set(body2,kept2);return kept2}blocks(){return this.#documents.map((html2,number5)=>dataBlock(`\
+email-${number5}`,html2))}};noRoom=markup`<p class="note">not shown: this page has ${shown(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
 noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function sizeOf(value3){if(typeof value3==="string"){return value3.split("\n").reduce((sum,{length:length2})=>sum+(length2>
 diffLineLimits.page?length2:0),0)}if(Array.isArray(value3))return value3.reduce((sum,one)=>sum+sizeOf(one),0);return isMap(
 value3)?Object.values(value3).reduce((sum,one)=>sum+sizeOf(one),0):0}function wholeValue(text5,other=""){if(text5.length<=
@@ -15234,10 +15234,10 @@ ${isCut?cutNote:null}${hunks.length===0?null:scrollable("diff",`Difference of ${
 markup`<del>${text5}</del>`}function email3(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
 const deleted=change2.action==="delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side(
 "After",bodies2,deleted?{}:{...before,...expected},deleted?change2.fields.map(fateText)[0]??"deleted":absenceOf(bodies2,
-{...before,...expected}))];const given=samples.get(change2.address)??[];const{pick:pick2,rendered,text:text5}=emailViews(
-sides,given,emails);return tabs(`view ${change2.address}`,"email","Show",[{name:"rendered",label:"as email",content:[unscripted,
+{...before,...expected}))];const given2=samples.get(change2.address)??[];const{pick:pick2,rendered,text:text5}=emailViews(
+sides,given2,emails);return tabs(`view ${change2.address}`,"email","Show",[{name:"rendered",label:"as email",content:[unscripted,
 rendered]},{name:"text",label:"as text",content:text5},{name:"source",label:"changes of the source",content:diffs}],[pick2,
-markup`<p class="quiet said">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>\n`])}function absenceOf(email4,fields2){
+markup`<p class="quiet said">Rendered with sample data, ${samplesText(given2)}; pictures are blocked.</p>\n`])}function absenceOf(email4,fields2){
 const known3=[email4.txt,email4.html].every(body2=>Object.hasOwn(fields2,body2));return known3?"there is none":"there is\
  none, or it is not known here"}function side(label2,email4,fields2,none){const{[email4.txt]:txt,[email4.html]:html2}=fields2;
 const held=txt instanceof Sensitive||html2 instanceof Sensitive;const bodies2={txt:typeof txt==="string"?txt:null,html:typeof html2===
@@ -15257,10 +15257,10 @@ this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!ma
 </details>
 `)}</nav>
 </details>
-`}function controls(filters2,only2){const told3=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
+`}function controls(filters2,only2){const told4=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
 <div class="search"><label for="search">Search</label> <input type="search" id="search" autocomplete="off" spellcheck="false" placeholder="address, field, text"> <span class="found" role="status"></span></div>
 ${filters2.map(boxes)}
-${told3.length===0?null:markup`<fieldset><legend>Only</legend>${told3.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
+${told4.length===0?null:markup`<fieldset><legend>Only</legend>${told4.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
 <p class="keys"><span><kbd>/</kbd> search, <kbd>Esc</kbd> clear, <kbd>j</kbd> <kbd>k</kbd> next and previous change, <kbd>Enter</kbd> open or close</span>
 <label><input type="checkbox" id="keys" checked>use these keys</label></p>
 </div>
@@ -15272,12 +15272,12 @@ ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_c
 "use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups3=numbered(
 plan,options);const entries=groups3.flatMap(group=>group.entries);const shown2=entries.map(({change:change2})=>change2);
 const emails=new Emails;const context3={...options,emails,room:new ValueRoom,unfolding:new Unfolding(shown2.length)};const summary2=summarize(
-plan);const told3=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
+plan);const told4=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
 ${factsList([markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.environment===null?"none":markup`<code>${plan.
 environment}</code>`}`,`Made at ${plan.createdAt} by idops ${plan.toolVersion}`])}
-${countsList(told3.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
+${countsList(told4.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
 </header>
 <main id="main">
 ${notices(plan,options.only)}
@@ -15296,15 +15296,15 @@ ${shown2.length===0&&options.only===void 0?markup`<p class="note">There is nothi
 const[first]=changes;return{title,filter:rank2===1?markup` data-kind="${first?.kind??""}"`:title==="Destructive"?null:markup` data-action="${first?.
 action??""}"`,entries:changes.map(change2=>{number5+=1;const{address:address2,action:action2}=change2;return{number:number5,
 change:change2,address:`${address2}${labelBeside(change2)}`,badge:{word:action2,className:action2}}})}})}function notices(plan,only2){
-const shown2=shownPart(plan,only2);const destructive2=countDestructions(shown2);const warnings=allWarnings(shown2);return[
-...destructive2>0?[markup`<p class="loss"><strong>${plural(destructive2,"destructive change")}</strong>, shown first.</p>\n`]:
+const shown2=shownPart(plan,only2);const{count:count3,inAll}=destructiveCount(shown2);const warnings=allWarnings(shown2);
+return[...count3>0?[markup`<p class="loss"><strong>${plural(count3,"destructive change")}</strong>${inAll}, shown first.</p>\n`]:
 [],...shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),...plan.warnings.map(warningLine2),...warnings.
 length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:
 []]}function section({title,filter,entries},context3){return markup`<section class="group"${filter}>
 <h2>${title} (${entries.length})</h2>
 ${entries.map(entry2=>changeBox(entry2,context3))}</section>
-`}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_drift();init_plan();init_safety();init_changes();init_contents();
-init_emails();init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
+`}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_drift();init_plan();init_changes();init_contents();init_emails();
+init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
 function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups3=debug?result.results.
 map(one=>[one]):alike(result.results);const lines=groups3.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
@@ -15331,54 +15331,63 @@ attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attemp
 length===0?"":` (${parts.join(", ")})`}var done,statusWords;var init_result_text=__esm({"src/report/result-text.ts"(){"u\
 se strict";init_result();init_escape();init_alike();init_fold();init_names();init_text();init_words();done={update:"upda\
 ted",delete:"deleted",regenerate:"regenerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"\
-applied",failed:"failed",not_converged:"not converged",unknown:"unknown",skipped:"skipped"}}});var github_exports={};__export(github_exports,{planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,resultGithub:()=>resultGithub});
-function planGithub(plan,options={}){const{changes}=shareOf(plan.changes,options.only);const annotations=[...changes.filter(
-({action:action2})=>action2==="blocked").map(blocked2),...changes.filter(({destructions})=>destructions.length>0).map(destructive),
-...plan.warnings.map(warning4=>warned(warning4,"",null)),...changes.flatMap(change2=>change2.warnings.map(warning4=>warned(
-warning4,`${titled(change2)}: `,change2.declaredAt))),...shareNotes(plan,options.only).map(noted),...changes.filter(({action:action2,
-destructions})=>action2!=="unchanged"&&action2!=="blocked"&&!destructions.length).map(changed)];return[...annotations.map(
-annotation=>command2(annotation,options)),`idops plan${options.stored===true?` made at ${escapeText(plan.createdAt)} for\
- ${escapeText(plan.server)}`:""}: ${headline(plan)}`,""].join("\n")}function titled(named6){return`${named6.address}${labelBeside(
-named6)}`}function blocked2(change2){const{reason,declaredAt}=change2;const address2=titled(change2);return{level:"error",
-title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive(change2){
-const{action:action2,destructions,declaredAt}=change2;const address2=titled(change2);return{level:"warning",title:`idops\
- destructive ${action2}`,message:`${address2}: ${destructions.join("; ")}${drifted(change2)}`,place:declaredAt}}function noted(message){
-return{level:"notice",title:"idops plan",message,place:null}}function drifted(change2){const note=driftNote(change2);return note===
-null?"":`; ${note}`}function warned(warning4,about2,declared){const{code:code2,message,place:place2=declared,morePlaces:morePlaces2}=warning4;
-return{level:"warning",title:`idops ${code2}`,message:[`${about2}${message}`,...alsoAt(placesOf(warning4),morePlaces2)].
-join("\n"),place:place2}}function alsoAt(places,more){return places.length<2?[]:[`also at ${placeList(places.slice(1),more)}`]}
-function changed(change2){const{action:action2,fields:fields2,declaredAt}=change2;const address2=titled(change2);const paths=fields2.
-map(({path})=>path).join(", ");return{level:"notice",title:`idops ${action2}`,message:`${paths===""||action2==="delete"?
-address2:`${address2}: ${paths}`}${drifted(change2)}`,place:declaredAt}}function problemsGithub(problems,options={}){return problems.
-toSorted((a2,b)=>a2.severity===b.severity?0:a2.severity==="error"?-1:1).map(problem=>`${command2(annotationOf(problem),options)}\
-
-`).join("")}function annotationOf({code:code2,severity,message,hint,places,morePlaces:morePlaces2}){const[first=null]=places;
-const help=hint===void 0?[]:[`help: ${hint}`];return{level:severity,title:`idops ${code2}`,message:[message,...alsoAt(places,
-morePlaces2),...help].join("\n"),place:first}}function command2({level:level3,title,message,place:place2},{folder=""}){const file2=place2?.
+applied",failed:"failed",not_converged:"not converged",unknown:"unknown",skipped:"skipped"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,annotationText:()=>annotationText,
+inRepository:()=>inRepository,planAnnotations:()=>planAnnotations,planGithub:()=>planGithub,problemAnnotations:()=>problemAnnotations,
+problemsGithub:()=>problemsGithub,resultAnnotations:()=>resultAnnotations,resultGithub:()=>resultGithub});function planGithub(plan,options={}){
+return[...planAnnotations(plan,options).map(annotation=>annotationCommand(annotation,options)),`idops plan${options.stored===
+true?` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}`:""}: ${headline(plan)}`,""].join("\n")}function planAnnotations(plan,options={}){
+const{changes}=shareOf(plan.changes,options.only);return[...changes.filter(({action:action2})=>action2==="blocked").map(
+blocked2),...changes.filter(({destructions})=>destructions.length>0).map(destructive),...plan.warnings.map(warning4=>warned(
+warning4,"",null)),...changes.flatMap(change2=>change2.warnings.map(warning4=>warned(warning4,`${titled(change2)}: `,change2.
+declaredAt))),...shareNotes(plan,options.only).map(noted),...changes.filter(({action:action2,destructions})=>action2!=="\
+unchanged"&&action2!=="blocked"&&!destructions.length).map(changed)]}function titled(named6){return`${named6.address}${labelBeside(
+named6)}`}function blocked2(change2){const{reason,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.blocked,
+level:"error",title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive(change2){
+const{action:action2,destructions,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.destructive,level:"\
+warning",title:`idops destructive ${action2}`,message:`${address2}: ${destructions.join("; ")}${drifted(change2)}`,place:declaredAt}}
+function noted(message){return{rank:ranks.rest,level:"notice",title:"idops plan",message,place:null}}function drifted(change2){
+const note=driftNote(change2);return note===null?"":`; ${note}`}function warned(warning4,about2,declared){const{code:code2,
+message,place:place2=declared,morePlaces:morePlaces2}=warning4;return{rank:losses.has(code2)?ranks.loss:ranks.warning,level:"\
+warning",title:`idops ${code2}`,message:[`${about2}${message}`,...alsoAt(placesOf(warning4),morePlaces2)].join("\n"),place:place2}}
+function alsoAt(places,more){return places.length<2?[]:[`also at ${placeList(places.slice(1),more)}`]}function changed(change2){
+const{action:action2,fields:fields2,declaredAt}=change2;const address2=titled(change2);const paths=fields2.map(({path})=>path).
+join(", ");return{rank:ranks.rest,level:"notice",title:`idops ${action2}`,message:`${paths===""||action2==="delete"?address2:
+`${address2}: ${paths}`}${drifted(change2)}`,place:declaredAt}}function problemsGithub(problems,options={}){return problemAnnotations(
+problems).map(annotation=>`${annotationCommand(annotation,options)}
+`).join("")}function problemAnnotations(problems){return problems.toSorted((a2,b)=>a2.severity===b.severity?0:a2.severity===
+"error"?-1:1).map(annotationOf)}function annotationOf({code:code2,severity,message,hint,places,morePlaces:morePlaces2}){
+const[first=null]=places;const help=hint===void 0?[]:[`help: ${hint}`];return{rank:severity==="error"?ranks.failure:losses.
+has(code2)?ranks.loss:ranks.warning,level:severity,title:`idops ${code2}`,message:[message,...alsoAt(places,morePlaces2),
+...help].join("\n"),place:first}}function annotationCommand({level:level3,title,message,place:place2},{folder=""}={}){const file2=place2?.
 file===void 0?void 0:inRepository(folder,place2.file);const properties2=[...file2===void 0?[]:[`file=${property(file2)}`],
 ...file2===void 0||place2?.line===void 0?[]:[`line=${place2.line}`],...file2===void 0||place2?.column===void 0?[]:[`col=${place2.
-column}`],`title=${property(title)}`];const lines=message.split(/\r?\n/).map(escapeText).join("\n");return`::${level3} ${properties2.
-join(",")}::${data2(lines)}`}function inRepository(folder,file2){const steps=[];for(const step of`${folder}/${file2}`.split(
-"/")){if(step==="..")steps.pop();else if(step!==""&&step!==".")steps.push(step)}return steps.join("/")}function data2(text5){
-return text5.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}function property(text5){return data2(escapeText(
-text5)).replaceAll(":","%3A").replaceAll(",","%2C")}function resultGithub(result,plan,options={}){const places=new Map(plan.
-changes.map(({address:address2,declaredAt})=>[address2,declaredAt]));const annotations=result.results.filter(({status})=>status!==
-"applied").map(({address:address2,label:label2,status,error:error63})=>({level:"error",title:`idops ${status}`,message:`${titled(
-{address:address2,label:label2})}${error63===null?"":`: ${error63}`}`,place:places.get(address2)??null}));const lines=annotations.
-map(annotation=>command2(annotation,options));return[...lines,`idops apply: ${resultSummaryLine(result)}`,""].join("\n")}
+column}`],`title=${property(title)}`];return`::${level3} ${properties2.join(",")}::${data2(annotationText(message))}`}function annotationText(message){
+return message.split(/\r?\n/).map(escapeText).join("\n")}function inRepository(folder,file2){const steps=[];for(const step of`${folder}\
+/${file2}`.split("/")){if(step==="..")steps.pop();else if(step!==""&&step!==".")steps.push(step)}return steps.join("/")}
+function data2(text5){return text5.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}function property(text5){
+return data2(escapeText(text5)).replaceAll(":","%3A").replaceAll(",","%2C")}function resultGithub(result,plan,options={}){
+const lines=resultAnnotations(result,plan).map(annotation=>annotationCommand(annotation,options));return[...lines,`idops\
+ apply: ${resultSummaryLine(result)}`,""].join("\n")}function resultAnnotations(result,plan){const places=new Map(plan.changes.
+map(({address:address2,declaredAt})=>[address2,declaredAt]));return result.results.filter(({status})=>status!=="applied").
+map(({address:address2,label:label2,status,error:error63})=>({rank:ranks.failure,level:"error",title:`idops ${status}`,message:`${titled(
+{address:address2,label:label2})}${error63===null?"":`: ${error63}`}`,place:places.get(address2)??null}))}var ranks,losses;
 var init_github=__esm({"src/report/github.ts"(){"use strict";init_escape();init_drift();init_drift2();init_names();init_places();
-init_result_text();init_review()}});var results_exports={};__export(results_exports,{resultMarkdown:()=>resultMarkdown});function resultMarkdown(result){const head=[
-`## idops ${result.undoes===void 0?"apply":"undo"}: ${prose(resultSummaryLine(result))}`,...result.run===null?[]:["",`Ru\
-n ${code(result.run)}`],...result.undoes===void 0?[]:["",`Undoes run ${code(result.undoes)}`],...result.interrupted?["",
-"**Interrupted**: what was left was not sent."]:[],""].join("\n");const lines=ordered(result).map(({address:address2,label:label2,
-action:action2,status,error:error63,notes=[]})=>`- ${status==="applied"?status:`**${status.replace("_"," ")}**`} ${codeName(
-{address:address2,label:label2})} (${action2})${[...error63===null?[]:[error63],...notes].map(text5=>`: ${prose(text5)}`).
-join("")}`);return`${head}
+init_result_text();init_review();ranks={failure:0,destructive:1,blocked:2,loss:3,warning:4,rest:5};losses=new Set(["lost\
+-placeholder","unknown-set","restores","restores-left-out"])}});var gitlab_exports={};__export(gitlab_exports,{planGitlab:()=>planGitlab});function planGitlab(plan){const{update,regenerate,
+delete:deleted}=summarize(plan);return{create:0,update:update+regenerate,delete:deleted}}var init_gitlab=__esm({"src/rep\
+ort/gitlab.ts"(){"use strict";init_plan()}});var results_exports={};__export(results_exports,{resultMarkdown:()=>resultMarkdown});function resultMarkdown(result,{budget=defaultBudget2,
+title,intro=""}={}){const command2=result.undoes===void 0?"apply":"undo";const head=[`## ${title??`idops ${command2}: ${prose(
+resultSummaryLine(result))}`}`,...result.run===null?[]:["",`Run ${code(result.run)}`],...intro===""?[]:["",intro],...result.
+undoes===void 0?[]:["",`Undoes run ${code(result.undoes)}`],...result.interrupted?["","**Interrupted**: what was left wa\
+s not sent."]:[],""].join("\n");const lines=ordered(result).map(({address:address2,label:label2,action:action2,status,error:error63,
+notes=[]})=>`- ${status==="applied"?status:`**${status.replace("_"," ")}**`} ${codeName({address:address2,label:label2})}\
+ (${action2})${[...error63===null?[]:[error63],...notes].map(text5=>`: ${prose(text5)}`).join("")}`);return`${head}
 ${fitting(lines,budget-head.length-100)}
-`}function fitting(lines,room){let used=0;const kept=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
-length-kept.length;return[...kept,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
-results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var budget;var init_results=__esm(
-{"src/report/results.ts"(){"use strict";init_marked();init_result_text();init_words();budget=6e4}});function shellWord2(text5){const word2=text5.startsWith("-")?`./${text5}`:text5;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
+`}function fitting(lines,room){let used=0;const kept2=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
+length-kept2.length;return[...kept2,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
+results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var defaultBudget2;
+var init_results=__esm({"src/report/results.ts"(){"use strict";init_marked();init_result_text();init_words();defaultBudget2=
+6e4}});function shellWord2(text5){const word2=text5.startsWith("-")?`./${text5}`:text5;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
 if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
 "'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
@@ -15387,11 +15396,11 @@ some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");cons
 possible!==false;const open9=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle3=open9.
 flatMap(one=>{const said2=`runs settle ${run5} ${shellWord2(one.address)}`;return[{before:`Look at ${nameOf(one)} on the\
  server. If it was regenerated: `,command:`${said2} --done`},{before:"If it was not: ",command:`${said2} --not-done`}]});
-const command3=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==void 0){const said2=otherwise===
+const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==void 0){const said2=otherwise===
 true?"The manifests still say otherwise: the next apply does it again, unless they are changed too.":"Where the manifest\
 s still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:"To go on, which puts \
-back what is left: ",command:command3}]:[],...isUndoable&&otherwise!==false?[{before:said2,command:null}]:[]]}return[...settle3,
-...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command3}]:[],...isUndoable?[{before:`\
+back what is left: ",command:command2}]:[],...isUndoable&&otherwise!==false?[{before:said2,command:null}]:[]]}return[...settle3,
+...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command2}]:[],...isUndoable?[{before:`\
 To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run5}`}]:[]]}function butFor(left){if(left.
 length===0)return"";const named6=firstFew(left,({address:address2,path})=>path===null?address2:`${address2} ${path}`);return`\
  (all but ${left.length}: ${named6})`}var init_next=__esm({"src/report/next.ts"(){"use strict";init_result();init_shell();
@@ -15431,14 +15440,14 @@ environment===null?"none":markup`<code>${plan.environment}</code>`}`],...run5===
 ...started2===void 0?[]:[`Started at ${started2}`],...plan===null?[]:[`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]]}
 function startOf(run5){const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(run5)??[];if(parts.length===0)return void 0;
 const[year,month,day,hour,minute,second]=parts;return`${year}-${month}-${day}T${hour}:${minute}:${second}Z`}function notices2(result,plan){
-const{interrupted:interrupted3,results}=result;const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
-result);const wrong2=failed+not_converged+unknown4+skipped2;const unverified=results.filter(one=>one.unverified.length>0).
+const{interrupted:interrupted3,results}=result;const{failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(
+result);const wrong2=failed+not_converged+unknown5+skipped2;const unverified=results.filter(one=>one.unverified.length>0).
 length;const environment=plan?.environment??null;const where=environment===null?"":` --env ${shellWord2(environment)}`;return[
 results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:null,interrupted3?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
 null,wrong2>0?markup`<p class="loss"><strong>${plural(wrong2,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
 null,unverified>0?markup`<p class="warning">The answers about ${plural(unverified,"object")} did not carry all that was sent: those fields are unverified.</p>\n`:
 null,plan?.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
-nextSteps(result,plan??{}).map(({before,command:command3})=>markup`<p class="note">${before}${command3===null?null:markup`<code>idops ${command3}${where}</code>`}</p>\n`),
+nextSteps(result,plan??{}).map(({before,command:command2})=>markup`<p class="note">${before}${command2===null?null:markup`<code>idops ${command2}${where}</code>`}</p>\n`),
 plan?.warnings.map(warningLine2)??null]}function resultBox({number:number5,result,change:change2,badge},context3){const{
 address:address2,action:action2,status,unverified}=result;const kind=change2===void 0?null:markup` data-kind="${change2.
 kind}"`;return foldBox({number:number5,open:context3.unfolding.next(status!=="applied"),classes:change2===void 0?[]:changeClasses(
@@ -17631,8 +17640,8 @@ cmd.registeredArguments.forEach(argument=>{argument.description=argument.descrip
 ""})}if(cmd.registeredArguments.find(argument=>argument.description)){return cmd.registeredArguments}return[]}subcommandTerm(cmd){
 const args=cmd.registeredArguments.map(arg=>humanReadableArgName(arg)).join(" ");return cmd._name+(cmd._aliases[0]?"|"+cmd.
 _aliases[0]:"")+(cmd.options.length?" [options]":"")+(args?" "+args:"")}optionTerm(option){return option.flags}argumentTerm(argument){
-return argument.name()}longestSubcommandTermLength(cmd,helper){return helper.visibleCommands(cmd).reduce((max,command3)=>{
-return Math.max(max,this.displayWidth(helper.styleSubcommandTerm(helper.subcommandTerm(command3))))},0)}longestOptionTermLength(cmd,helper){
+return argument.name()}longestSubcommandTermLength(cmd,helper){return helper.visibleCommands(cmd).reduce((max,command2)=>{
+return Math.max(max,this.displayWidth(helper.styleSubcommandTerm(helper.subcommandTerm(command2))))},0)}longestOptionTermLength(cmd,helper){
 return helper.visibleOptions(cmd).reduce((max,option)=>{return Math.max(max,this.displayWidth(helper.styleOptionTerm(helper.
 optionTerm(option))))},0)}longestGlobalOptionTermLength(cmd,helper){return helper.visibleGlobalOptions(cmd).reduce((max,option)=>{
 return Math.max(max,this.displayWidth(helper.styleOptionTerm(helper.optionTerm(option))))},0)}longestArgumentTermLength(cmd,helper){
@@ -17766,7 +17775,7 @@ this._exitCallback=sourceCommand._exitCallback;this._storeOptionsAsProperties=so
 _combineFlagAndOptionalValue=sourceCommand._combineFlagAndOptionalValue;this._allowExcessArguments=sourceCommand._allowExcessArguments;
 this._enablePositionalOptions=sourceCommand._enablePositionalOptions;this._showHelpAfterError=sourceCommand._showHelpAfterError;
 this._showSuggestionAfterError=sourceCommand._showSuggestionAfterError;return this}_getCommandAndAncestors(){const result=[];
-for(let command3=this;command3;command3=command3.parent){result.push(command3)}return result}command(nameAndArgs,actionOptsOrExecDesc,execOpts){
+for(let command2=this;command2;command2=command2.parent){result.push(command2)}return result}command(nameAndArgs,actionOptsOrExecDesc,execOpts){
 let desc=actionOptsOrExecDesc;let opts=execOpts;if(typeof desc==="object"&&desc!==null){opts=desc;desc=null}opts=opts||{};
 const[,name2,args]=nameAndArgs.match(/([^ ]+) *(.*)/);const cmd=this.createCommand(name2);if(desc){cmd.description(desc);
 cmd._executableHandler=true}if(opts.isDefault)this._defaultCommandName=cmd._name;cmd._hidden=!!(opts.noHelp||opts.hidden);
@@ -17811,11 +17820,11 @@ try{return target.parseArg(value3,previous)}catch(err){if(err.code==="commander.
 short&&this._findOption(option.short)||option.long&&this._findOption(option.long);if(matchingOption){const matchingFlag=option.
 long&&this._findOption(option.long)?option.long:option.short;throw new Error(`Cannot add option '${option.flags}'${this.
 _name&&` to command '${this._name}'`} due to conflicting flag '${matchingFlag}'
--  already used by option '${matchingOption.flags}'`)}this._initOptionGroup(option);this.options.push(option)}_registerCommand(command3){
-const knownBy=cmd=>{return[cmd.name()].concat(cmd.aliases())};const alreadyUsed=knownBy(command3).find(name2=>this._findCommand(
-name2));if(alreadyUsed){const existingCmd=knownBy(this._findCommand(alreadyUsed)).join("|");const newCmd=knownBy(command3).
+-  already used by option '${matchingOption.flags}'`)}this._initOptionGroup(option);this.options.push(option)}_registerCommand(command2){
+const knownBy=cmd=>{return[cmd.name()].concat(cmd.aliases())};const alreadyUsed=knownBy(command2).find(name2=>this._findCommand(
+name2));if(alreadyUsed){const existingCmd=knownBy(this._findCommand(alreadyUsed)).join("|");const newCmd=knownBy(command2).
 join("|");throw new Error(`cannot add command '${newCmd}' as already have command '${existingCmd}'`)}this._initCommandGroup(
-command3);this.commands.push(command3)}addOption(option){this._registerOption(option);const oname=option.name();const name2=option.
+command2);this.commands.push(command2)}addOption(option){this._registerOption(option);const oname=option.name();const name2=option.
 attributeName();if(option.negate){const positiveLongFlag=option.long.replace(/^--no-/,"--");if(!this._findOption(positiveLongFlag)){
 this.setOptionValueWithSource(name2,option.defaultValue===void 0?true:option.defaultValue,"default")}}else if(option.defaultValue!==
 void 0){this.setOptionValueWithSource(name2,option.defaultValue,"default")}const handleOptionValue=(val,invalidValueMessage,valueSource)=>{
@@ -17888,11 +17897,11 @@ _exitCallback;proc.on("close",code2=>{code2=code2??1;if(!exitCallback){process2.
 code2,"commander.executeSubCommandAsync","(close)"))}});proc.on("error",err=>{if(err.code==="ENOENT"){this._checkForMissingExecutable(
 executableFile,executableDir,subcommand._name)}else if(err.code==="EACCES"){throw new Error(`'${executableFile}' not exe\
 cutable`)}if(!exitCallback){process2.exit(1)}else{const wrappedError=new CommanderError2(1,"commander.executeSubCommandA\
-sync","(error)");wrappedError.nestedError=err;exitCallback(wrappedError)}});this.runningCommand=proc}_dispatchSubcommand(commandName,operands,unknown4){
+sync","(error)");wrappedError.nestedError=err;exitCallback(wrappedError)}});this.runningCommand=proc}_dispatchSubcommand(commandName,operands,unknown5){
 const subCommand=this._findCommand(commandName);if(!subCommand)this.help({error:true});subCommand._prepareForParse();let promiseChain;
 promiseChain=this._chainOrCallSubCommandHook(promiseChain,subCommand,"preSubcommand");promiseChain=this._chainOrCall(promiseChain,
-()=>{if(subCommand._executableHandler){this._executeSubCommand(subCommand,operands.concat(unknown4))}else{return subCommand.
-_parseCommand(operands,unknown4)}});return promiseChain}_dispatchHelpCommand(subcommandName){if(!subcommandName){this.help()}
+()=>{if(subCommand._executableHandler){this._executeSubCommand(subCommand,operands.concat(unknown5))}else{return subCommand.
+_parseCommand(operands,unknown5)}});return promiseChain}_dispatchHelpCommand(subcommandName){if(!subcommandName){this.help()}
 const subCommand=this._findCommand(subcommandName);if(subCommand&&!subCommand._executableHandler){subCommand.help()}return this.
 _dispatchSubcommand(subcommandName,[],[this._getHelpOption()?.long??this._getHelpOption()?.short??"--help"])}_checkNumberOfArguments(){
 this.registeredArguments.forEach((arg,i2)=>{if(arg.required&&this.args[i2]==null){this.missingArgument(arg.name())}});if(this.
@@ -17911,21 +17920,21 @@ forEach(hookedCommand=>{hookedCommand._lifeCycleHooks[event].forEach(callback2=>
 if(event==="postAction"){hooks.reverse()}hooks.forEach(hookDetail=>{result=this._chainOrCall(result,()=>{return hookDetail.
 callback(hookDetail.hookedCommand,this)})});return result}_chainOrCallSubCommandHook(promise3,subCommand,event){let result=promise3;
 if(this._lifeCycleHooks[event]!==void 0){this._lifeCycleHooks[event].forEach(hook2=>{result=this._chainOrCall(result,()=>{
-return hook2(this,subCommand)})})}return result}_parseCommand(operands,unknown4){const parsed3=this.parseOptions(unknown4);
-this._parseOptionsEnv();this._parseOptionsImplied();operands=operands.concat(parsed3.operands);unknown4=parsed3.unknown;
-this.args=operands.concat(unknown4);if(operands&&this._findCommand(operands[0])){return this._dispatchSubcommand(operands[0],
-operands.slice(1),unknown4)}if(this._getHelpCommand()&&operands[0]===this._getHelpCommand().name()){return this._dispatchHelpCommand(
-operands[1])}if(this._defaultCommandName){this._outputHelpIfRequested(unknown4);return this._dispatchSubcommand(this._defaultCommandName,
-operands,unknown4)}if(this.commands.length&&this.args.length===0&&!this._actionHandler&&!this._defaultCommandName){this.
+return hook2(this,subCommand)})})}return result}_parseCommand(operands,unknown5){const parsed3=this.parseOptions(unknown5);
+this._parseOptionsEnv();this._parseOptionsImplied();operands=operands.concat(parsed3.operands);unknown5=parsed3.unknown;
+this.args=operands.concat(unknown5);if(operands&&this._findCommand(operands[0])){return this._dispatchSubcommand(operands[0],
+operands.slice(1),unknown5)}if(this._getHelpCommand()&&operands[0]===this._getHelpCommand().name()){return this._dispatchHelpCommand(
+operands[1])}if(this._defaultCommandName){this._outputHelpIfRequested(unknown5);return this._dispatchSubcommand(this._defaultCommandName,
+operands,unknown5)}if(this.commands.length&&this.args.length===0&&!this._actionHandler&&!this._defaultCommandName){this.
 help({error:true})}this._outputHelpIfRequested(parsed3.unknown);this._checkForMissingMandatoryOptions();this._checkForConflictingOptions();
 const checkForUnknownOptions=()=>{if(parsed3.unknown.length>0){this.unknownOption(parsed3.unknown[0])}};const commandEvent=`\
 command:${this.name()}`;if(this._actionHandler){checkForUnknownOptions();this._processArguments();let promiseChain;promiseChain=
 this._chainOrCallHooks(promiseChain,"preAction");promiseChain=this._chainOrCall(promiseChain,()=>this._actionHandler(this.
 processedArgs));if(this.parent){promiseChain=this._chainOrCall(promiseChain,()=>{this.parent.emit(commandEvent,operands,
-unknown4)})}promiseChain=this._chainOrCallHooks(promiseChain,"postAction");return promiseChain}if(this.parent?.listenerCount(
-commandEvent)){checkForUnknownOptions();this._processArguments();this.parent.emit(commandEvent,operands,unknown4)}else if(operands.
-length){if(this._findCommand("*")){return this._dispatchSubcommand("*",operands,unknown4)}if(this.listenerCount("command\
-:*")){this.emit("command:*",operands,unknown4)}else if(this.commands.length){this.unknownCommand()}else{checkForUnknownOptions();
+unknown5)})}promiseChain=this._chainOrCallHooks(promiseChain,"postAction");return promiseChain}if(this.parent?.listenerCount(
+commandEvent)){checkForUnknownOptions();this._processArguments();this.parent.emit(commandEvent,operands,unknown5)}else if(operands.
+length){if(this._findCommand("*")){return this._dispatchSubcommand("*",operands,unknown5)}if(this.listenerCount("command\
+:*")){this.emit("command:*",operands,unknown5)}else if(this.commands.length){this.unknownCommand()}else{checkForUnknownOptions();
 this._processArguments()}}else if(this.commands.length){checkForUnknownOptions();this.help({error:true})}else{checkForUnknownOptions();
 this._processArguments()}}_findCommand(name2){if(!name2)return void 0;return this.commands.find(cmd=>cmd._name===name2||
 cmd._aliases.includes(name2))}_findOption(arg){return this.options.find(option=>option.is(arg))}_checkForMissingMandatoryOptions(){
@@ -17936,10 +17945,10 @@ return this.getOptionValueSource(optionKey)!=="default"});const optionsWithConfl
 conflictsWith.length>0);optionsWithConflicting.forEach(option=>{const conflictingAndDefined=definedNonDefaultOptions.find(
 defined=>option.conflictsWith.includes(defined.attributeName()));if(conflictingAndDefined){this._conflictingOption(option,
 conflictingAndDefined)}})}_checkForConflictingOptions(){this._getCommandAndAncestors().forEach(cmd=>{cmd._checkForConflictingLocalOptions()})}parseOptions(args){
-const operands=[];const unknown4=[];let dest=operands;function maybeOption(arg){return arg.length>1&&arg[0]==="-"}const negativeNumberArg=arg=>{
+const operands=[];const unknown5=[];let dest=operands;function maybeOption(arg){return arg.length>1&&arg[0]==="-"}const negativeNumberArg=arg=>{
 if(!/^-(\d+|\d*\.\d+)(e[+-]?\d+)?$/.test(arg))return false;return!this._getCommandAndAncestors().some(cmd=>cmd.options.map(
-opt=>opt.short).some(short3=>/^-\d$/.test(short3)))};let activeVariadicOption=null;let activeGroup=null;let i2=0;while(i2<
-args.length||activeGroup){const arg=activeGroup??args[i2++];activeGroup=null;if(arg==="--"){if(dest===unknown4)dest.push(
+opt=>opt.short).some(short4=>/^-\d$/.test(short4)))};let activeVariadicOption=null;let activeGroup=null;let i2=0;while(i2<
+args.length||activeGroup){const arg=activeGroup??args[i2++];activeGroup=null;if(arg==="--"){if(dest===unknown5)dest.push(
 arg);dest.push(...args.slice(i2));break}if(activeVariadicOption&&(!maybeOption(arg)||negativeNumberArg(arg))){this.emit(
 `option:${activeVariadicOption.name()}`,arg);continue}activeVariadicOption=null;if(maybeOption(arg)){const option=this._findOption(
 arg);if(option){if(option.required){const value3=args[i2++];if(value3===void 0)this.optionMissingArgument(option);this.emit(
@@ -17950,11 +17959,11 @@ if(option){if(option.required||option.optional&&this._combineFlagAndOptionalValu
 slice(2))}else{this.emit(`option:${option.name()}`);activeGroup=`-${arg.slice(2)}`}continue}}if(/^--[^=]+=/.test(arg)){const index=arg.
 indexOf("=");const option=this._findOption(arg.slice(0,index));if(option&&(option.required||option.optional)){this.emit(
 `option:${option.name()}`,arg.slice(index+1));continue}}if(dest===operands&&maybeOption(arg)&&!(this.commands.length===0&&
-negativeNumberArg(arg))){dest=unknown4}if((this._enablePositionalOptions||this._passThroughOptions)&&operands.length===0&&
-unknown4.length===0){if(this._findCommand(arg)){operands.push(arg);unknown4.push(...args.slice(i2));break}else if(this._getHelpCommand()&&
-arg===this._getHelpCommand().name()){operands.push(arg,...args.slice(i2));break}else if(this._defaultCommandName){unknown4.
+negativeNumberArg(arg))){dest=unknown5}if((this._enablePositionalOptions||this._passThroughOptions)&&operands.length===0&&
+unknown5.length===0){if(this._findCommand(arg)){operands.push(arg);unknown5.push(...args.slice(i2));break}else if(this._getHelpCommand()&&
+arg===this._getHelpCommand().name()){operands.push(arg,...args.slice(i2));break}else if(this._defaultCommandName){unknown5.
 push(arg,...args.slice(i2));break}}if(this._passThroughOptions){dest.push(arg,...args.slice(i2));break}dest.push(arg)}return{
-operands,unknown:unknown4}}opts(){if(this._storeOptionsAsProperties){const result={};const len=this.options.length;for(let i2=0;i2<
+operands,unknown:unknown5}}opts(){if(this._storeOptionsAsProperties){const result={};const len=this.options.length;for(let i2=0;i2<
 len;i2++){const key=this.options[i2].attributeName();result[key]=key===this._versionOptionName?this._version:this[key]}return result}
 return this._optionValues}optsWithGlobals(){return this._getCommandAndAncestors().reduce((combinedOptions,cmd)=>Object.assign(
 combinedOptions,cmd.opts()),{})}error(message,errorOptions){this._outputConfiguration.outputError(`${message}
@@ -17982,15 +17991,15 @@ const bestOption=findBestOptionFromValue(option2);const optionKey=bestOption.att
 optionKey);if(source==="env"){return`environment variable '${bestOption.envVar}'`}return`option '${bestOption.flags}'`};
 const message=`error: ${getErrorMessage(option)} cannot be used with ${getErrorMessage(conflictingOption)}`;this.error(message,
 {code:"commander.conflictingOption"})}unknownOption(flag2){if(this._allowUnknownOption)return;let suggestion="";if(flag2.
-startsWith("--")&&this._showSuggestionAfterError){let candidateFlags=[];let command3=this;do{const moreFlags=command3.createHelp().
-visibleOptions(command3).filter(option=>option.long).map(option=>option.long);candidateFlags=candidateFlags.concat(moreFlags);
-command3=command3.parent}while(command3&&!command3._enablePositionalOptions);suggestion=suggestSimilar(flag2,candidateFlags)}
+startsWith("--")&&this._showSuggestionAfterError){let candidateFlags=[];let command2=this;do{const moreFlags=command2.createHelp().
+visibleOptions(command2).filter(option=>option.long).map(option=>option.long);candidateFlags=candidateFlags.concat(moreFlags);
+command2=command2.parent}while(command2&&!command2._enablePositionalOptions);suggestion=suggestSimilar(flag2,candidateFlags)}
 const message=`error: unknown option '${flag2}'${suggestion}`;this.error(message,{code:"commander.unknownOption"})}_excessArguments(receivedArgs){
 if(this._allowExcessArguments)return;const expected=this.registeredArguments.length;const s2=expected===1?"":"s";const forSubcommand=this.
 parent?` for '${this.name()}'`:"";const message=`error: too many arguments${forSubcommand}. Expected ${expected} argumen\
 t${s2} but got ${receivedArgs.length}.`;this.error(message,{code:"commander.excessArguments"})}unknownCommand(){const unknownName=this.
 args[0];let suggestion="";if(this._showSuggestionAfterError){const candidateNames=[];this.createHelp().visibleCommands(this).
-forEach(command3=>{candidateNames.push(command3.name());if(command3.alias())candidateNames.push(command3.alias())});suggestion=
+forEach(command2=>{candidateNames.push(command2.name());if(command2.alias())candidateNames.push(command2.alias())});suggestion=
 suggestSimilar(unknownName,candidateNames)}const message=`error: unknown command '${unknownName}'${suggestion}`;this.error(
 message,{code:"commander.unknownCommand"})}version(str,flags,description){if(str===void 0)return this._version;this._version=
 str;flags=flags||"-V, --version";description=description||"output the version number";const versionOption=this.createOption(
@@ -17999,11 +18008,11 @@ tion:"+versionOption.name(),()=>{this._outputConfiguration.writeOut(`${str}
 `);this._exit(0,"commander.version",str)});return this}description(str,argsDescription){if(str===void 0&&argsDescription===
 void 0)return this._description;this._description=str;if(argsDescription){this._argsDescription=argsDescription}return this}summary(str){
 if(str===void 0)return this._summary;this._summary=str;return this}alias(alias){if(alias===void 0)return this._aliases[0];
-let command3=this;if(this.commands.length!==0&&this.commands[this.commands.length-1]._executableHandler){command3=this.commands[this.
-commands.length-1]}if(alias===command3._name)throw new Error("Command alias can't be the same as its name");const matchingCommand=this.
+let command2=this;if(this.commands.length!==0&&this.commands[this.commands.length-1]._executableHandler){command2=this.commands[this.
+commands.length-1]}if(alias===command2._name)throw new Error("Command alias can't be the same as its name");const matchingCommand=this.
 parent?._findCommand(alias);if(matchingCommand){const existingCmd=[matchingCommand.name()].concat(matchingCommand.aliases()).
 join("|");throw new Error(`cannot add alias '${alias}' to command '${this.name()}' as already have command '${existingCmd}\
-'`)}command3._aliases.push(alias);return this}aliases(aliases){if(aliases===void 0)return this._aliases;aliases.forEach(
+'`)}command2._aliases.push(alias);return this}aliases(aliases){if(aliases===void 0)return this._aliases;aliases.forEach(
 alias=>this.alias(alias));return this}usage(str){if(str===void 0){if(this._usage)return this._usage;const args=this.registeredArguments.
 map(arg=>{return humanReadableArgName(arg)});return[].concat(this.options.length||this._helpOption!==null?"[options]":[],
 this.commands.length?"[command]":[],this.registeredArguments.length?args:[]).join(" ")}this._usage=str;return this}name(str){
@@ -18024,11 +18033,11 @@ getOutHelpWidth()}const write=str=>{if(!hasColors)str=this._outputConfiguration.
 error:error63,write,hasColors,helpWidth}}outputHelp(contextOptions){let deprecatedCallback;if(typeof contextOptions==="f\
 unction"){deprecatedCallback=contextOptions;contextOptions=void 0}const outputContext=this._getOutputContext(contextOptions);
 const eventContext={error:outputContext.error,write:outputContext.write,command:this};this._getCommandAndAncestors().reverse().
-forEach(command3=>command3.emit("beforeAllHelp",eventContext));this.emit("beforeHelp",eventContext);let helpInformation=this.
+forEach(command2=>command2.emit("beforeAllHelp",eventContext));this.emit("beforeHelp",eventContext);let helpInformation=this.
 helpInformation({error:outputContext.error});if(deprecatedCallback){helpInformation=deprecatedCallback(helpInformation);
 if(typeof helpInformation!=="string"&&!Buffer.isBuffer(helpInformation)){throw new Error("outputHelp callback must retur\
 n a string or a Buffer")}}outputContext.write(helpInformation);if(this._getHelpOption()?.long){this.emit(this._getHelpOption().
-long)}this.emit("afterHelp",eventContext);this._getCommandAndAncestors().forEach(command3=>command3.emit("afterAllHelp",
+long)}this.emit("afterHelp",eventContext);this._getCommandAndAncestors().forEach(command2=>command2.emit("afterAllHelp",
 eventContext))}helpOption(flags,description){if(typeof flags==="boolean"){if(flags){if(this._helpOption===null)this._helpOption=
 void 0;if(this._defaultOptionGroup){this._initOptionGroup(this._getHelpOption())}}else{this._helpOption=null}return this}
 this._helpOption=this.createOption(flags??"-h, --help",description??"display help for command");if(flags||description)this.
@@ -18093,9 +18102,9 @@ var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
 var result={};if(mod!=null){for(var k=ownKeys(mod),i2=0;i2<k.length;i2++)if(k[i2]!=="default")__createBinding(result,mod,
 k[i2])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve17){resolve17(value3)})}return new(P||(P=
-Promise))(function(resolve17,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve17(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=
+Promise))(function(resolve18,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};Object.defineProperty(
 exports,"__esModule",{value:true});exports.HttpClient=exports.HttpClientResponse=exports.HttpClientError=exports.MediaTypes=
 exports.Headers=exports.HttpCodes=void 0;exports.getProxyUrl=getProxyUrl;exports.isHttps=isHttps;var http=__importStar(__require("http"));
@@ -18123,11 +18132,11 @@ HttpCodes.GatewayTimeout];var RetryableHttpVerbs=["OPTIONS","GET","DELETE","HEAD
 var HttpClientError=class _HttpClientError extends Error{constructor(message,statusCode){super(message);this.name="HttpC\
 lientError";this.statusCode=statusCode;Object.setPrototypeOf(this,_HttpClientError.prototype)}};exports.HttpClientError=
 HttpClientError;var HttpClientResponse=class{constructor(message){this.message=message}readBody(){return __awaiter3(this,
-void 0,void 0,function*(){return new Promise(resolve17=>__awaiter3(this,void 0,void 0,function*(){let output2=Buffer.alloc(
-0);this.message.on("data",chunk=>{output2=Buffer.concat([output2,chunk])});this.message.on("end",()=>{resolve17(output2.
-toString())})}))})}readBodyBuffer(){return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve17=>__awaiter3(
+void 0,void 0,function*(){return new Promise(resolve18=>__awaiter3(this,void 0,void 0,function*(){let output2=Buffer.alloc(
+0);this.message.on("data",chunk=>{output2=Buffer.concat([output2,chunk])});this.message.on("end",()=>{resolve18(output2.
+toString())})}))})}readBodyBuffer(){return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve18=>__awaiter3(
 this,void 0,void 0,function*(){const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",
-()=>{resolve17(Buffer.concat(chunks))})}))})}};exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){
+()=>{resolve18(Buffer.concat(chunks))})}))})}};exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){
 const parsedUrl=new URL(requestUrl);return parsedUrl.protocol==="https:"}var HttpClient2=class{constructor(userAgent2,handlers,requestOptions){
 this._ignoreSslError=false;this._allowRedirects=true;this._allowRedirectDowngrade=false;this._maxRedirects=50;this._allowRetries=
 false;this._maxRetries=1;this._keepAlive=false;this._disposed=false;this.userAgent=this._getUserAgentWithOrchestrationId(
@@ -18177,8 +18186,8 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve17,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
-"Unknown error"))}else{resolve17(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve18,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
+"Unknown error"))}else{resolve18(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
 byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err,res){if(!callbackCalled){callbackCalled=true;
 onResult(err,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
@@ -18223,15 +18232,15 @@ return proxyAgent}_getUserAgentWithOrchestrationId(userAgent2){const baseUserAge
 env["ACTIONS_ORCHESTRATION_ID"];if(orchId){const sanitizedId=orchId.replace(/[^a-z0-9_.-]/gi,"_");return`${baseUserAgent}\
  actions_orchestration_id/${sanitizedId}`}return baseUserAgent}_performExponentialBackoff(retryNumber){return __awaiter3(
 this,void 0,void 0,function*(){retryNumber=Math.min(ExponentialBackoffCeiling,retryNumber);const ms=ExponentialBackoffTimeSlice*
-Math.pow(2,retryNumber);return new Promise(resolve17=>setTimeout(()=>resolve17(),ms))})}_processResponse(res,options){return __awaiter3(
-this,void 0,void 0,function*(){return new Promise((resolve17,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
-message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve17(response)}
+Math.pow(2,retryNumber);return new Promise(resolve18=>setTimeout(()=>resolve18(),ms))})}_processResponse(res,options){return __awaiter3(
+this,void 0,void 0,function*(){return new Promise((resolve18,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
+message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve18(response)}
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents2;try{contents2=yield res.readBody();if(contents2&&contents2.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents2,dateTimeDeserializer)}else{obj=JSON.parse(contents2)}response.result=
 obj}response.headers=res.message.headers}catch(err){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents2&&
 contents2.length>0){msg=contents2}else{msg=`Failed request: (${statusCode})`}const err=new HttpClientError(msg,statusCode);
-err.result=response.result;reject(err)}else{resolve17(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+err.result=response.result;reject(err)}else{resolve18(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -18245,9 +18254,9 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
 nternal/utils.js"(){httpClient=__toESM(require_lib(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve17){resolve17(value3)})}return new(P||(P=
-Promise))(function(resolve17,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve17(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=
+Promise))(function(resolve18,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})}}});function getUserAgent(){if(typeof navigator==="object"&&"userAgent"in navigator){return navigator.userAgent}if(typeof process===
 "object"&&process.version!==void 0){return`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`}
 return"<environment undetectable>"}var init_universal_user_agent=__esm({"node_modules/universal-user-agent/index.js"(){}});function register(state,name2,method,options){if(typeof method!=="function"){throw new Error("method for before hook mus\
@@ -19334,8 +19343,8 @@ reservoirIncreaseMaximum:maximum,reservoir}=this.storeOptions);this._lastReservo
 amount,maximum-reservoir):amount;if(incr>0){this.storeOptions.reservoir+=incr;return this.instance._drainAll(this.computeCapacity())}}},
 this.heartbeatInterval)).unref==="function"?base2.unref():void 0}else{return clearInterval(this.heartbeat)}}async __publish__(message){
 await this.yieldLoop();return this.instance.Events.trigger("message",message.toString())}async __disconnect__(flush){await this.
-yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve17,reject){
-return setTimeout(resolve17,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
+yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve18,reject){
+return setTimeout(resolve18,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
 minTime||5e3}async __updateSettings__(options){await this.yieldLoop();parser$2.overwrite(options,options,this.storeOptions);
 this._startHeartbeat();this.instance._drainAll(this.computeCapacity());return true}async __running__(){await this.yieldLoop();
 return this._running}async __queued__(){await this.yieldLoop();return this.instance.queued()}async __done__(){await this.
@@ -19370,12 +19379,12 @@ pos,ref,results,v;if(status!=null){pos=this.status.indexOf(status);if(pos<0){thr
 return Object.keys(this._jobs)}}statusCounts(){return this.counts.reduce(((acc,v,i2)=>{acc[this.status[i2]]=v;return acc}),
 {})}};var States_1=States;var DLList$2,Sync;DLList$2=DLList_1;Sync=class Sync{constructor(name2,Promise2){this.schedule=
 this.schedule.bind(this);this.name=name2;this.Promise=Promise2;this._running=0;this._queue=new DLList$2}isEmpty(){return this.
-_queue.length===0}async _tryToRun(){var args,cb,error63,reject,resolve17,returned,task;if(this._running<1&&this._queue.length>
-0){this._running++;({task,args,resolve:resolve17,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
-...args);return function(){return resolve17(returned)}}catch(error1){error63=error1;return function(){return reject(error63)}}})();
-this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise3,reject,resolve17;resolve17=reject=null;
-promise3=new this.Promise(function(_resolve,_reject){resolve17=_resolve;return reject=_reject});this._queue.push({task,args,
-resolve:resolve17,reject});this._tryToRun();return promise3}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
+_queue.length===0}async _tryToRun(){var args,cb,error63,reject,resolve18,returned,task;if(this._running<1&&this._queue.length>
+0){this._running++;({task,args,resolve:resolve18,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
+...args);return function(){return resolve18(returned)}}catch(error1){error63=error1;return function(){return reject(error63)}}})();
+this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise3,reject,resolve18;resolve18=reject=null;
+promise3=new this.Promise(function(_resolve,_reject){resolve18=_resolve;return reject=_reject});this._queue.push({task,args,
+resolve:resolve18,reject});this._tryToRun();return promise3}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
 var version$2=Object.freeze({version:version3,default:version$1});var require$$2=()=>console.log("You must import the fu\
 ll version of Bottleneck in order to use this feature.");var require$$3=()=>console.log("You must import the full versio\
 n of Bottleneck in order to use this feature.");var require$$4=()=>console.log("You must import the full version of Bott\
@@ -19455,8 +19464,8 @@ capacity;return this._drainAll(newCapacity,total+drained)}else{return this.Promi
 Events.trigger("error",e2)})}_dropAllQueued(message){return this._queues.shiftAll(function(job){return job.doDrop({message})})}stop(options={}){
 var done2,waitForExecuting;options=parser$5.load(options,this.stopDefaults);waitForExecuting=at3=>{var finished;finished=
 ()=>{var counts2;counts2=this._states.counts;return counts2[0]+counts2[1]+counts2[2]+counts2[3]===at3};return new this.Promise(
-(resolve17,reject)=>{if(finished()){return resolve17()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
-"done");return resolve17()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
+(resolve18,reject)=>{if(finished()){return resolve18()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
+"done");return resolve18()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
 dropErrorMessage})},this._drainOne=()=>{return this.Promise.resolve(null)},this._registerLock.schedule(()=>{return this.
 _submitLock.schedule(()=>{var k,ref,v;ref=this._scheduled;for(k in ref){v=ref[k];if(this.jobStatus(v.job.options.id)==="\
 RUNNING"){clearTimeout(v.timeout);clearTimeout(v.expiration);v.job.doDrop({message:options.dropErrorMessage})}}this._dropAllQueued(
@@ -19475,8 +19484,8 @@ jobStatus(job.options.id)!=null){job._reject(new Bottleneck3.prototype.Bottlenec
 xists (id=${job.options.id})`));return false}else{job.doReceive();return this._submitLock.schedule(this._addToQueue,job)}}submit(...args){
 var cb,fn,job,options,ref,ref1,task;if(typeof args[0]==="function"){ref=args,[fn,...args]=ref,[cb]=splice.call(args,-1);
 options=parser$5.load({},this.jobDefaults)}else{ref1=args,[options,fn,...args]=ref1,[cb]=splice.call(args,-1);options=parser$5.
-load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve17,reject){return fn(...args2,function(...args3){
-return(args3[0]!=null?reject:resolve17)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
+load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve18,reject){return fn(...args2,function(...args3){
+return(args3[0]!=null?reject:resolve18)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
 Events,this._states,this.Promise);job.promise.then(function(args2){return typeof cb==="function"?cb(...args2):void 0}).catch(
 function(args2){if(Array.isArray(args2)){return typeof cb==="function"?cb(...args2):void 0}else{return typeof cb==="func\
 tion"?cb(args2):void 0}});return this._receive(job)}schedule(...args){var job,options,task;if(typeof args[0]==="function"){
@@ -19580,22 +19589,22 @@ e",maxConcurrent:1,minTime:1e3,...common});groups2.notifications=new Bottleneck2
 minTime:3e3,...common})};throttling.VERSION=VERSION8;throttling.triggersNotification=triggersNotification}});import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
 String){return input2}return JSON.stringify(input2)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
-endLine:annotationProperties.endLine,col:annotationProperties.startColumn,endColumn:annotationProperties.endColumn}}function issueCommand(command3,properties2,message){const cmd=new Command(command3,properties2,message);process.stdout.write(
-cmd.toString()+os.EOL)}var CMD_STRING="::";var Command=class{constructor(command3,properties2,message){if(!command3){command3="missing.command"}
-this.command=command3;this.properties=properties2;this.message=message}toString(){let cmdStr=CMD_STRING+this.command;if(this.
+endLine:annotationProperties.endLine,col:annotationProperties.startColumn,endColumn:annotationProperties.endColumn}}function issueCommand(command2,properties2,message){const cmd=new Command(command2,properties2,message);process.stdout.write(
+cmd.toString()+os.EOL)}var CMD_STRING="::";var Command=class{constructor(command2,properties2,message){if(!command2){command2="missing.command"}
+this.command=command2;this.properties=properties2;this.message=message}toString(){let cmdStr=CMD_STRING+this.command;if(this.
 properties&&Object.keys(this.properties).length>0){cmdStr+=" ";let first=true;for(const key in this.properties){if(this.
 properties.hasOwnProperty(key)){const val=this.properties[key];if(val){if(first){first=false}else{cmdStr+=","}cmdStr+=`${key}\
 =${escapeProperty(val)}`}}}}cmdStr+=`${CMD_STRING}${escapeData(this.message)}`;return cmdStr}};function escapeData(s2){return toCommandValue(
 s2).replace(/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A")}function escapeProperty(s2){return toCommandValue(s2).
-replace(/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A").replace(/:/g,"%3A").replace(/,/g,"%2C")}import*as crypto from"crypto";import*as fs from"fs";import*as os2 from"os";function issueFileCommand(command3,message){const filePath=process.env[`GITHUB_${command3}`];if(!filePath){throw new Error(
-`Unable to find environment variable for file command ${command3}`)}if(!fs.existsSync(filePath)){throw new Error(`Missin\
+replace(/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A").replace(/:/g,"%3A").replace(/,/g,"%2C")}import*as crypto from"crypto";import*as fs from"fs";import*as os2 from"os";function issueFileCommand(command2,message){const filePath=process.env[`GITHUB_${command2}`];if(!filePath){throw new Error(
+`Unable to find environment variable for file command ${command2}`)}if(!fs.existsSync(filePath)){throw new Error(`Missin\
 g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(message)}${os2.EOL}`,{encoding:"utf8"})}function prepareKeyValueMessage(key,value3){
 const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter2}"`)}return`${key}<<${delimiter2}${os2.EOL}${convertedValue}${os2.EOL}${delimiter2}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
-return value3 instanceof P?value3:new P(function(resolve17){resolve17(value3)})}return new(P||(P=Promise))(function(resolve17,reject){
+return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=Promise))(function(resolve18,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
-throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve17(result.value):adopt(result.value).then(
+throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(result.value).then(
 fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};var{access,appendFile,writeFile}=promises;
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
@@ -19776,23 +19785,33 @@ throw new TypeError(`there is no ${format} of it`);return renderer(shown2,look2)
 const rendering=await render3(report2,format,shown2,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
 xt`);return rendering.text}var asText=write=>(shown2,look2)=>({text:write(shown2,look2)});var asJson=make=>(shown2,look2)=>({
 json:make(shown2,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),samples:redactSamples(
-samples,redactor)}),formats:{async text(){const{planText:planText2}=await Promise.resolve().then(()=>(init_text(),text_exports));
-return asText(({plan},look2)=>planText2(plan,look2))},async json(){const{planJson:planJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
+samples,redactor)}),formats:{async text(){const{planText:planText3}=await Promise.resolve().then(()=>(init_text(),text_exports));
+return asText(({plan},look2)=>planText3(plan,look2))},async json(){const{planJson:planJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(({plan},look2)=>planJson2(plan,look2))},async markdown(){const{planMarkdown:planMarkdown2}=await Promise.resolve().then(()=>(init_markdown(),markdown_exports));
 return asText(({plan},look2)=>planMarkdown2(plan,look2))},async html(){const{planHtml:planHtml2}=await Promise.resolve().then(()=>(init_html2(),html_exports2));
 return asText(({plan,samples},look2)=>planHtml2(plan,{...look2,samples}))},async github(){const{planGithub:planGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return asText(({plan},look2)=>planGithub2(plan,look2))}}};var resultReport={redact:({result,plan,samples},redactor)=>({result:redactResult(
+return asText(({plan},look2)=>planGithub2(plan,look2))},async gitlab(){const{planGitlab:planGitlab2}=await Promise.resolve().then(()=>(init_gitlab(),gitlab_exports));
+return asJson(({plan})=>planGitlab2(plan))}},async annotations(){const{planAnnotations:planAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
+return({plan},look2)=>planAnnotations2(plan,look2)}};var resultReport={redact:({result,plan,samples},redactor)=>({result:redactResult(
 result,redactor),plan:redactPlan(plan,redactor),...samples===void 0?{}:{samples:redactSamples(samples,redactor)}}),formats:{
 async text(){const{resultText:resultText2}=await Promise.resolve().then(()=>(init_result_text(),result_text_exports));return asText(
 ({result},look2)=>result.run===null?"":resultText2(result,look2))},async json(){const{resultJson:resultJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(({result})=>resultJson2(result))},async markdown(){const{resultMarkdown:resultMarkdown2}=await Promise.resolve().then(()=>(init_results(),results_exports));
-return asText(({result})=>resultMarkdown2(result))},async html(){const{resultHtml:resultHtml2}=await Promise.resolve().then(()=>(init_result_page(),result_page_exports));
+return asText(({result},{budget,title,intro})=>resultMarkdown2(result,{...budget===void 0?{}:{budget},...title===void 0?
+{}:{title},...intro===void 0?{}:{intro}}))},async html(){const{resultHtml:resultHtml2}=await Promise.resolve().then(()=>(init_result_page(),result_page_exports));
 return asText(({result,plan,samples=new Map},{debug})=>resultHtml2(result,{plan,samples,debug}))},async github(){const{resultGithub:resultGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return asText(({result,plan},{folder})=>resultGithub2(result,plan,{folder}))}}};var problemsReport={redact:redactProblems,
-formats:{async text(){const{problemsText:problemsText2}=await Promise.resolve().then(()=>(init_problems2(),problems_exports));
-return asText((problems,look2)=>problemsText2(problems,look2))},async json(){const{problemsJson:problemsJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
+return asText(({result,plan},{folder})=>resultGithub2(result,plan,{folder}))}},async annotations(){const{resultAnnotations:resultAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
+return({result,plan})=>resultAnnotations2(result,plan)}};var problemsReport={redact:redactProblems,formats:{async text(){
+const{problemsText:problemsText2}=await Promise.resolve().then(()=>(init_problems2(),problems_exports));return asText((problems,look2)=>problemsText2(
+problems,look2))},async json(){const{problemsJson:problemsJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(problemsJson2)},async github(){const{problemsGithub:problemsGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}}};init_result_text();init_problems();import{randomBytes as randomBytes3}from"node:crypto";init_zod();import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.
+return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}},async annotations(){const{problemAnnotations:problemAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
+return problems=>problemAnnotations2(problems)}};init_result_text();import{randomBytes as randomBytes3}from"node:crypto";var words5={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"a file stands where a folder ha\
+s to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"a symbolic link leads to itself",
+EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not there",ENOSPC:"the disk is full",
+EROFS:"the disk is read-only"};function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="\
+code"in failure2?String(failure2.code):"";const said2=words5[code2];return said2===void 0?failure2.message:`${said2} (${code2}\
+)`}init_problems();init_zod();import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.
 string().meta({description:"the machine that runs it",examples:["ci-7"]}),pid:external_exports.int().positive().meta({description:"\
 the number of the process",examples:[4711]}),started:external_exports.string().nullable().optional().meta({description:"\
 the boot and the tick at which it started",examples:["71c9\u2026 4711"]}),boot:external_exports.string().nullable().optional().
@@ -19878,8 +19897,10 @@ meta({description:"the later run that settled what this one left open",examples:
 "the last line: the state holds everything above");var journalLineSchema=external_exports.discriminatedUnion("type",[runLine,
 sendingLine,answeredLine,endLine]);function isUnderWay({run:run5,ended}){return!ended&&surelyAlive(run5)}function underWay(run5){
 return new ProblemsError([error("locked",`${runHolder(run5)} is still under way`,[],"wait until it has ended, or end it")])}
-function runHolder({run:run5,command:command3,user:user3,host,pid,at:at3}){return`run ${run5} (${command3} by ${user3} o\
-n ${host}, process ${pid}, since ${at3})`}init_values();import{createHmac as createHmac2}from"node:crypto";import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
+function runHolder({run:run5,command:command2,user:user3,host,pid,at:at3}){return`run ${run5} (${command2} by ${user3} o\
+n ${host}, process ${pid}, since ${at3})`}var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const code2=failure2 instanceof Error&&"code"in failure2?
+failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
+e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
 const node2=new Node(value3);if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}
 this.#size++}dequeue(){const current=this.#head;if(!current){return}this.#head=this.#head.next;this.#size--;if(!this.#head){
 this.#tail=void 0}return current.value}peek(){if(!this.#head){return}return this.#head.value}clear(){this.#head=void 0;this.#tail=
@@ -19887,11 +19908,11 @@ void 0;this.#size=0}get size(){return this.#size}*[Symbol.iterator](){let curren
 value;current=current.next}}*drain(){while(this.#head){yield this.dequeue()}}};function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run5=async(function_,resolve17,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve17(result);try{await result}catch{}next()};const enqueue=(function_,resolve17,reject,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run5=async(function_,resolve18,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve18(result);try{await result}catch{}next()};const enqueue=(function_,resolve18,reject,arguments_)=>{
 const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run5.
-bind(void 0,function_,resolve17,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve17,reject)=>{enqueue(function_,resolve17,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+bind(void 0,function_,resolve18,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve18,reject)=>{enqueue(function_,resolve18,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
 abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
 validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
@@ -19912,8 +19933,8 @@ const around=lacking;const lacks=new Map;lacking=lacks;try{return{result:work(),
 lacks}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known2.
 get(key);if(before!==void 0){keep(key,before);return}let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{
 if(signal?.aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}
-function hashed({salt,text:text5}){return new Promise((resolve17,reject)=>{scrypt(text5,salt,LENGTH,COST,(failure2,hash3)=>{
-if(failure2===null)resolve17(hash3);else reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,
+function hashed({salt,text:text5}){return new Promise((resolve18,reject)=>{scrypt(text5,salt,LENGTH,COST,(failure2,hash3)=>{
+if(failure2===null)resolve18(hash3);else reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,
 hash3);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(oldest)}return hash3}function keyOf(salt,text5){
 return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text5])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
 this.#salt=salt;this.#holds=holds}conceals(text5){return this.#holds(text5)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash3){
@@ -19953,7 +19974,7 @@ some(([field2,sent])=>{const was=before[field2];const got=answer[field2];return 
 return was!==void 0&&same(sent,was)||got===void 0||same(got,sent)});return reset&&obeyed?otherProfiles(used).find(({name:name2})=>traits5[name2].
 signs?.resets===true):void 0}function mayHarm({traits:traits5}){return Object.values(traits5).some(({unsafe})=>unsafe===
 true)}init_kinds();function namesOf(observed,state){const recorded2=Object.values(state.resources).flatMap(({kind,fields:fields2,
-left})=>[fields2,left?.fields??{}].flatMap(told3=>Object.entries(kindOf(kind).names?.(told3)??{})));const shown2=[...observed].
+left})=>[fields2,left?.fields??{}].flatMap(told4=>Object.entries(kindOf(kind).names?.(told4)??{})));const shown2=[...observed].
 flatMap(({names:names3={}})=>Object.entries(names3));return new Map([...recorded2,...shown2])}function withLabel(change2,live,names3){
 const{kind,apply}=change2;const called2=live?.called??kindOf(kind).called?.(apply.before);const{label:label2}=labelled2(
 change2,called2,names3);return label2===void 0?change2:{...change2,label:label2}}function labelled2({kind:name2,address:address2,
@@ -19975,8 +19996,8 @@ change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kin
 return change2;if(takesOver(change2)&&change2.destructions.length>0){return{...change2,destructions:[succession.moves(formerHolders(
 change2,sorted))]}}if(!givesUp(change2)||succeeded.has(change2.kind))return change2;return{...change2,action:"blocked",requests:[],
 destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(change2,changes){const{kind,apply}=change2;
-const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told3=succession.holders(apply.before);if(told3!==
-void 0)return told3.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown2=changes.filter(other=>other!==
+const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told4=succession.holders(apply.before);if(told4!==
+void 0)return told4.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown2=changes.filter(other=>other!==
 change2&&other.kind===kind&&other.apply.before[succession.field]===true);return shown2.length===0?void 0:shown2.map(({address:address2})=>address2)}
 function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change2){if(takesOver(change2))
 return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
@@ -19985,27 +20006,27 @@ kind);if(succession===void 0||action2!=="update")return false;const asked=expect
 asked===null}init_operations();init_fields();init_loss();init_rules();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
 ...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open9,ambiguous){
 return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous,after:void 0,unverified:[],
-error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}function advised(outcome2,advice){const{
-error:error63,gist,notes=[]}=outcome2;if(error63===null)return{...outcome2,notes:[...notes,advice]};return{...outcome2,error:`${error63}\
-; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){const message=failure2 instanceof
-Error?failure2.message:String(failure2);return closed({...NOTHING_KNOWN,message},true)}function openOutcome({regeneration:regeneration2},change2,open9,{
-verdict,different,differing:differing2,unverified,lost:lost2},live){const base2={httpStatus:open9.httpStatus,attempts:open9.
-attempts,unverified:[],after:live?.fields};if(live===void 0){const error63=`${open9.message}; it could not be read back,\
- so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict===
-"unseen"){if(change2.action==="regenerate")return closed(open9,true);const error63=`${open9.message}; read back: ${unverified.
-join(", ")} could not be seen, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error63}}
-if(verdict==="done"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: th\
-e ${regeneration2.noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
-lost2);const told3=kept=>{const found2=change2.action==="delete"?["it is still there"]:[...kept];if(names3!=="")found2.push(
-`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not done");
-return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"failed",
-ambiguous:false,error:told3(different),gist:told3(differing2)}}function repaired(aim,open9,names3,after){const base2={httpStatus:open9.
-httpStatus,attempts:open9.attempts,ambiguous:false,after,unverified:[]};if(aim==="asked"){const note=`${open9.message}; \
-read back: it had lost ${names3}; what is asked for was sent after that, and all is as asked`;return{...base2,status:"ap\
-plied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"failed",error:`${open9.message}; \
-read back: it had lost ${names3}; that is put back as it was before`}}function skipped(error63){return{status:"skipped",
-httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error63}}function asResult({address:address2,
-label:label2,action:action2},outcome2){const{status,httpStatus,attempts,unverified,error:error63,gist,notes=[]}=outcome2;
+error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}function advised(outcome3,advice){const{
+error:error63,gist,notes=[]}=outcome3;if(error63===null)return{...outcome3,notes:[...notes,advice]};return{...outcome3,error:`${error63}\
+; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed({...NOTHING_KNOWN,
+message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change2,open9,{verdict,different,differing:differing2,
+unverified,lost:lost2},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],after:live?.
+fields};if(live===void 0){const error63=`${open9.message}; it could not be read back, so what the server did is not know\
+n`;return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict==="unseen"){if(change2.action===
+"regenerate")return closed(open9,true);const error63=`${open9.message}; read back: ${unverified.join(", ")} could not be\
+ seen, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error63}}if(verdict===
+"done"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.
+noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
+lost2);const told4=kept2=>{const found2=change2.action==="delete"?["it is still there"]:[...kept2];if(names3!=="")found2.
+push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
+ne");return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"f\
+ailed",ambiguous:false,error:told4(different),gist:told4(differing2)}}function repaired(aim,open9,names3,after){const base2={
+httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after,unverified:[]};if(aim==="asked"){const note=`${open9.
+message}; read back: it had lost ${names3}; what is asked for was sent after that, and all is as asked`;return{...base2,
+status:"applied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"failed",error:`${open9.
+message}; read back: it had lost ${names3}; that is put back as it was before`}}function skipped(error63){return{status:"\
+skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error63}}function asResult({address:address2,
+label:label2,action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error63,gist,notes=[]}=outcome3;
 return{address:address2,...label2===void 0?{}:{label:label2},action:action2,status,httpStatus,attempts,unverified,error:error63,
 ...gist===void 0?{}:{gist},...notes.length===0?{}:{notes}}}init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
 ([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));const off=parts.filter(({verdict})=>verdict===
@@ -20030,13 +20051,13 @@ if(!live.exists){const sentence2=`left nothing that could be read: the ${kind.no
 s not there"];return{verdict:"part",different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}
 const now=live.fields;const parts=Object.entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));
 const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.
-filter(({changes})=>changes);const begun=wished.some(({part})=>part.verdict==="same");const kept=off.filter(({changes})=>changes);
-const found2={different:kept.map(({part})=>sentenceOf(part)),differing:kept.map(({part})=>part.path),unverified:parts.filter(
-({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===
+filter(({changes})=>changes);const begun=wished.some(({part})=>part.verdict==="same");const kept2=off.filter(({changes})=>changes);
+const found2={different:kept2.map(({part})=>sentenceOf(part)),differing:kept2.map(({part})=>part.path),unverified:parts.
+filter(({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===
 0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:
 {...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.length>0){return{...found2,
-verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part,kept:kept2})=>part.verdict==="different"&&
-!kept2);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.
+verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part,kept:kept3})=>part.verdict==="different"&&
+!kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.
 map(({part})=>part.path).join(", ");const shown2=[...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="s\
 ame"))}`]:[],...neither.length>0?[`neither as asked nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(
 lost2)}`]];return{...found2,verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown2.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){
@@ -20056,15 +20077,15 @@ void 0)throw refused2;try{const result=await read();step();return result}catch(f
 failure2.kind==="unauthorized")refused2=failure2;throw failure2}});const context3={reader,profile,list:name2=>holdList(lists,
 name2,{reader:paged,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own4=kind.readable(
 profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own4.length>0?[{kind,own:own4}]:[]});const wanted=new Set(
-needed2);const shared=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
-asked,shared,lists);if(steps>0)progress.phase("Observing",steps);try{await settle([...asked.map(async({kind,own:own4})=>{
+needed2);const shared2=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
+asked,shared2,lists);if(steps>0)progress.phase("Observing",steps);try{await settle([...asked.map(async({kind,own:own4})=>{
 const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own4,{...context3,limit:limited(
 step)});if(kind.listed==="own")progress.step();for(const[object3,shown2]of observed){const fields2=markSecrets(kind.fields,
-shownFields(kind,shown2.fields,profile));live.set(object3,{...shown2,fields:fields2})}}),...shared.map(name2=>context3.list(
-name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(
-lists)}}function stepsOf(asked,needed2,held){const shared=new Set(needed2);let steps=0;for(const{kind,own:own4}of asked){
-if(kind.listed===void 0)steps+=own4.length;else if(kind.listed==="own")steps+=1;else shared.add(kind.listed)}return steps+
-[...shared].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
+shownFields(kind,shown2.fields,profile));live.set(object3,{...shown2,fields:fields2})}}),...shared2.map(name2=>context3.
+list(name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(
+lists)}}function stepsOf(asked,needed2,held){const shared2=new Set(needed2);let steps=0;for(const{kind,own:own4}of asked){
+if(kind.listed===void 0)steps+=own4.length;else if(kind.listed==="own")steps+=1;else shared2.add(kind.listed)}return steps+
+[...shared2].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
 document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe(
 which,[],{...options,progress:noProgress})).live;const found2=new Map(await read(objects2));let open9=[...found2].flatMap(
 ([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open9.length>0&&round<MOST;round+=1){await pause(
@@ -20084,8 +20105,8 @@ attempts};if(this.#readable&&change2.action!=="regenerate")return{change:change2
 failure2,true),change2)}async conclude({change:change2,failure:failure2},live){const judgement=judge(this.#kind,aimOf(change2),
 live);const untouched=!judgement.begun&&Object.keys(judgement.lost).length===0;if(failure2.expired&&live!==void 0&&judgement.
 verdict!=="done"&&untouched)return EXPIRED;if(live===void 0||Object.keys(judgement.lost).length===0){return this.#ended(
-openOutcome(this.#kind,change2,failure2,judgement,live),change2)}return await this.#putBack(change2,failure2,judgement,live)}#ended(outcome2,sent){
-return{outcome:outcome2,sent,better:this.#better,suspected:this.#suspected}}get#readable(){return this.#kind.readable(this.#options.
+openOutcome(this.#kind,change2,failure2,judgement,live),change2)}return await this.#putBack(change2,failure2,judgement,live)}#ended(outcome3,sent){
+return{outcome:outcome3,sent,better:this.#better,suspected:this.#suspected}}get#readable(){return this.#kind.readable(this.#options.
 profile)}async#send(change2,freshUntil){const{recorder,writer,profile}=this.#options;let attempts=0;let last={status:0,data:{}};
 for(const[index,request5]of change2.requests.entries()){const isLast=index===change2.requests.length-1;await recorder.sending(
 change2,request5,isLast);try{const answer=await writer.send(request5,index===0?freshUntil:void 0);attempts+=answer.attempts;
@@ -20102,9 +20123,9 @@ status,attempts,answered:failure2.kind==="answer",refused:refused2,unsteady:fail
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
 this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
 const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
-change2,data3);const told3=kept=>[...kept.length>0?[`the server answered ${status} and kept another value: ${kept.join("\
-; ")}`]:[],...others].join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"appli\
-ed",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?told3(different):null,...isOff?{gist:told3(
+change2,data3);const told4=kept2=>[...kept2.length>0?[`the server answered ${status} and kept another value: ${kept2.join(
+"; ")}`]:[],...others].join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"appl\
+ied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?told4(different):null,...isOff?{gist:told4(
 differing2)}:{},notes:notesOf(this.#kind,change2,data3)}}#otherServer(change2,answer){const{profile}=this.#options;if(change2.
 action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;const better=betterProfile(profile,
 kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)return[];this.#better??=better;
@@ -20157,13 +20178,13 @@ conclude(sent,await readBackOne(kind,sent,this.#options));return ended===EXPIRED
 return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===
 0)return;const open9=left.map(one=>one.open);const live=await readBackAll(kind,open9,this.#options,this.#options.concurrency);
 await settle(left.map(async({planned,attempt,open:open10})=>{const ended=await attempt.conclude(open10,live.get(open10));
-if(ended!==EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome2}){
-const told3=better??suspected;if(told3===void 0)return outcome2;const stopped=this.#harmful.has(kind.name);const asked=better===
-void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome2;const sure=better!==void 0||asked===
-"recognised";const harms=kind.traits[told3.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome2.httpStatus??0)>=500)){
-this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told3.name}\
-; what to do is said there`)}const marked=harms&&sure?{...outcome2,otherProfile:told3.name}:outcome2;return better===void 0?
-advised(marked,adviceFor(told3)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
+if(ended!==EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome3}){
+const told4=better??suspected;if(told4===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
+void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked===
+"recognised";const harms=kind.traits[told4.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
+this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told4.name}\
+; what to do is said there`)}const marked=harms&&sure?{...outcome3,otherProfile:told4.name}:outcome3;return better===void 0?
+advised(marked,adviceFor(told4)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
 ()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,
 recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
 ()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){
@@ -20185,22 +20206,22 @@ get(operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.
 change2))return kindOf(change2.kind).succession?.failed;return void 0}#remember(failure2,written3){if(failure2.kind==="u\
 nauthorized")this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written3!==
 void 0&&written3.traits[this.#options.profile.name].protects===true)return;this.#forbidden.set(failure2.scope,`not sent:\
- the credentials lack the scope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome2){if(takesOver(planned)&&outcome2.
-status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome2);this.#hear(planned,outcome2.
-after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome2));const{status,error:error63,gist}=outcome2;
+ the credentials lack the scope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome3){if(takesOver(planned)&&outcome3.
+status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome3);this.#hear(planned,outcome3.
+after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3));const{status,error:error63,gist}=outcome3;
 const{address:address2}=planned;this.#options.progress.step({address:address2,status,error:error63,...gist===void 0?{}:{
 gist}})}#hear(planned,after){const kind=kindOf(planned.kind);const called2=kind.naming===void 0?kind.called?.(after):void 0;
 if(called2!==void 0)this.#called.set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(after)??{}))this.#names.
 set(id,name2)}async#guard(write){try{await write()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError?"not s\
-ent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function tells2({action:action2},outcome2){
-return action2!=="delete"&&outcome2!==void 0&&isSuccess(outcome2)}function isSuccess({httpStatus}){return httpStatus!==null&&
+ent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function tells2({action:action2},outcome3){
+return action2!=="delete"&&outcome3!==void 0&&isSuccess(outcome3)}function isSuccess({httpStatus}){return httpStatus!==null&&
 httpStatus>=200&&httpStatus<300}function isSame(one,other){const path=({operation,params})=>operationPath(operation,params);
 return one.operation===other.operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof
-ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="not sent: the run ended early";init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){const change2=compareFields(
-given);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given;const shown2=field2=>live===
+ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="not sent: the run ended early";init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){const change2=compareFields(
+given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;const shown2=field2=>live===
 void 0?void 0:liveValue(live,field2);const fields2=withDrift(change2.fields,kindOf(declared.kind).fields,recorded2?.left,
 shown2);return{...change2,fields:fields2}}function liveValue({exists,fields:fields2},field2){if(!exists)return null;return Object.
-hasOwn(fields2,field2)?fields2[field2]:void 0}function compareFields(given){const input2={...given,live:knownSecrets(given)};
+hasOwn(fields2,field2)?fields2[field2]:void 0}function compareFields(given2){const input2={...given2,live:knownSecrets(given2)};
 const{declared,live}=input2;const kind=kindOf(declared.kind);const lost2=lostOf(kind,input2);const restored=restoredFields(
 kind,lost2,input2);const taken={...restored,...takenFields(declared.fields,kind.traits[input2.profile.name])};const present3=presentObject(
 input2);const resolution=kind.resolve?.(taken,{references:input2.references,profile:input2.profile,present:present3.fields,
@@ -20396,8 +20417,8 @@ selector?.at(-1)];const at3=first===void 0||last===void 0?void 0:this.#place(fir
 declarations:[],at:at3};rules.push(rule);return{rule,inside:inside2}}#declaration(tokens){const all=trimmed(tokens);const[
 name2]=all;const colon=all.findIndex(([type])=>type===u.Colon);if(name2?.[0]!==u.Ident||colon<1||trimmed(all.slice(1,colon)).
 length>0)return void 0;const value3=trimmed(all.slice(colon+1));const end=value3.at(-1)?.[3]??name2[3];return{name:name2[4].
-value.toLowerCase(),value:value3,at:this.#place(name2[2],end+1)}}#type(){return this.#tokens[this.#at]?.[0]??u.EOF}#until(...ends){
-const start3=this.#at;let open9=0;for(;this.#type()!==u.EOF;this.#at+=1){const type=this.#type();if(open9===0&&ends.includes(
+value.toLowerCase(),value:value3,at:this.#place(name2[2],end+1)}}#type(){return this.#tokens[this.#at]?.[0]??u.EOF}#until(...ends2){
+const start3=this.#at;let open9=0;for(;this.#type()!==u.EOF;this.#at+=1){const type=this.#type();if(open9===0&&ends2.includes(
 type))break;if(nesting.has(type))open9+=1;else if(closing2.has(type))open9=Math.max(0,open9-1)}return this.#tokens.slice(
 start3,this.#at)}};function trimmed(tokens){let from=0;let to=tokens.length;while(from<to&&blank.has(tokens[from]?.[0]??
 u.EOF))from+=1;while(to>from&&blank.has(tokens[to-1]?.[0]??u.EOF))to-=1;return tokens.slice(from,to)}init_dist2();init_dist2();init_tree();var OptionalFonts=class{#parts;constructor(tree,styles2){const parts=conditionalParts(tree);this.#parts=
@@ -20519,16 +20540,16 @@ tml body has ${list(onlyHtml)}`]:[]];if(parts.length===0)return[];const at3={...
 const live=[before?.txt,before?.html].flatMap(body2=>names(parsed(body2))??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));
 const found2=new Map;for(const body2 of["txt","html"]){const template2=after[body2];if(template2===void 0||"syntax"in template2)
 continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
-one.name,{one,at:{...at3,[body2]:one.at}})}}const told3=[...found2.values()].slice(0,unknownAtMost).map(({one,at:at3},index,all2)=>{
-const similar=known3.nearest(one.name);const rest=index===unknownAtMost-1?[...found2.values()].slice(all2.length):[];const more=rest.
-length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2}\
- body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}?`;const others=more>
-0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothing is known to fill in\
- for ${known3.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together([at3,...rest.map(other=>other.
-at)])}});return told3}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.
-length===0)return[];const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body leads to ${some(
-[...addresses3].map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+address2.
-length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.
+one.name,{one,at:{...at3,[body2]:one.at}})}}const[told4,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.
+values()].slice(unknownAtMost)];return told4.map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===
+unknownAtMost-1?untold:[];const more=rest.length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===
+null?"the bodies have":`the ${body2} body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}\
+?`;const others=more>0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothin\
+g is known to fill in for ${known3.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together(
+[at3,...rest.map(other=>other.at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
+if(found2.length===0)return[];const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body l\
+eads to ${some([...addresses3].map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+
+address2.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.
 flatMap(({at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html2=all.flatMap(({html:html3=[]})=>html3);
 return{...within3("txt",txt).at,...within3("html",html2).at}}function list(placeholders2){return some(placeholders2.map(
 placeholder=>short2(written(placeholder))))}init_zod();var families={"apple-mail":"Apple Mail",gmail:"Gmail",outlook:"Outlook",yahoo:"Yahoo! Mail",aol:"AOL","samsung-email":"S\
@@ -20581,16 +20602,16 @@ const columns=supportPrograms2.trim().split("\n");const support=new Map;for(cons
 const[words7="",results=""]=line.split("||");const[feature="",...signs]=words7.split("|");const versions=new Map;for(const result of results.
 split(" ")){const[column="",version3=""]=result.split(":");const program2=columns[Number.parseInt(column,36)]??"";if(wanted.
 has(program2))versions.set(program2,version3)}if(versions.size===0)continue;const unsupported2={feature,programs:programsInWords(
-versions)};for(const sign of signs)support.set(sign,unsupported2)}return support}async function bodyChecks(project,declared){const levels=project.checks();const{programs=usualPrograms,placeholders:placeholders2}=project.
+versions)};for(const sign of signs)support.set(sign,unsupported2)}return support}async function bodyChecks(project,declared){const levels3=project.checks();const{programs=usualPrograms,placeholders:placeholders2}=project.
 email();const hasHtml=emailsIn(declared).some(({template:template2,email:email4})=>typeof template2.fields[email4.html]===
-"string");const asked=hasHtml&&programs.length>0&&levelOf("mail-programs",levels)!=="off";return{levels,placeholders:placeholders2,
+"string");const asked=hasHtml&&programs.length>0&&levelOf("mail-programs",levels3)!=="off";return{levels:levels3,placeholders:placeholders2,
 support:asked?await loadMailSupport(programs):void 0}}function knownOf2({identity:identity2},{type,placeholders:placeholders2},checks){
 const name2=identity2[type]??"";const known3=Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??
 [],...checks.placeholders??[]]):void 0;return{known:known3,support:checks.support}}function templateWarnings(change2,declared,checks){const{email:email4}=kindOf(change2.kind);if(email4===void 0||change2.
 action!=="update")return{warnings:[],errors:[]};const{before,expected}=change2.apply;const findings=checkTemplate({before:bodies(
-email4,before),after:bodies(email4,{...before,...expected}),...knownOf2(declared,email4,checks)});const told3=level3=>findings.
+email4,before),after:bodies(email4,{...before,...expected}),...knownOf2(declared,email4,checks)});const told4=level3=>findings.
 filter(({code:code2,live})=>{const set3=levelOf(code2,checks.levels);return(live&&set3==="error"?"warning":set3)===level3}).
-map(finding=>planWarning(declared,email4,finding));return{warnings:told3("warning"),errors:told3("error")}}function planWarning(template2,email4,finding){
+map(finding=>planWarning(declared,email4,finding));return{warnings:told4("warning"),errors:told4("error")}}function planWarning(template2,email4,finding){
 const{code:code2,message,body:body2,at:at3}=finding;const about2=bodiesOf2(body2).filter(name2=>template2.fields[email4[name2]]!==
 void 0);const spotted=about2.filter(name2=>at3?.[name2]!==void 0);if(about2.length===0||finding.live)return{code:code2,message};
 const{places,more}=placesIn(template2,email4,finding,spotted.length>0?spotted:about2.slice(0,1));const all=places.map(({
@@ -20644,8 +20665,8 @@ target,declared).filter(kind=>!kinds2.includes(kind));if(kinds2.length>0&&others
 return error("no-such-target",`--target ${target} matches nothing that the manifests declare${meantBy(target,names3)}`,[],
 "an address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")}))}function kindsMeant(target,declared){const matching=declared.
 filter(({kind,identity:identity2})=>matchesTarget(target,addressOf(kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}
-function meantBy(target,all){if(target.includes("*"))return"";const ends=all.filter(address2=>address2.toLowerCase().endsWith(
-`/${target.toLowerCase()}`));const meant2=target.includes("/")?nearest(target,all):ends.length===1?ends[0]:void 0;return meant2===
+function meantBy(target,all){if(target.includes("*"))return"";const ends2=all.filter(address2=>address2.toLowerCase().endsWith(
+`/${target.toLowerCase()}`));const meant2=target.includes("/")?nearest(target,all):ends2.length===1?ends2[0]:void 0;return meant2===
 void 0?"":`, did you mean ${meant2}?`}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){
 if(subject.declared===void 0)continue;const others=byKey.get(key);if(others===void 0)byKey.set(key,[subject.declared]);else
 others.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(
@@ -20662,11 +20683,11 @@ subject.declared,this.#options.checks);return change2.action==="unchanged"||live
 subject,key},live){const{declared=undocumented(subject.kind,subject.identity),owed:owed2}=subject;const now={...this.recorded(
 key)?.fields,...live?.fields};return(owed2?void 0:this.#options.adjust?.(declared,now))??declared}compare({address:address2,
 key},live,recorded2,declared){const{profile,assert:assert2,acceptDids=[]}=this.#options;const{id=""}=declared.identity;const regenerates=kindOf(
-declared.kind).regeneration!==void 0;const accepted=regenerates&&acceptDids.some(given=>sameIdentifier(given,id));const{
+declared.kind).regeneration!==void 0;const accepted=regenerates&&acceptDids.some(given2=>sameIdentifier(given2,id));const{
 references}=this;return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,accepted,address:address2,
 key})}};function checked(change2,declared,checks){const{warnings,errors:errors2}=templateWarnings(change2,declared,checks);
-const told3={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told3;const reason=errors2.
-map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told3,action:"blocked",requests:[],
+const told4={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told4;const reason=errors2.
+map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told4,action:"blocked",requests:[],
 destructions:[],reason}}function deletedHash(kind,answer,hasher){return hasher.hash([...kindOf(kind).deletion?.traces(answer)??
 []])}function recordOf(state,key,hasher){const record2=Object.hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===
 void 0?void 0:recorded(record2,hasher)}function recorded(record2,hasher){return{fields:restoreFields(record2,hasher),uncertain:new Set(
@@ -20708,8 +20729,8 @@ return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),as
 run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({generation:generation2}){
 return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(kind).regeneration?.
 field;const shown2=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown2,[field2]:null}:shown2}function made({
-kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told3={...calledBefore({kind,before:answer})};return field2!==
-void 0&&typeof answer[field2]==="string"?{...told3,[field2]:answer[field2]}:told3}function calledBefore({kind,before={}}){
+kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told4={...calledBefore({kind,before:answer})};return field2!==
+void 0&&typeof answer[field2]==="string"?{...told4,[field2]:answer[field2]}:told4}function calledBefore({kind,before={}}){
 const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
 {}}function updated(base2,before,asked,became,context3){const known3=before===void 0?{}:restoreFields(before,context3.hasher);
 if(became.ambiguous){const fields3=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
@@ -20747,8 +20768,8 @@ state,plan.settled),serial:options.state.serial+1};const problems2=[...await sav
 return{result:result2,state:state2,problems:problems2}}const run5=await nextRun(options);await options.confirm();const resources={
 ...withoutDebts(options.state,plan.settled??[]).resources};let state={...options.state,resources,serial:options.state.serial+
 1,open_run:run5};const journal=await start2(plan,run5,state,options);const held=new Held(options.confirm);const recorder=journalRecorder(
-journal,held,options,async(change2,outcome2,at3)=>{const readable2=kindOf(change2.kind).readable(options.profile);const became={
-...outcome2,after:outcome2.after};const asked2={...change2,...change2.apply};const context3={run:run5,at:at3,hasher:options.
+journal,held,options,async(change2,outcome3,at3)=>{const readable2=kindOf(change2.kind).readable(options.profile);const became={
+...outcome3,after:outcome3.after};const asked2={...change2,...change2.apply};const context3={run:run5,at:at3,hasher:options.
 hasher,readable:readable2};const{[asked2.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?{}:{
 [asked2.key]:known3},asked2,became,context3));recordInto(resources,asked2,became,context3)});const executing=execute(plan,
 {...options,notBefore:asked,recorder});const{results,fatal}=await executing.catch(async failure2=>{await journal.close();
@@ -20767,40 +20788,39 @@ try{await options.backend.save(state);return await options.backend.runs.create({
 run:run5,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
 state:{lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,
 digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError([error("not-writable",`the state or the jou\
-rnal can't be written: ${messageOf(failure2)}`,[],"nothing was sent; make room or mend the permissions of the folder of \
-the state")],{cause:failure2})}}var HELD=100;var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=
-confirm2}async check(){if(performance.now()>=this.#until)await this.look()}async look(){this.#looking??=this.#confirm().
-then(()=>{this.#until=performance.now()+HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{
-hasher,now,redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){
-if(!begun.has(change2.apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,before,
-existed,managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(
-concealAll(before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,
-hasher)}));sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),
-address:redactAddress(change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},
-key,kind:change2.kind,identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===
-null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
-last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?
-{}:{recorded_generation:recordedGeneration}})},async answered(change2,httpStatus,attempts){await journal.write({type:"an\
-swered",seq:sequences.get(change2)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
-after:null,unverified:[],error:null})},async settled(change2,outcome2){const at3=now().toISOString();const after=await withSlowHashes(
-()=>outcome2.after===void 0?null:stored2(concealAll(outcome2.after,change2.apply.expected),hasher));await record2(change2,
-outcome2,at3);await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at3,status:outcome2.status,ambiguous:outcome2.
-ambiguous,http_status:outcome2.httpStatus,attempts:outcome2.attempts,after,unverified:outcome2.unverified.map(redactor.redactName),
-error:outcome2.error===null?null:redactor.redactSentence(outcome2.error),...outcome2.otherProfile===void 0?{}:{other_profile:outcome2.
-otherProfile},...outcome2.notes===void 0||outcome2.notes.length===0?{}:{notes:outcome2.notes.map(redactor.redactSentence)}})}}}
-function stored2(fields2,hasher){return storeFields(fields2,hasher)}function concealAll(fields2,asked){return mapValues(
-fields2,(value3,field2)=>conceal(value3,asked[field2]))}async function nextRun({backend:backend3,now,state}){const known3=await backend3.
-runs.list().catch(()=>[]);const before=[...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??
-"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.exec(newest)??[];const latest=date5===void 0||time3===void 0?0:momentOf(date5,
-time3);const first=runName(new Date(Math.max(now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(
-now().getTime(),latest+1e3)))}function momentOf(date5,time3){const iso=`${date5.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
-replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
-19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("hex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2===
-"restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run5,failure2){return error(
-"run-ended-early",`run ${run5} ended early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next ap\
-ply reads it")}function messageOf(failure2){if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).
-join("; ");if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join("; ");return failure2 instanceof
-Error?failure2.message:String(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+rnal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}var HELD=100;
+var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=confirm2}async check(){if(performance.now()>=
+this.#until)await this.look()}async look(){this.#looking??=this.#confirm().then(()=>{this.#until=performance.now()+HELD}).
+finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{hasher,now,redactor},record2){
+const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){if(!begun.has(change2.
+apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,before,existed,managed,
+generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(concealAll(
+before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,hasher)}));
+sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),address:redactAddress(
+change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},key,kind:change2.kind,
+identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.
+operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...held,managed:[
+...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},
+async answered(change2,httpStatus,attempts){await journal.write({type:"answered",seq:sequences.get(change2)??0,at:now().
+toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,after:null,unverified:[],error:null})},async settled(change2,outcome3){
+const at3=now().toISOString();const after=await withSlowHashes(()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.
+after,change2.apply.expected),hasher));await record2(change2,outcome3,at3);await journal.write({type:"answered",seq:sequences.
+get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.
+attempts,after,unverified:outcome3.unverified.map(redactor.redactName),error:outcome3.error===null?null:redactor.redactSentence(
+outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.
+notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}function stored2(fields2,hasher){return storeFields(
+fields2,hasher)}function concealAll(fields2,asked){return mapValues(fields2,(value3,field2)=>conceal(value3,asked[field2]))}
+async function nextRun({backend:backend3,now,state}){const known3=await backend3.runs.list().catch(()=>[]);const before=[
+...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.
+exec(newest)??[];const latest=date5===void 0||time3===void 0?0:momentOf(date5,time3);const first=runName(new Date(Math.max(
+now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(now().getTime(),latest+1e3)))}function momentOf(date5,time3){
+const iso=`${date5.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(
+iso)||0}function runName(now){return`${now.toISOString().slice(0,19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("h\
+ex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,
+message})=>error(code2,message))}function runEndedEarly(run5,failure2){return error("run-ended-early",`run ${run5} ended\
+ early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next apply reads it")}function messageOf(failure2){
+if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).join("; ");if(failure2 instanceof
+AggregateError)return failure2.errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry2={sending:line,answers:[]};byKey.set(line.key,entry2);bySequence.set(line.seq,entry2)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
@@ -20863,23 +20883,23 @@ only2)]);const why=found2.length>1?`${found2.length} runs begin with "${name2}"`
 [error("no-such-run",why,[],"idops runs lists them")])}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,before},answered})=>[before.fields,answered?.
 after?.fields??{}].flatMap(fields2=>Object.entries(kindOf(kind).names?.(fields2)??{}))))}function labelIn2({sending,answered},names3){
 const{kind,address:address2,identity:identity2,before}=sending;const{called:called2,naming:naming2}=kindOf(kind);const after=naming2===
-void 0?answered?.after?.fields??{}:{};const told3=called2?.(before.fields)??called2?.(after)??sending.label;return labelled2(
-{kind,address:address2,apply:{identity:identity2}},told3,names3)}init_result();init_values();init_address();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+void 0?answered?.after?.fields??{}:{};const told4=called2?.(before.fields)??called2?.(after)??sending.label;return labelled2(
+{kind,address:address2,apply:{identity:identity2}},told4,names3)}init_result();init_values();init_address();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
-const hasher=new Hasher(content.run);const left=[];const kept=new Map;for(const entry2 of entriesOf(content)){const reason=whyNot(
+const hasher=new Hasher(content.run);const left=[];const kept2=new Map;for(const entry2 of entriesOf(content)){const reason=whyNot(
 entry2);if(reason!==void 0){left.push({address:entry2.sending.address,path:null,reason});continue}if(!wasDone(entry2))continue;
 const undone=undoEntry(entry2,hasher,`run ${content.run.run}`);if(!isRefused(entry2)){left.push(...undone.left.map(why=>({
-address:entry2.sending.address,...why})))}if(undone.document!==void 0)kept.set(undone.document,undone.after)}for(const{former:former2,
-field:field2}of formerHolders2(content,hasher,[...kept.keys()])){kept.set(former2,{[field2]:false})}return{declared:[...kept.
-keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept.keys()])??withoutConflicts(
-document2,kept.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
-content).flatMap(entry2=>{const{sending}=entry2;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(
-entry2))return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[id,...others]=holders(
-before)??[];const moved=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.some(
-({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved||id===void 0||others.length>0||known3)return[];
-const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,false),
-field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields2}=document2;const{
-succession}=kindOf(kind);if(succession===void 0||fields2[succession.field]!==true)return void 0;const holders=succession.
+address:entry2.sending.address,...why})))}if(undone.document!==void 0)kept2.set(undone.document,undone.after)}for(const{
+former:former2,field:field2}of formerHolders2(content,hasher,[...kept2.keys()])){kept2.set(former2,{[field2]:false})}return{
+declared:[...kept2.keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept2.
+keys()])??withoutConflicts(document2,kept2.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){
+return entriesOf(content).flatMap(entry2=>{const{sending}=entry2;const{succession}=kindOf(sending.kind);if(succession===
+void 0||!wasDone(entry2))return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[
+id,...others]=holders(before)??[];const moved=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
+some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved||id===void 0||others.length>0||known3)
+return[];const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,
+false),field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields2}=document2;
+const{succession}=kindOf(kind);if(succession===void 0||fields2[succession.field]!==true)return void 0;const holders=succession.
 holders(now);if(holders===void 0)return void 0;const asLeft=id=>id===identity2.id||documents.some(other=>other.kind===kind&&
 other.identity.id===id&&other!==document2);if(holders.length===0||holders.some(asLeft))return void 0;return{document:{...document2,
 fields:{}},left:[{address:addressOf(kind,identity2),path:succession.field,reason:CHANGED_SINCE}]}}function present2({kind},now){
@@ -20917,13 +20937,13 @@ push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields2[name
 path=>({address:address2,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:{...document2,fields:fields2},
 left};return{document:left.length>0?{...document2,absent:false}:document2,left}}function withoutConflict(type,path,wished,left,present3){
 if(present3===void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&
-isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept=Object.entries(wished).filter(([key,was])=>{const inner=type.
-type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:
-void 0;const part=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.
-push(...part.conflicts);return part.value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts}}
-const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,
-conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!==
-"different")}init_escape();init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
+isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept2=Object.entries(wished).filter(([key,was])=>{
+const inner=type.type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.
+type==="map"?null:void 0;const part=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,
+now);conflicts.push(...part.conflicts);return part.value!==void 0});return{value:kept2.length===0?void 0:Object.fromEntries(
+kept2),conflicts}}const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,
+conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).
+every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
 engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
 url));const file2=files.find(one=>existsSync2(one));return file2===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
 readFileSync2(file2,"utf8"))}init_schema();import{isAbsolute as isAbsolute3,resolve as resolve5}from"node:path";import{readdir,readdirSync,realpath,realpathSync,stat,statSync}from"fs";import{isAbsolute,posix,resolve as resolve2}from"path";
@@ -21133,8 +21153,8 @@ test(line)))isBelow2=false;if(isBelow2&&key!==null&&content<=indent2)isBelow2=fa
 content,end});else{const stray=strayAt(line,key!==null);if(stray!==void 0)found2.push({start:start3+stray,end});if(stray!==
 void 0||key!==null&&looksSecret(key[2]??"")){isBelow2=true;indent2=content}}}start3=end+1}return found2}function strayAt(line,hasKey){
 const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");for(let count3=0,match=word2.exec(line);match!==null;match=word2.
-exec(line)){const begins=/(?:^|[{,])\s*(?:-\s+)*["']?$/.test(line.slice(Math.max(0,match.index-20),match.index));count3+=
-1;if(hasKey?!begins:count3>MAX_WORDS&&!begins)continue;const[name2]=match;if(!looksSecret(name2))continue;const after=line.
+exec(line)){const begins2=/(?:^|[{,])\s*(?:-\s+)*["']?$/.test(line.slice(Math.max(0,match.index-20),match.index));count3+=
+1;if(hasKey?!begins2:count3>MAX_WORDS&&!begins2)continue;const[name2]=match;if(!looksSecret(name2))continue;const after=line.
 slice(word2.lastIndex);const[gap=""]=/^["']?[ \t]*[:=]?[ \t]*/.exec(after)??[];if(/^["']?\s*:(?:\s|$)/.test(after))continue;
 return name2.length>30||/\d/.test(name2)?match.index:word2.lastIndex+gap.length}return void 0}var MAX_BYTES=16*1024*1024;var MAX_LINE=1e5;function shownPath(path,cwd){return(relative2(cwd,path)||".").split(sep2).join(
 "/")}function nameOf3(path,{cwd,root}){const[file2,inProject]=[shownPath(path,cwd),shownPath(path,root)];return file2===
@@ -21299,9 +21319,9 @@ a2.column-b.column})}init_values();function pathKey(path){return path.map(String
 const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
 path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
 value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
-...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text5,tainted,unknown:unknown4}=variables.
-resolve(node2.value,node2,file2,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown4});
-return unknown4?UNKNOWN_TEXT:text5}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
+...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text5,tainted,unknown:unknown5}=variables.
+resolve(node2.value,node2,file2,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown5});
+return unknown5?UNKNOWN_TEXT:text5}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
 item);path.pop();return value3})}const map3={};for(const[key,entry2]of node2.entries){path.push(key);map3[key]=walk(entry2.
 value);path.pop()}return map3};return{value:walk(root),notes}}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();var PLAIN="";var FLOW_END="";var Marks=class{#quotes=[];#unclosed=[];#open=[];#isText=false;see(lexeme,offset){const isText3=this.#isText;
 this.#isText=lexeme===PLAIN;if(isText3)return;if(lexeme==="["||lexeme==="{")this.#open.push({closes:lexeme==="["?"]":"}",
@@ -21329,17 +21349,27 @@ MAX_LINES;tries+=1){if(/:(?:\s|$)/.test(text5.slice(line.start,line.end)))return
 contentAt(text5,line.end)}return first}function keyOf3(line){const key=/^\s*(?:- +)*["']?([A-Za-z_][\w -]{0,60}?)["']?\s*:(?:\s|$)/.
 exec(line)?.[1];return key===void 0||shownKey(key)!==key?void 0:key}var REACH2=2e3;function unindentedText(text5,at3){const line=lineAt(text5,at3);const written3=text5.slice(line.start,line.
 end);const indent2=written3.search(/\S/);if(indent2<0||keyOf3(written3)!==void 0||/^\s*\t|^(?:---|\.\.\.)/.test(written3))
-return void 0;const above=text5.slice(Math.max(0,line.start-REACH2),line.start).trimEnd();const[,before="",mark]=/^(\s*(?:- +)*)["']?[A-Za-z_][\w -]{0,60}["']?:[ \t]+([|>])[-+\d]{0,2}(?:[ \t]+#.*)?$/.
-exec(above.slice(above.lastIndexOf("\n")+1))??[];if(mark===void 0||indent2>before.length)return void 0;if(/^-(?:\s|$)/.test(
-written3.slice(indent2))&&indent2<before.length)return void 0;return{mark,range:{start:line.start+indent2,end:line.end}}}function slipOf({code:code2,message,pos},refused2){const{text:text5}=refused2;const at3=Math.min(pos[0],text5.length);const found2={
+return void 0;const above=headAbove(text5,line.start,indent2);if(above===void 0||indent2>=above.least)return void 0;if(/^-(?:\s|$)/.
+test(written3.slice(indent2))&&indent2<above.column)return void 0;const{mark,columns,isFirst}=above;return{mark,columns,
+isFirst,range:{start:line.start+indent2,end:line.end}}}function headAbove(text5,before,indent2){const lines=text5.slice(
+Math.max(0,before-REACH2),before).split("\n").filter(line=>line.trim()!=="");for(const[index,line]of lines.toReversed().
+entries()){const[,lead="",mark,digit]=/^(\s*(?:- +)*)["']?[A-Za-z_][\w -]{0,60}["']?:[ \t]+([|>])[-+]?(\d?)[-+]?(?:[ \t]+#.*)?\s*$/.
+exec(line)??[];if(mark!==void 0){const columns=digit===void 0||digit===""?void 0:Number(digit);return{mark,column:lead.length,
+columns,least:lead.length+(columns??1),isFirst:index===0}}if(line.search(/\S/)<=indent2)return void 0}return void 0}function slipOf({code:code2,message,pos},refused2){const{text:text5}=refused2;const at3=Math.min(pos[0],text5.length);const found2={
 code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text5.length),at3+1)};return unindented(found2,refused2)??forCode[code2]?.(
-found2,refused2)}function unindented({at:at3},{text:text5}){const found2=unindentedText(text5,at3);if(found2===void 0)return void 0;
-return{message:`the text that "${found2.mark}" announces on the line above is not indented`,hint:"indent each line of th\
-e text further than its key",range:found2.range}}function conflictIn(text5){const marker=/^<{7} [^\n]*$/m.exec(text5);if(marker===
-null||!/^>{7} /m.test(text5))return void 0;return{message:"a merge conflict is not resolved: git left its marks here",hint:"\
-keep one of the two sides, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",range:{start:marker.index,
-end:marker.index+marker[0].length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused2)=>/sequence/.
-test(found2.message)?unevenList(found2,refused2):nested(found2,refused2),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused2)=>/^Flow/.
+found2,refused2)}function unindented({at:at3,code:code2},refused2){const{text:text5}=refused2;const found2=unindentedText(
+text5,at3);if(found2===void 0)return void 0;const{mark,columns,isFirst,range:range2}=found2;if(isFirst){return{message:`\
+the text that "${mark}" announces on the line above is not indented${columns===void 0?"":" so far"}`,hint:columns===void 0?
+"indent each line of the text further than its key":`indent each line of the text by ${columns} more than its key, or le\
+ave the ${columns} behind "${mark}" out`,range:range2}}const written3=text5.slice(range2.start,range2.end);const isOther3=/^[-=_*"']|^\/[/*]/.
+test(written3)||missingSpace(written3,range2,refused2)!==void 0;if(isOther3||!outside2.includes(code2))return void 0;return{
+message:`this line is no "key: value", and not indented as the text that "${mark}" announces above`,hint:"indent it as f\
+ar as that text, or write a colon and a space behind its key",range:range2}}var outside2=["MULTILINE_IMPLICIT_KEY","MISS\
+ING_CHAR"];function conflictIn(text5){const marker=/^<{7} [^\n]*$/m.exec(text5);if(marker===null||!/^>{7} /m.test(text5))
+return void 0;return{message:"a merge conflict is not resolved: git left its marks here",hint:"keep one of the two sides\
+, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",range:{start:marker.index,end:marker.index+marker[0].
+length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused2)=>/sequence/.test(
+found2.message)?unevenList(found2,refused2):nested(found2,refused2),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused2)=>/^Flow/.
 test(found2.message)?openBracket(found2,refused2):/sequence/.test(found2.message)?unevenList(found2,refused2):/mapping/.
 test(found2.message)?unevenKeys(found2,refused2):void 0,MISSING_CHAR:missing2,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({
 at:at3,end})=>({message:"a comma is missing between the members in brackets, or quotes around a value with a colon",hint:'\
@@ -21353,9 +21383,9 @@ const{text:text5}=refused2;const{at:at3}=found2;const line=lineAt(text5,at3);con
 const value3=text5.slice(at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin\
  with "? "`,hint:quoteIt,range:{start:at3,end:at3+1}}}if(/:(?:\s|$)/.test(value3)){const hint=owner===void 0?quoteIt:`${quoteIt}\
 : ${owner}: "\u2026"`;return{message:"a value without quotes holds a colon with a space after it",hint,range:{start:at3,
-end:line.end}}}const below2=nextKeyLine(text5,line.end);const ends=refused2.hides(below2)?void 0:keyOf3(text5.slice(below2.
-start,below2.end));const name2=ends===void 0?"this line":`"${ends}"`;const above=owner===void 0?"a key that has a value \
-already":`"${owner}", which has a value already`;const place2=owner===void 0?"the key above":`"${owner}"`;return{message:`${name2}\
+end:line.end}}}const below2=nextKeyLine(text5,line.end);const ends2=refused2.hides(below2)?void 0:keyOf3(text5.slice(below2.
+start,below2.end));const name2=ends2===void 0?"this line":`"${ends2}"`;const above=owner===void 0?"a key that has a valu\
+e already":`"${owner}", which has a value already`;const place2=owner===void 0?"the key above":`"${owner}"`;return{message:`${name2}\
  is indented below ${above}`,hint:`indent it as far as ${place2}; a text of several lines begins with "|" behind its key\
 , or is in quotes`,range:below2}}function strayLine(found2,refused2){const{text:text5}=refused2;const{at:at3}=found2;const first=lineAt(
 text5,at3);const written3=text5.slice(at3,first.end);const range2={start:at3,end:at3+written3.trimEnd().length};if(/^-(?:\s|$)/.
@@ -21421,11 +21451,11 @@ if(before.trim()===""&&line.start>0){return{message:"this line is indented so th
 hint:'indent the keys of a document equally; separate documents with a line of "---"',range:contentAt(text5,at3)}}return void 0}var MAX_DEPTH=100;function withoutConflict2(file2,problems){const isSyntax=({code:code2})=>code2==="yaml-syntax";const conflict=problems.
 some(isSyntax)?conflictIn(file2.text):void 0;if(conflict===void 0)return problems;const{message,hint,range:range2}=conflict;
 return[error("yaml-syntax",message,[file2.place(range2)],hint),...problems.filter(problem=>!isSyntax(problem))]}function documentErrors(file2,document2,marks2){
-const problems=[];if(document2.errors.length>0)file2.distrust();let told3;for(const found2 of[...document2.errors,...document2.
+const problems=[];if(document2.errors.length>0)file2.distrust();let told4;for(const found2 of[...document2.errors,...document2.
 warnings]){const{line}=file2.place({start:found2.pos[0],end:found2.pos[1]});const stumbles=/token in YAML stream|^Unknown directive/.
 test(found2.message);const isSyntax=found2.code!=="TAG_RESOLVE_FAILED"&&found2.code!=="RESOURCE_EXHAUSTION";if(isSyntax&&
-told3!==void 0&&(stumbles||line>=told3[0]&&line<=told3[1]))continue;const problem=yamlProblem(file2,found2,marks2);const shown2=problem.
-places[0]?.line??line;if(isSyntax)told3=[Math.min(line,shown2),Math.max(line,shown2)];problems.push(problem)}if(document2.
+told4!==void 0&&(stumbles||line>=told4[0]&&line<=told4[1]))continue;const problem=yamlProblem(file2,found2,marks2);const shown2=problem.
+places[0]?.line??line;if(isSyntax)told4=[Math.min(line,shown2),Math.max(line,shown2)];problems.push(problem)}if(document2.
 directives?.yaml.version==="1.1"&&document2.directives.yaml.explicit){const start3=Math.max(0,file2.text.indexOf("%YAML"));
 problems.push(error("yaml-syntax","YAML 1.1 is not supported",[file2.place({start:start3,end:start3+9})],"remove the dir\
 ective"))}return problems}function yamlProblem(file2,found2,marks2){const range2={start:found2.pos[0],end:Math.max(found2.
@@ -21470,10 +21500,10 @@ the document"));return empty2}this.#allowance.aliased+=target.size;if(this.#allo
 exceeded;this.#allowance.exceeded=true;this.#exhausted=true;if(already)return empty2;this.problems.push(error("alias-exp\
 losion",`aliases repeat more than ${MAX_ALIASED} values`,places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){
 const range2=rangeOf(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.
-source==="string"?node2.source:"";const{value:value3}=node2;let kept=typeof value3==="string"||typeof value3==="boolean"?
+source==="string"?node2.source:"";const{value:value3}=node2;let kept2=typeof value3==="string"||typeof value3==="boolean"?
 value3:null;if(plain3&&shownKey(source)!==source&&this.#beginsLine(range2.start))this.#file.hide(range2);if(typeof value3===
 "number"){const number5=numberOf2(source);if(number5===void 0){this.problems.push(error("wrong-value","JSON has no such \
-number",[this.#file.place(range2)],"write it in quotes to have it as a text"))}kept=number5??0}return{type:"scalar",value:kept,
+number",[this.#file.place(range2)],"write it in quotes to have it as a text"))}kept2=number5??0}return{type:"scalar",value:kept2,
 plain:plain3,source,range:range2,size:1,height:0}}#beginsLine(at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(this.#file.text.
 slice(Math.max(0,at3-200),at3))}#pair(entries,key,value3,depth){const range2=rangeOf(key);const places=()=>[this.#file.place(
 range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(
@@ -21481,11 +21511,11 @@ key)?"write it in quotes":void 0;this.problems.push(error("bad-key","a key must 
 "__proto__"){this.problems.push(error("bad-key",`a key can't be "__proto__"`,places()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(
 key)&&key.type==="PLAIN"){this.problems.push(error("bad-key","merge keys are not part of YAML 1.2",places(),"write the m\
 embers out, or quote the key"));return}if((0,import_yaml.isScalar)(key)&&key.anchor!==void 0)this.#anchors.set(key.anchor,
-this.#scalar(key));const told3=shownKey(name2);if(told3!==name2){const at3=this.#file.text.indexOf(told3,range2.start);this.#file.
-hide({start:at3<0||at3>=range2.end?range2.start:at3+told3.length,end:range2.end})}const converted=value3===null?this.#scalar(
+this.#scalar(key));const told4=shownKey(name2);if(told4!==name2){const at3=this.#file.text.indexOf(told4,range2.start);this.#file.
+hide({start:at3<0||at3>=range2.end?range2.start:at3+told4.length,end:range2.end})}const converted=value3===null?this.#scalar(
 {value:null,range:[range2.end,range2.end]}):this.convert(value3,depth+1);const isAuth=name2==="auth"&&converted.type==="\
 scalar";if(looksSecret(name2)||isAuth)this.#hide(converted,value3);const before=entries.get(name2);if(before!==void 0){this.
-problems.push(error("duplicate-key",`the key "${told3}" is twice in one map`,[this.#file.place(range2),this.#file.place(
+problems.push(error("duplicate-key",`the key "${told4}" is twice in one map`,[this.#file.place(range2),this.#file.place(
 before.key)],"remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}#hide(node2,written3){this.#file.
 hide(node2.range);if(!(0,import_yaml.isAlias)(written3))return;const target=this.#anchors.get(written3.source);if(target)
 this.#file.hide(target.range)}};function unknownAt(range2){return{type:"scalar",value:null,plain:true,source:"",range:range2,
@@ -21512,14 +21542,14 @@ h is relative to the manifest");case"too-large":return error("too-large",`${show
 tf8":return error("body-not-utf8",`${shown2} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-unr\
 eadable",`${shown2} ${found2.detail}`,places)}}};function bodyOf(text5,name2){let source;return{text:text5,place(part){if(part===
 void 0)return wholeFile(name2);source??=sourceOf(name2,text5);const mark=text5.length-source.text.length;return source.place(
-{start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_values();init_fields();init_kinds();init_schema();init_zod();init_json();init_nearest();init_problems();init_secret_names();init_values();init_zod();function schemasAt(schema,path){if(schema instanceof external_exports.ZodUnion)return schema.options.flatMap(
+{start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_values();init_fields();init_kinds();init_schema();init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_zod();init_json();init_nearest();init_secret_names();init_values();init_zod();function schemasAt(schema,path){if(schema instanceof external_exports.ZodUnion)return schema.options.flatMap(
 option=>schemasAt(option,path));if(schema instanceof external_exports.ZodOptional||schema instanceof external_exports.ZodNullable)
 return schemasAt(schema.unwrap(),path);if(schema instanceof external_exports.ZodPipe)return schemasAt(schema.in,path);const[
 step,...rest]=path;if(step===void 0)return[schema];if(schema instanceof external_exports.ZodObject){const{shape}=schema;
 return Object.hasOwn(shape,step)?schemasAt(shape[String(step)],rest):[]}if(schema instanceof external_exports.ZodArray)return schemasAt(
 schema.element,rest);if(schema instanceof external_exports.ZodRecord)return schemasAt(schema.valueType,rest);return[]}function knownFields(schema,path){
 const fields2=schemasAt(schema,path).flatMap(one=>one instanceof external_exports.ZodObject?Object.keys(one.shape):[]);return[
-...new Set(fields2)]}init_zod();init_json();init_nearest();init_secret_names();init_values();var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
+...new Set(fields2)]}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
 record:"a map",null:"null"};function typeName(expected){return typeNames[expected??""]??expected??"another value"}function typeOf(node2){
 if(node2.type==="list")return"a list";if(node2.type==="map")return"a map";if(node2.value===null)return node2.source===""?
 "nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(node2.value.text)===void 0?"a number that woul\
@@ -21566,7 +21596,19 @@ includes("name"))return void 0;const name2=written3===void 0?"\u2026":flowText(w
 includes("label")?", label: \u2026":""}}`}function flowText(text5){return/^[A-Za-z_][\w.@/-]*$/.test(text5)?text5:JSON.stringify(
 text5)}function fromText(expected,text5){if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text5)?true:/^(false|False|FALSE)$/.
 test(text5)?false:void 0}const number5=expected==="number"||expected==="int";const written3=number5?decimalText(text5):void 0;
-return written3===void 0?void 0:plainNumber(written3)}function check2(subject){const{schema,root,file:file2,variables}=subject;const{value:value3,notes}=resolve6(root,file2,variables,
+return written3===void 0?void 0:plainNumber(written3)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
+const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
+tried2.add(key);const converted=convert(issue3.expected,valueAt3(value3,issue3.path),note);if(converted!==void 0){changed2=
+put3(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
+gone`);changed2=put3(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt3(
+value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==void 0&&put3(value3,
+path,plain3)}function convert(expected,value3,note){const number5=expected==="number"||expected==="int";if(note.unknown)
+return expected==="boolean"?false:number5?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt3(value3,path){
+let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||at3 instanceof ExactNumber)return void 0;at3=
+Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put3(value3,path,member2){
+const parent=valueAt3(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
+ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
+member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}function check2(subject){const{schema,root,file:file2,variables}=subject;const{value:value3,notes}=resolve6(root,file2,variables,
 subject.under);const fromVariables=variables?.takeProblems()??[];let result=schema.safeParse(value3);const tried2=new Set;
 while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried2))break;result=schema.safeParse(value3)}
 if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,
@@ -21580,21 +21622,8 @@ ys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.values
 filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&(code2==="invalid_type"||code2==="invalid_union")));
 const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;const strange=branch.some(({code:code2})=>code2===
 "unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2==="invalid_type"&&path.length===1)?void 0:branch}
-function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
-const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
-tried2.add(key);const converted=convert(issue3.expected,valueAt3(value3,issue3.path),note);if(converted!==void 0){changed2=
-put3(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
-gone`);changed2=put3(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt3(
-value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==void 0&&put3(value3,
-path,plain3)}function convert(expected,value3,note){const number5=expected==="number"||expected==="int";if(note.unknown)
-return expected==="boolean"?false:number5?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt3(value3,path){
-let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||at3 instanceof ExactNumber)return void 0;at3=
-Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put3(value3,path,member2){
-const parent=valueAt3(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
-ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
-member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}var namedAtMost3=20;
-function issueProblems(issue3,subject){const{root,file:file2,name:name2,under=[]}=subject;const found2=find6(root,issue3.
-path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found2.complete){const field2=String(
+var namedAtMost3=20;function issueProblems(issue3,subject){const{root,file:file2,name:name2,under=[]}=subject;const found2=find6(
+root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found2.complete){const field2=String(
 issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`missing field "${field2}" in ${within4(
 name2,[...under,...parent])}`,[placeIn(file2,root,parent)],onlyValue(subject.schema,issue3.path))]}hideField(found2.node,
 file2);const place2=valuePlace(file2,root,issue3.path);const whole3=[...under,...issue3.path];const what=whole3.length===
@@ -21617,27 +21646,27 @@ code==="too_small"&&found2.node.type==="scalar"&&found2.node.value===""){return[
 "too_big"?"large":"small"}`,[place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":
 ": "}${issue3.message}`,[place2])]}function hideField(node2,file2){if(node2.type==="scalar"&&typeof node2.value==="strin\
 g"&&shownKey(node2.value)!==node2.value)file2.hide(node2.range)}function hasNothing({value:value3}){return value3.type===
-"scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry2,bare2,file2){const told3=shownKey(key);if(entry2===
-void 0||told3!==key)return told3;const isAlone=hasNothing(entry2);if(isAlone&&bare2.some(name2=>name2!==key)){file2.hide(
+"scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry2,bare2,file2){const told4=shownKey(key);if(entry2===
+void 0||told4!==key)return told4;const isAlone=hasNothing(entry2);if(isAlone&&bare2.some(name2=>name2!==key)){file2.hide(
 entry2.key);return void 0}if(!file2.hides(entry2.key)){if(!isAlone||!looksSecret(key)||!/\d/.test(key))return key;file2.
 hide(entry2.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.
 exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file:file2,name:name2,schema,under=[],fieldHint:fieldHint2}=subject;
 const{node:node2}=find6(root,issue3.path);const known3=knownFields(schema,issue3.path);const entries=node2.type==="map"?
 node2.entries:new Map;const bare2=[...entries].flatMap(([key,entry2])=>isSecretField(key)&&hasNothing(entry2)?[key]:[]);
 const keys=(issue3.keys??[]).map(key=>{const entry2=entries.get(key);return{key,entry:entry2,told:toldKey(key,entry2,bare2,
-file2)}});return keys.map(({key,entry:entry2,told:told3})=>{const place2=entry2===void 0?placeIn(file2,root,issue3.path):
-file2.place(entry2.key);if(told3!==key)return gluedField(key,told3,within4(name2,[...under,...issue3.path]),place2);const free=known3.
+file2)}});return keys.map(({key,entry:entry2,told:told4})=>{const place2=entry2===void 0?placeIn(file2,root,issue3.path):
+file2.place(entry2.key);if(told4!==key)return gluedField(key,told4,within4(name2,[...under,...issue3.path]),place2);const free=known3.
 filter(field2=>node2.type!=="map"||!node2.entries.has(field2));const near=nearest(key,free)===void 0?void 0:nearest(key,
 [...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??withWords(key,known3);const message=`\
 unknown field "${key}" in ${within4(name2,[...under,...issue3.path])}`;const section2=known3.find(field2=>knownFields(schema,
 [...issue3.path,field2]).includes(key));const below2=section2===void 0?void 0:`"${key}" stands below "${section2}"`;const elsewhere=fieldHint2?.(
 key,issue3.path)??(similar===void 0?below2:void 0);if(similar!==void 0&&elsewhere===void 0){return error("unknown-field",
 `${message}, did you mean "${similar}"?`,[place2])}const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(",\
- ")}`:void 0);return error("unknown-field",message,[place2],hint)})}function gluedField(key,told3,where,place2){if(told3===
+ ")}`:void 0);return error("unknown-field",message,[place2],hint)})}function gluedField(key,told4,where,place2){if(told4===
 void 0)return error("unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a secret`,[place2],
-'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.slice(told3.length));const missing3=hasColon?"a space i\
-s missing behind the colon of":"a colon and a space are missing behind";return error("unknown-field",`${missing3} "${told3}\
-" in ${where}`,[place2],`write it as "${told3}: \u2026"`)}function onlyValue(schema,path){const[only2,...others]=schemasAt(
+'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.slice(told4.length));const missing3=hasColon?"a space i\
+s missing behind the colon of":"a colon and a space are missing behind";return error("unknown-field",`${missing3} "${told4}\
+" in ${where}`,[place2],`write it as "${told4}: \u2026"`)}function onlyValue(schema,path){const[only2,...others]=schemasAt(
 schema,path);return only2 instanceof external_exports.ZodLiteral&&others.length===0&&only2.values.size===1?`write "${path.
 at(-1)}: ${only2.value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.toLowerCase().split(/[_-]+/).map(
 word2=>word2.replace(/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.every(word2=>word2.length>
@@ -21808,7 +21837,7 @@ sort()});return`sha256:${createHash2("sha256").update(text5).digest("hex")}`}fun
 return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){if(field2 instanceof
 HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.reveal())};if(Array.
 isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,member2=>withHashes(
-member2,hasher)):field2}init_kinds();init_operations();async function makeSure(given,{profile,seen:seen2,recognise,state}){const changes=heldBack2(given,state,profile);const advice=seen2===
+member2,hasher)):field2}init_kinds();init_operations();async function makeSure(given2,{profile,seen:seen2,recognise,state}){const changes=heldBack2(given2,state,profile);const advice=seen2===
 void 0?[]:[{code:"other-profile",message:adviceFor(seen2)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===
 null||scope2===void 0)return{changes,warnings:advice};const probed=seen2===void 0?await recognise(scope2):{kind:"recogni\
 sed",profile:seen2};switch(probed.kind){case"recognised":if(probed.profile.name===profile.name)return{changes,warnings:[]};
@@ -21907,22 +21936,22 @@ served of the object"),requests:hash2.describe("Over what would be sent for it")
 r all the rest of the file, whatever its layout; left out where an older idops stored it")}).describe("What apply needs \
 besides");var storedSchema=external_exports.looseObject({format_version:external_exports.literal(1),server:external_exports.
 string(),environment:external_exports.string().nullable(),created_at:external_exports.string(),digest:external_exports.string(),
-apply:sealSchema});async function seal(plan,options,redactName){const hasher=digestHasher(plan);const shown2=({address:address2,
-apply:{key}})=>redactAddress(address2,{redactName})===address2?address2:redactAddress(key,{redactName});return{...options,
-objects:await eachWithSlowHashes(plan.changes,change2=>({address:shown2(change2),action:change2.action,observed:hashOf2(
-observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}}function observedOf({kind,fields:fields2,apply},hasher){
-const types2=kindOf(kind).fields;const before=mapValues(apply.before,(field2,name2)=>normalForm(types2[name2]??value,field2));
-const generation2=fields2.find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.existed,apply.generation??
-null,withHashes(generation2?.before??null,hasher)]}function hashOf2(value3){return`sha256:${createHash3("sha256").update(
-canonical(value3)).digest("hex")}`}function planHash({apply,...shown2}){const{whole:_,...rest}=apply;return hashOf2({...shown2,
-apply:rest})}function alteration(stored3,file2){const{whole:whole3}=stored3.apply;if(whole3===void 0||whole3===planHash(
-stored3))return[];return[error("plan-altered",`${file2} was changed after it was stored: what it shows is not the plan t\
-hat was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text5,file2,use="app\
-lied"){const unusable2=why=>unusablePlan(file2,why,use);let data3;try{data3=parseJson(text5)}catch{return unusable2("it \
-is not JSON")}const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable2(`it has fo\
-rmat ${version3}, this idops knows format 1`);const parsed3=storedSchema.safeParse(data3);if(parsed3.success)return parsed3.
-data;return unusable2(notStored(parsed3.error.issues[0]?.path??[]))}function unusablePlan(file2,why,use){return error("p\
-lan-unreadable",`${file2} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){
+apply:sealSchema});async function seal(plan,options,redactName){return{...options,objects:await sealObjects(plan,redactName)}}
+async function sealObjects(plan,redactName){const hasher=digestHasher(plan);return await eachWithSlowHashes(plan.changes,
+change2=>({address:sealedName(change2,redactName),action:change2.action,observed:hashOf2(observedOf(change2,hasher)),requests:planDigest(
+plan,[change2])}))}function sealedName({address:address2,apply:{key}},redactName){return redactAddress(address2,{redactName})===
+address2?address2:redactAddress(key,{redactName})}function observedOf({kind,fields:fields2,apply},hasher){const types2=kindOf(
+kind).fields;const before=mapValues(apply.before,(field2,name2)=>normalForm(types2[name2]??value,field2));const generation2=fields2.
+find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(
+generation2?.before??null,hasher)]}function hashOf2(value3){return`sha256:${createHash3("sha256").update(canonical(value3)).
+digest("hex")}`}function planHash({apply,...shown2}){const{whole:_,...rest}=apply;return hashOf2({...shown2,apply:rest})}
+function alteration(stored3,file2){const{whole:whole3}=stored3.apply;if(whole3===void 0||whole3===planHash(stored3))return[];
+return[error("plan-altered",`${file2} was changed after it was stored: what it shows is not the plan that was made`,[],"\
+make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text5,file2,use="applied"){const unusable2=why=>unusablePlan(
+file2,why,use);let data3;try{data3=parseJson(text5)}catch{return unusable2("it is not JSON")}const version3=data3?.format_version;
+if(typeof version3==="number"&&version3>1)return unusable2(`it has format ${version3}, this idops knows format 1`);const parsed3=storedSchema.
+safeParse(data3);if(parsed3.success)return parsed3.data;return unusable2(notStored(parsed3.error.issues[0]?.path??[]))}function unusablePlan(file2,why,use){
+return error("plan-unreadable",`${file2} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){
 const where=path.length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}
 function isStoredPlan(read){return"digest"in read}async function staleness(stored3,now){const found2=[];if(stored3.server!==
 now.server)found2.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){
@@ -21957,12 +21986,7 @@ unknown()});async function statesBeside(statePath){const folder=dirname8(statePa
 const states=await Promise.all(names3.map(({name:name2})=>stateName(join7(folder,name2))));return states.filter(state=>state!==
 void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat2,open as open5,
 readdir as readdir4,rename as rename2,rm as rm3}from"node:fs/promises";import{hostname as hostname4}from"node:os";import{
-basename as basename7,dirname as dirname10,join as join10,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";var words5={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"a file stands where a folder ha\
-s to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"a symbolic link leads to itself",
-EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not there",ENOSPC:"the disk is full",
-EROFS:"the disk is read-only"};function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="\
-code"in failure2?String(failure2.code):"";const said2=words5[code2];return said2===void 0?failure2.message:`${said2} (${code2}\
-)`}init_problems();import{createHash as createHash4,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir3,rm,stat as stat5}from"node:fs/promises";
+basename as basename7,dirname as dirname10,join as join10,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();import{createHash as createHash4,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir3,rm,stat as stat5}from"node:fs/promises";
 import{join as join8}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
 var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${randomBytes4(6).toString("hex")}.tmp`}
 async function sweepTemporaries(folder){const names3=await readdir3(folder).catch(()=>[]);await Promise.all(names3.map(async name2=>{
@@ -21983,8 +22007,8 @@ return{async commit(){await rename(temporary,path);await syncFolder(folder)},dro
 63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{await handle.
 close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
 at:external_exports.string(),nonce:external_exports.string()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;
-var TRIES2=250;function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command3,now){
-const path=lockPath(statePath);const holder={user:userName(),...ownMark(),command:command3,at:now.toISOString(),nonce:randomUUID3()};
+var TRIES2=250;function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){
+const path=lockPath(statePath);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};
 const takenOver=await take(path,holder);await sweepTemporaries(dirname10(path));await sweepTurns(path);return{takenOver,
 confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}async function lockHolder(statePath){const holding=await lockHolding(
 statePath);if(holding===null||holding.fate==="gone")return null;const unsure3=holding.readable&&holding.fate==="unknown";
@@ -22005,10 +22029,10 @@ path))?.nonce!==dead.nonce)return false;return await create(path,holder,rename2)
 const names3=await readdir4(dirname10(path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename7(
 path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns2.map(name2=>join10(dirname10(path),name2))){const holder=await readHolder(
 turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
-nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who=now===void 0?"it was removed":`somebody \
-else has it: ${now===null?UNREADABLE:describe4(now)}`;throw new ProblemsError([error("locked",`the lock of the state was\
- lost: ${who} (${relative7(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other run is \
-under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
+nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody\
+ else has it: ${now===null?UNREADABLE:describe4(now)}`;throw new ProblemsError([error("locked",`the lock of the state wa\
+s lost: ${who2} (${relative7(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other run i\
+s under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
 function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){
 const temporary=join10(dirname10(path),temporaryName());try{await makeFolder(dirname10(path));const file2=await open5(temporary,
 "wx",384);try{await file2.writeFile(`${JSON.stringify(holder,null,2)}
@@ -22017,9 +22041,9 @@ throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch
 let text5;try{const there=await lstat2(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text5=await readRegular(
 path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
 "ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema.parse(JSON.parse(text5))}catch{return null}}function describe4({
-user:user3,host,pid,command:command3,at:at3}){return`${command3} by ${user3} on ${host}, process ${pid}, since ${at3}`}function locked(path,holder){
-const who=holder===null?"by something that left no name":describe4(holder);const where=holder===null?null:whereElse(holder);
-return new ProblemsError([error("locked",`the state is locked: ${who} (${relative7(process.cwd(),path)})`,[],where===null?
+user:user3,host,pid,command:command2,at:at3}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at3}`}function locked(path,holder){
+const who2=holder===null?"by something that left no name":describe4(holder);const where=holder===null?null:whereElse(holder);
+return new ProblemsError([error("locked",`the state is locked: ${who2} (${relative7(process.cwd(),path)})`,[],where===null?
 "wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${where}, so nobody can t\
 ell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`)])}function whereElse(holder){
 if(fateOf(holder)!=="unknown")return null;if(holder.host!==hostname4())return"is on another host";const{boot,namespace}=ownMark();
@@ -22027,9 +22051,9 @@ if(holder.boot!==void 0&&holder.boot!==boot)return"is of another machine of the 
 rt of this one";return holder.namespace!==void 0&&holder.namespace!==namespace?"is in another process namespace, such as\
  a container":`is named without its ${unnamedParts(holder).join(" and ")}, as by a former version`}function noLock(path,failure2){
 return new ProblemsError([error("locked",`the lock ${relative7(process.cwd(),path)} can't be read: ${failure2.message}`,
-[],"remove it; no idops made it")])}function notWritable(path,failure2){const message=whyRefused(failure2);return new ProblemsError(
-[error("not-writable",`the lock ${relative7(process.cwd(),path)} can't be written: ${message}`,[],"nothing was sent; mak\
-e room or mend the permissions of the folder of the state")],{cause:failure2})}import{constants as constants4}from"node:fs";import{open as open6,readdir as readdir5,rm as rm4}from"node:fs/promises";import{
+[],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
+the lock ${relative7(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
+{cause:failure2})}import{constants as constants4}from"node:fs";import{open as open6,readdir as readdir5,rm as rm4}from"node:fs/promises";import{
 join as join11,relative as relative8}from"node:path";init_json();init_problems();function fileRuns(folder){return{list:()=>runsIn(folder),read:run5=>readJournal(folder,run5),hasEnd:run5=>hasEnd(folder,
 run5),create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
 folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join11(folder,`${first.run}\
@@ -22043,28 +22067,28 @@ s in its place away, or name another place with state.path":"mend its permission
 const shown2=relative8(process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the folder of \
 journals ${shown2} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.filter(name2=>name2.endsWith(".jsonl")).
 map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run5){const path=join11(folder,`${run5}\
-.jsonl`);let text5;try{text5=await readRegular(path)}catch(failure2){throw unusable(path,failure2 instanceof Error?failure2.
-message:String(failure2))}const whole3=text5.slice(0,text5.lastIndexOf("\n")+1);const[first,...lines]=whole3.split("\n").
-slice(0,-1).map((line,index)=>parseLine(line,path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==
-run5)throw unusable(path,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.byteLength(whole3),ended:lines.
-at(-1)?.type==="end"}}var TAIL=4096;async function hasEnd(folder,run5){const file2=await open6(join11(folder,`${run5}.js\
-onl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file2.stat();const{buffer,bytesRead}=await file2.
-read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\
-\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number5){
-let data3;try{data3=parseJson(line)}catch{throw unusable(path,`line ${number5} is not JSON`)}const version3=data3?.format_version;
-if(typeof version3==="number"&&version3>JOURNAL_FORMAT){throw unusable(path,`it has format ${version3}, this idops knows\
- formats up to ${JOURNAL_FORMAT}`)}const parsed3=journalLineSchema.safeParse(data3);if(parsed3.success)return parsed3.data;
-throw unusable(path,`line ${number5} is not a line of a journal`)}function unusable(path,why){return new ProblemsError([
-error("journal-unreadable",`the journal ${relative8(process.cwd(),path)||path} can't be used: ${why}`,[],COPY_BACK)])}async function removeJournals(folder,runs){
+.jsonl`);let text5;try{text5=await readRegular(path)}catch(failure2){throw unusable(path,whyRefused(failure2))}const whole3=text5.
+slice(0,text5.lastIndexOf("\n")+1);const[first,...lines]=whole3.split("\n").slice(0,-1).map((line,index)=>parseLine(line,
+path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==run5)throw unusable(path,"line 1 does no\
+t name this run");return{run:first,lines,bytes:Buffer.byteLength(whole3),ended:lines.at(-1)?.type==="end"}}var TAIL=4096;
+async function hasEnd(folder,run5){const file2=await open6(join11(folder,`${run5}.jsonl`),constants4.O_RDONLY|(constants4.
+O_NONBLOCK??0));try{const{size:size2}=await file2.stat();const{buffer,bytesRead}=await file2.read(Buffer.alloc(TAIL),0,TAIL,
+Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.
+pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number5){let data3;try{
+data3=parseJson(line)}catch{throw unusable(path,`line ${number5} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
+"number"&&version3>JOURNAL_FORMAT){throw unusable(path,`it has format ${version3}, this idops knows formats up to ${JOURNAL_FORMAT}`)}
+const parsed3=journalLineSchema.safeParse(data3);if(parsed3.success)return parsed3.data;throw unusable(path,`line ${number5}\
+ is not a line of a journal`)}function unusable(path,why){return new ProblemsError([error("journal-unreadable",`the jour\
+nal ${relative8(process.cwd(),path)||path} can't be used: ${why}`,[],COPY_BACK)])}async function removeJournals(folder,runs){
 for(const run5 of runs)await rm4(join11(folder,`${run5}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
 var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file2,end){this.#file=file2;this.#end=end}write(line){
 return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
-0){const batch=this.#waiting;this.#waiting=[];try{if(this.#broken!==void 0)throw this.#broken;const text5=batch.map(line=>line.
+0){const batch2=this.#waiting;this.#waiting=[];try{if(this.#broken!==void 0)throw this.#broken;const text5=batch2.map(line=>line.
 text).join("");await this.#file.appendFile(text5);await this.#file.datasync();this.#end+=Buffer.byteLength(text5);for(const{
-done:done2}of batch)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch)failed(failure2)}}this.#flushing=
-void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){await this.#flushing;
-await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_values();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,async load(server){const text5=await readText(
+done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
+this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
+await this.#flushing;await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_values();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,async load(server){const text5=await readText(
 path,place2);return text5===void 0?emptyState(server):checkedState(text5,place2,server)},async saved(){const text5=await readText(
 path,place2);return text5===void 0?void 0:parseState(text5,place2)},async save(state){await writeWhole(await leadsTo(path),
 `${stringifyJson(state,2)}
@@ -22100,10 +22124,10 @@ null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe"
 split(delimiter).filter(path=>isAbsolute4(path))){const path=join13(folder,name2);if(await access2(path,constants5.X_OK).
 then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text5=await readRegular(path).
 catch(()=>void 0);const folder=text5===void 0?path:/^gitdir: (.+)/.exec(text5)?.[1];if(folder===void 0)return false;const real=resolve9(
-dirname12(path),folder);return await isThere(join13(real,"HEAD"))||await isThere(join13(real,"index"))}async function run2(git,root,command3,lines=[],maxBuffer=MOST3){
+dirname12(path),folder);return await isThere(join13(real,"HEAD"))||await isThere(join13(real,"index"))}async function run2(git,root,command2,lines=[],maxBuffer=MOST3){
 const settings=["core.fsmonitor=false","core.hooksPath=/dev/null","protocol.allow=never"];const args=[...["--no-pager","\
 --no-optional-locks","--literal-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join13(root,
-".git")}`,`--work-tree=${root}`],...command3];const own4=Object.entries(process.env).filter(([name2])=>!name2.toUpperCase().
+".git")}`,`--work-tree=${root}`],...command2];const own4=Object.entries(process.env).filter(([name2])=>!name2.toUpperCase().
 startsWith("GIT_"));const env={...Object.fromEntries(own4),GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const limits2={
 timeout:PATIENCE,killSignal:"SIGKILL",maxBuffer};const options={cwd:root,env,windowsHide:true,encoding:"buffer",...limits2};
 return await new Promise((done2,failed)=>{const child=execFile(git,args,options,(failure2,stdout,stderr)=>{if(failure2===
@@ -22132,15 +22156,15 @@ root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new Probl
 't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set st\
 ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join15(dirname14(
 path),"runs");return{...stateFile(path),name:basename9(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
-path),lock:(command3,now)=>acquireLock(path,command3,now),holder:()=>lockHolder(path),holding:()=>lockHolding(path),removable:()=>removableLock(
+path),lock:(command2,now)=>acquireLock(path,command2,now),holder:()=>lockHolder(path),holding:()=>lockHolding(path),removable:()=>removableLock(
 path),async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([
 ...new Set([named6,path])],folder,use==="write")}}}async function backendOf(project){return await fileBackend({path:project.statePath(),allowTracked:project.allowsTracked()})}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
-string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve17,reject)=>{new Exchange(
-resolve17,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve17,reject,limits2){
-this.#resolve=resolve17;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve18,reject)=>{new Exchange(
+resolve18,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve18,reject,limits2){
+this.#resolve=resolve18;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch({...request5,headersTimeout:0,bodyTimeout:0},
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
 is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
@@ -22152,12 +22176,12 @@ reason);this.#controller?.abort(new Error(reason))}#settle(problem){if(!this.#fi
 {...this.#head,body:Buffer.concat(this.#chunks),broken:problem})}else{const sent=this.#controller!==void 0;this.#resolve(
 {status:null,sent,reason:problem??"no answer"})}}#finish(){if(this.#settled)return false;this.#settled=true;clearTimeout(
 this.#timer);return true}};function codeOf(failure2){if(!(failure2 instanceof Error))return"unknown error";return"code"in
-failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome2){return{status:outcome2.
-status,reason:outcome2.status===null?outcome2.reason:outcome2.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once3=options.
+failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){return{status:outcome3.
+status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once3=options.
 connections==="once";const common={connections:once3?1:Number(options.connections),pipelining:once3?0:1};const secure={...tlsOptions(
 tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
 {...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:proxy.authorization},requestTls:secure,proxyTls:{minVersion,
-rejectUnauthorized,timeout},clientFactory:(url2,given)=>new Tunnels(url2,{...given,headersTimeout:timeout})})}var minVersion="\
+rejectUnauthorized,timeout},clientFactory:(url2,given2)=>new Tunnels(url2,{...given2,headersTimeout:timeout})})}var minVersion="\
 TLSv1.2";var rejectUnauthorized=true;function tlsOptions({ca,clientCert,clientKey}){return{minVersion,rejectUnauthorized,
 ...ca===void 0?{}:{ca},...clientCert===void 0?{}:{cert:clientCert},...clientKey===void 0?{}:{key:String(clientKey.reveal())}}}
 var Tunnels=class extends import_undici2.Pool{connect(options,callback2){if(callback2===void 0)return this.#tunnel(options);
@@ -22169,28 +22193,28 @@ decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text5)}
 const secrets=[];const open9=[document2];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
 open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
 name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep2}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
-[408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass(outcome2){if(outcome2.status===
-null)return outcome2.sent||!isCertificateCode(outcome2.reason);return retriedStatuses.has(outcome2.status)}function pauseBefore(nextTry,retryAfter,random){
+[408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass(outcome3){if(outcome3.status===
+null)return outcome3.sent||!isCertificateCode(outcome3.reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){
 return retryAfter===null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}
 function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait2=waitOf(value3.
 trim(),headers);return wait2===null?[]:[wait2]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
 if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(value3);if(until===null)return null;const date5=firstHeader(
 headers,"date");const now=(date5===void 0?null:httpDate(date5))??Date.now();return Math.max(0,Math.ceil((until-now)/1e3))}
 function httpDate(text5){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text5)?Date.parse(text5):Number.NaN;return Number.
-isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.NEGATIVE_INFINITY;constructor(most,now){this.#most=
-most;this.#left=most;this.#now=now}take(seconds2){const now=this.#now();const end=now+seconds2;const cost=Math.max(0,end-
+isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.NEGATIVE_INFINITY;constructor(most3,now){this.#most=
+most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();const end=now+seconds2;const cost=Math.max(0,end-
 Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=cost;this.#paidUntil=Math.max(end,this.#paidUntil);
 return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};async function sleepSeconds(seconds2,signal){
 try{await sleep2(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
 status}=verdict.problem;const cut=kind==="lost"||kind==="answer"&&verdict.passing;return cut||status!==null&&crowdedStatuses.
-has(status)}var Judge=class{#options;constructor(options){this.#options=options}judge(call,outcome2){const passing=mayPass(
-outcome2);if(outcome2.status===null){const{sent,reason}=outcome2;return{problem:{kind:sent?"lost":"unreachable",status:null,
-reason},sent,passing}}const{status,headers,body:body2,broken}=outcome2;if(call.whenMissing!==void 0&&(call.missing??[404]).
-includes(status)){return{value:call.whenMissing,status}}if(status>=200&&status<300)return this.#judgeBody(call.parse,outcome2);
+has(status)}var Judge=class{#options;constructor(options){this.#options=options}judge(call,outcome3){const passing=mayPass(
+outcome3);if(outcome3.status===null){const{sent,reason}=outcome3;return{problem:{kind:sent?"lost":"unreachable",status:null,
+reason},sent,passing}}const{status,headers,body:body2,broken}=outcome3;if(call.whenMissing!==void 0&&(call.missing??[404]).
+includes(status)){return{value:call.whenMissing,status}}if(status>=200&&status<300)return this.#judgeBody(call.parse,outcome3);
 const document2=broken===null?this.#read(body2):{wrong:broken};const problem={kind:kindOfStatus(status),status,serverMessage:"\
 value"in document2?messageIn(document2.value):null,members:"value"in document2?errorMembers(document2.value):[],detail:status<
-400?this.#target(firstHeader(headers,"location")):null,retryAfter:retryAfterSeconds(headers)};return{problem,sent:true,passing}}#judgeBody(parse12,outcome2){
-const{status,headers,body:body2,broken}=outcome2;const unusable2=(facts2,passing=false)=>({problem:{kind:"answer",status,
+400?this.#target(firstHeader(headers,"location")):null,retryAfter:retryAfterSeconds(headers)};return{problem,sent:true,passing}}#judgeBody(parse12,outcome3){
+const{status,headers,body:body2,broken}=outcome3;const unusable2=(facts2,passing=false)=>({problem:{kind:"answer",status,
 ...facts2},sent:true,passing});if(broken!==null)return unusable2({reason:broken},broken!=="too-large");const document2=body2.
 length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable2({reason:document2.wrong,detail:firstHeader(
 headers,"content-type")??null})}const parsed3=parse12(document2.value);if(!("wrong"in parsed3))return{value:parsed3.value,
@@ -22200,9 +22224,9 @@ for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer")}r
 baseUrl.href;if(location===void 0||!URL.canParse(location,base2))return null;const{origin:origin2,pathname}=new URL(location,
 base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
-this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve17=>this.#waiting.push(resolve17));for(let held;held!==
-this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome2){this.#running-=
-1;if(outcome2==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome2==="crowded"&&turn.
+this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve18=>this.#waiting.push(resolve18));for(let held;held!==
+this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome3){this.#running-=
+1;if(outcome3==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome3==="crowded"&&turn.
 era===this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
 shift();if(next===void 0)return;this.#running+=1;next()}}async hold(seconds2){const pause=this.#options.delay(seconds2);
 this.#held=Promise.all([this.#held,pause]);await pause}async#inRate(){const{rate,now,delay}=this.#options;if(rate===void 0)
@@ -22227,15 +22251,15 @@ repeats2,why:briefly(problem)});if(others||problem.status===429)await this.#pace
 if(signal.aborted)throw fail();last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(
 failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!==
 "not-done")return{status:200,attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){
-const turn=await this.#pace.begin();let outcome2="other";try{if(call.freshUntil!==void 0&&performance.now()>call.freshUntil)
-return"expired";const tried2=await this.#try(call,attempt);const{verdict}=tried2;if("value"in verdict){outcome2="fine";this.#patience.
-answered()}else if(isCrowded(verdict))outcome2="crowded";return tried2}finally{this.#pace.end(turn,outcome2)}}async#try(call,attempt){
+const turn=await this.#pace.begin();let outcome3="other";try{if(call.freshUntil!==void 0&&performance.now()>call.freshUntil)
+return"expired";const tried2=await this.#try(call,attempt);const{verdict}=tried2;if("value"in verdict){outcome3="fine";this.#patience.
+answered()}else if(isCrowded(verdict))outcome3="crowded";return tried2}finally{this.#pace.end(turn,outcome3)}}async#try(call,attempt){
 const{credentials:credentials2,timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials2.
 current(call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};const request5=this.#request(call,credential);const began=performance.
-now();const outcome2=call.method==="POST"?await this.#exchangeOnce(request5,limits2):await exchange(this.#pool,request5,
-limits2);const verdict=this.#judge.judge(call,outcome2);const said2="problem"in verdict?verdict.problem.serverMessage:null;
-const date5=outcome2.status===null?void 0:firstHeader(outcome2.headers,"date");onTry?.({method:call.method,path:call.path,
-...triedOf(outcome2),milliseconds:performance.now()-began,attempt,...date5===void 0?{}:{date:date5},...said2!=null&&isRaw(
+now();const outcome3=call.method==="POST"?await this.#exchangeOnce(request5,limits2):await exchange(this.#pool,request5,
+limits2);const verdict=this.#judge.judge(call,outcome3);const said2="problem"in verdict?verdict.problem.serverMessage:null;
+const date5=outcome3.status===null?void 0:firstHeader(outcome3.headers,"date");onTry?.({method:call.method,path:call.path,
+...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...date5===void 0?{}:{date:date5},...said2!=null&&isRaw(
 said2)?{raw:this.#cleaner(credential)(said2)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){const route=openRoute(
 this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request5,limits2)}finally{await route.
 destroy()}}async#renew(refused2,scope2){try{return await this.#options.credentials.renew(refused2,scope2)||null}catch(failure2){
@@ -22283,12 +22307,12 @@ command ${basename10(program2)} ${why}${said2===""?"":`: ${said2}`}`,[],"it is s
 the token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
 ([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run3(program2,args,where,timeout){
-return new Promise(resolve17=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
-program2,args,where);if(typeof child==="string"){resolve17({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
+return new Promise(resolve18=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
+program2,args,where);if(typeof child==="string"){resolve18({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
 why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
  not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=
 chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a\
- token")})}const text5=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(timer);resolve17(
+ token")})}const text5=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(timer);resolve18(
 {stdout:text5("stdout"),stderr:text5("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(failure2.
 code)));child.on("close",(code2,signal)=>{end(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
@@ -22298,9 +22322,9 @@ toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>
 return renewing(async()=>{const text5=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
-en file ${shown2} ${why}`,[],hint)])});return endless2(text5,`the token in ${shown2}`)},onSecret)}function tokenCommand(command3,{
-redact,onSecret}){return renewing(async()=>{const text5=await runTokenCommand(command3,{redact,onSecret});return endless2(
-text5,`the output of ${basename11(command3.argv[0]??"")}`)},onSecret)}function endless2(text5,what){return{text:bearerText(
+en file ${shown2} ${why}`,[],hint)])});return endless2(text5,`the token in ${shown2}`)},onSecret)}function tokenCommand(command2,{
+redact,onSecret}){return renewing(async()=>{const text5=await runTokenCommand(command2,{redact,onSecret});return endless2(
+text5,`the output of ${basename11(command2.argv[0]??"")}`)},onSecret)}function endless2(text5,what){return{text:bearerText(
 text5,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
 now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
 source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
@@ -22326,13 +22350,13 @@ name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7
 part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}return null}var maxBytes2=2**20;var tokenAnswer=external_exports.object({access_token:external_exports.string(),token_type:external_exports.
 string().nullish(),expires_in:external_exports.union([external_exports.number(),external_exports.string().regex(/^\d+$/).
 transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed2=>{const scopes=client3.
-scopes??[...new Set([...initial,...needed2])].sort();const outcome2=await ask(client3,scopes,network);return readToken(client3,
-outcome2,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){const{signal,delay,
-random,patience,retries:retries2=defaultRetries}=network;for(let attempt=1;;attempt++){const began=performance.now();const outcome2=await askOnce(
-client3,scopes,network);network.onTry?.({method:"POST",path:client3.address.href,...triedOf(outcome2),milliseconds:performance.
-now()-began,attempt});if(!mayPass(outcome2)||attempt>retries2||signal.aborted)return outcome2;const retryAfter=outcome2.
-status===null?null:retryAfterSeconds(outcome2.headers);const pause=pauseBefore(attempt+1,retryAfter,random);if(!patience.
-take(pause))return outcome2;await delay(pause,signal);if(signal.aborted)return outcome2}}async function askOnce({address:address2,
+scopes??[...new Set([...initial,...needed2])].sort();const outcome3=await ask(client3,scopes,network);return readToken(client3,
+outcome3,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){const{signal,delay,
+random,patience,retries:retries2=defaultRetries}=network;for(let attempt=1;;attempt++){const began=performance.now();const outcome3=await askOnce(
+client3,scopes,network);network.onTry?.({method:"POST",path:client3.address.href,...triedOf(outcome3),milliseconds:performance.
+now()-began,attempt});if(!mayPass(outcome3)||attempt>retries2||signal.aborted)return outcome3;const retryAfter=outcome3.
+status===null?null:retryAfterSeconds(outcome3.headers);const pause=pauseBefore(attempt+1,retryAfter,random);if(!patience.
+take(pause))return outcome3;await delay(pause,signal);if(signal.aborted)return outcome3}}async function askOnce({address:address2,
 clientId,clientSecret},scopes,{tls,proxy,timeout,version:version3,onSecret}){const route=openRoute({origin:address2.origin,
 tls,proxy},{connections:"once",seconds:timeout});const form=new URLSearchParams({grant_type:"client_credentials"});if(scopes.
 length>0)form.set("scope",scopes.join(" "));const pair=`${formEncoded(clientId)}:${formEncoded(clientSecret)}`;const basic=Buffer.
@@ -22340,11 +22364,11 @@ from(pair).toString("base64");for(const secret3 of[basic,pair,`${clientId}:${cli
 route,{origin:address2.origin,method:"POST",path:address2.prefix||"/",headers:{authorization:`Basic ${basic}`,accept:"ap\
 plication/json","content-type":"application/x-www-form-urlencoded","user-agent":`idops/${version3}`},body:form.toString()},
 {timeout,maxBytes:maxBytes2})}finally{await route.destroy()}}function formEncoded(text5){return new URLSearchParams([["",
-text5]]).toString().slice(1)}function readToken({address:address2},outcome2,scopes,network){const{redact,onSecret,timeout,
+text5]]).toString().slice(1)}function readToken({address:address2},outcome3,scopes,network){const{redact,onSecret,timeout,
 proxy,now=Date.now}=network;const problem=(code2,message,hint)=>new ProblemsError([error(code2,`the token address ${address2.
-href} ${message}`,[],hint)]);if(outcome2.status===null){const why=outcome2.sent?`gave no answer (${outcome2.reason})`:`c\
-ould not be reached: ${whyNotConnected({origin:address2.origin,reason:outcome2.reason,timeout,proxy:proxy?.origin??null})}`;
-throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome2;const document2=broken===null?readJson(body2):
+href} ${message}`,[],hint)]);if(outcome3.status===null){const why=outcome3.sent?`gave no answer (${outcome3.reason})`:`c\
+ould not be reached: ${whyNotConnected({origin:address2.origin,reason:outcome3.reason,timeout,proxy:proxy?.origin??null})}`;
+throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome3;const document2=broken===null?readJson(body2):
 {wrong:broken};if("value"in document2)for(const secret3 of secretTextsIn(document2.value))onSecret(secret3);if(status<200||
 status>299){const said2="value"in document2?messageIn(document2.value):null;const text5=said2===null?"":`: ${oneLine(redact(
 said2))}`;if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text5}`,"check client_id, clien\
@@ -22500,9 +22524,9 @@ unknown(),after:external_exports.unknown(),sensitive:external_exports.boolean()}
 looseObject({code:external_exports.string(),message:external_exports.string()})),reason:external_exports.string().nullable()}))});
 function shownOtherwise(stored3,plan,redactor){const parsed3=shownSchema.safeParse(stored3);const found2=parsed3.success?
 differences(parsed3.data,storedJson(redactPlan(plan,redactor))):[`${parsed3.error.issues[0]?.path.map(String).join(".")}\
- isn't there, or is something else`];if(found2.length===0)return[];const told3=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),
+ isn't there, or is something else`];if(found2.length===0)return[];const told4=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),
 `and ${found2.length-SHOWN4} more`]:found2;return[error("plan-altered",`the stored plan shows something else than applyi\
-ng it would do: ${told3.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;
+ng it would do: ${told4.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;
 function differences(shown2,now){const worded=shown2.tool_version===now.tool_version;const{drift:_,...counted2}=shown2.summary;
 const{drift:__,...counts2}=now.summary;const whole3=[...shown2.profile===now.profile?[]:["the profile"],...alike2(counted2,
 counts2)?[]:["the summary"],...alike2([...shown2.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scope\
@@ -22512,15 +22536,15 @@ change2]));return[...whole3,...shown2.changes.flatMap(change2=>{const same3=left
 find(({address:address2})=>names2(change2.address,address2));if(same3===void 0)return[`${change2.address} isn't in it`];
 left.delete(same3.address);const parts=differing(change2,same3,worded);return parts.length===0?[]:[`${same3.address}: ${parts.
 join(", ")}`]})]}function differing(shown2,now,worded){const requests=shown2.requests.map(({method,path})=>`${method} ${path}`);
-const kept=new Map(shown2.fields.map(field2=>[field2.path,field2]));const paths=new Set([...kept.keys(),...now.fields.map(
-({path})=>path)]);const present3=new Map(now.fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...texts2]:
-texts2.length;return[...shown2.action===now.action?[]:["the action"],...shown2.observed===now.observed?[]:["where its pr\
-esent value is known from"],...shown2.label===void 0||shown2.label===now.label?[]:["what it is called"],...requests.length===
-now.requests.length&&now.requests.every(({method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:["the req\
-uests"],...shown2.destructive===now.destructive&&alike2(sentences(shown2.destructions),sentences(now.destructions))?[]:[
-"what would be lost"],...alike2(told2(shown2.warnings,worded),told2(now.warnings,worded))?[]:["the warnings"],...(worded?
+const kept2=new Map(shown2.fields.map(field2=>[field2.path,field2]));const paths=new Set([...kept2.keys(),...now.fields.
+map(({path})=>path)]);const present3=new Map(now.fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?
+[...texts2]:texts2.length;return[...shown2.action===now.action?[]:["the action"],...shown2.observed===now.observed?[]:["\
+where its present value is known from"],...shown2.label===void 0||shown2.label===now.label?[]:["what it is called"],...requests.
+length===now.requests.length&&now.requests.every(({method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:
+["the requests"],...shown2.destructive===now.destructive&&alike2(sentences(shown2.destructions),sentences(now.destructions))?
+[]:["what would be lost"],...alike2(told2(shown2.warnings,worded),told2(now.warnings,worded))?[]:["the warnings"],...(worded?
 shown2.reason===now.reason:shown2.reason===null===(now.reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{
-const[one,other]=[kept.get(path),present3.get(path)];return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),
+const[one,other]=[kept2.get(path),present3.get(path)];return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),
 fieldForm(now.kind,other))||one.confirmed===true&&other.confirmed!==true})]}function fieldForm(kind,field2){const{path,before,
 after,sensitive,becomes=null,was=null}=field2;const types2=kindOf(kind).fields;const type=typeof path==="string"&&Object.
 hasOwn(types2,path)?types2[path]:void 0;const form=side3=>normalForm(type??value,side3??null);return[path??null,form(before),
@@ -22528,8 +22552,8 @@ form(after),sensitive??null,becomes,was]}function told2(warnings,worded){return 
 `${code2} ${message}`:code2).sort()}function alike2(a2,b){return canonical(a2)===canonical(b)}function names2(masked,name2){
 const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===name2;const last=rest.pop()??"";if(!name2.
 startsWith(first))return false;let from=first.length;for(const part of rest){const at3=name2.indexOf(part,from);if(at3<0)
-return false;from=at3+part.length}return name2.length-last.length>=from&&name2.endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
-...given,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
+return false;from=at3+part.length}return name2.length-last.length>=from&&name2.endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given2,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
+...given2,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
 plan:{...plan,...left.length>0?{leaves:true}:{},changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(
 change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
 changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry2=>[
@@ -22538,35 +22562,34 @@ one=>{const entry2=past.get(one.address);const change2=planned.get(entry2?.sendi
 (entry2===void 0?{}:labelIn2(entry2,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{
 label:label2}}})}async function undoingOf(content){if(content===null)return void 0;const{declared,left}=await withSlowHashes(
 ()=>undoRun(content,false));return{possible:declared.length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){
-const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));const differs=changes.
-filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&isOther2(
-document2,change2)));return differs?sure?true:void 0:sure?false:void 0}function isOf({kind,identity:identity2},{kind:of,
-apply}){const{name:name2,...ids}=identity2;if(kind!==of)return false;const parts=Object.entries(ids);if(parts.length===0)
-return name2===(apply.expected.name??apply.before.name);return parts.every(([part,id])=>sameIdentifier(id,apply.identity[part]??
-""))}function isOther2({kind:name2,fields:fields2,absent,whole:whole3},{action:action2,apply}){if(absent||action2==="del\
-ete")return absent!==(action2==="delete");const kind=kindOf(name2);return Object.entries(fields2).some(([field2,said2])=>{
-const now=apply.expected[field2];if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(
-type,named5(said2),now,whole3.includes(field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict===
-"different")})}function named5(said2){if(!Array.isArray(said2))return said2;return said2.map(one=>typeof one!=="string"?
-one:isUuid(one)?{id:one}:{name:one})}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
-return session}async function openForWriting(project,command3,options={}){const{session,apply}=await open7(project,command3,
-options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({plan,replan},command3){this.#made.set(plan,
-{replan,command:command3});return plan}find(plan){return this.#made.get(plan)}};async function open7(project,command3,options){
+if(!sure)return void 0;const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));
+return changes.filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&
+isOther2(document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;
+if(kind!==of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.
+before.name);return parts.every(([part,id])=>sameIdentifier(id,apply.identity[part]??""))}function isOther2({kind:name2,
+fields:fields2,absent,whole:whole3},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="de\
+lete");const kind=kindOf(name2);return Object.entries(fields2).some(([field2,said2])=>{const now=apply.expected[field2];
+if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(type,named5(said2),now,whole3.includes(
+field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named5(said2){
+if(!Array.isArray(said2))return said2;return said2.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
+return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open7(project,command2,
+options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({plan,replan},command2){this.#made.set(plan,
+{replan,command:command2});return plan}find(plan){return this.#made.get(plan)}};async function open7(project,command2,options){
 const{concurrency=DEFAULT_CONCURRENCY,network={}}=options;const progress=withoutHarm(options.progress??noProgress);const life=new Life(
 async()=>{await connection.close();await held.lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.
 any([options.signal,life.signal]);const redactor=options.redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(
-project,options,redactor.add);const backend3=await backendOf(project);await backend3.check(command3===void 0?"read":"wri\
+project,options,redactor.add);const backend3=await backendOf(project);await backend3.check(command2===void 0?"read":"wri\
 te");const connection=openConnection(server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.
 redactEcho,onSecret:redactor.add,onRetry:progress.retry,signal,version:version2,...network});const{reader,writer}=connection;
-const shared={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,environment:project.
-environment};const held=await settleState(home,command3,{...shared,server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{
+const shared2={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,environment:project.
+environment};const held=await settleState(home,command2,{...shared2,server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{
 await connection.close();throw failure2});let{state}=held;let current=new Plans;const madeWith=new WeakMap;const build2=async what=>{
-const made2=await buildPlan({...shared,state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,
+const made2=await buildPlan({...shared2,state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,
 assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...header(),...what});return{...made2,plan:warnOfMasks(
 made2.plan,redactor.redact)}};let probed;const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=
 void 0;throw failure2});return probed};const header=()=>({server:server.baseUrl,profile:server.profile,environment:project.
-environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?null:recognise});const plan=async(given={})=>{
-const plans=current;const{targets:targets2,kinds:kinds2,prune,assert:assert2}=withDefaults(given);const{acceptDids=[]}=given;
+environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?null:recognise});const plan=async(given2={})=>{
+const plans=current;const{targets:targets2,kinds:kinds2,prune,assert:assert2}=withDefaults(given2);const{acceptDids=[]}=given2;
 refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(manifests));const built=await build2(
 {declared,selection:{targets:targets2,kinds:kinds2},prune,assert:assert2,acceptDids,restores:"all"});const again=againOf(
 {targets:targets2,kinds:kinds2,prune,assert:assert2},acceptDids);const made2=plans.remember({...built,plan:{...built.plan,
@@ -22578,18 +22601,18 @@ const leftOf=new Map;const made2=await build2({declared:undo.declared,restores:{
 const adjusted=undo.adjust(document2,now);leftOf.set(document2,adjusted.left);return adjusted.document}});const again=["\
 undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made2.plan,undoes:content.run.run,again},[...undo.
 left,...[...leftOf.values()].flat()],content);plans.remember({plan:undone.plan,replan:made2.replan},"undo");return undone};
-const session={project,warnings,notes:held.notes,files:manifests.files,plan:given=>life.does(()=>plan(given)),storePlan:made2=>life.
-does(async()=>{const given=madeWith.get(made2);if(given===void 0)throw new TypeError("only a plan that this session made\
- of the manifests can be stored");if(!given.storable){throw new TypeError("a plan with acceptDids is not stored, since a\
-pplying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(made2,given.options,redactor)}),
-planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const stale3=await staleness(stored3,made2);
-const problems=stale3.length>0?stale3:shownOtherwise(stored3,made2,redactor);if(problems.length>0)markStale(made2,problems);
-return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run5=await newestRun(backend3.runs,state);if(run5!==
-void 0)return run5;throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is what idops apply l\
-eaves; which state this is, --env and state.path say")])}),planUndo:(run5,{force=false}={})=>life.does(()=>planUndo(run5,
-force)),planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(clientId).success)throw new TypeError(
+const session={project,warnings,notes:held.notes,files:manifests.files,plan:given2=>life.does(()=>plan(given2)),storePlan:made2=>life.
+does(async()=>{const given2=madeWith.get(made2);if(given2===void 0)throw new TypeError("only a plan that this session ma\
+de of the manifests can be stored");if(!given2.storable){throw new TypeError("a plan with acceptDids is not stored, sinc\
+e applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(made2,given2.options,
+redactor)}),planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const stale2=await staleness(stored3,
+made2);const problems=stale2.length>0?stale2:shownOtherwise(stored3,made2,redactor);if(problems.length>0)markStale(made2,
+problems);return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run5=await newestRun(backend3.runs,state);
+if(run5!==void 0)return run5;throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is what ido\
+ps apply leaves; which state this is, --env and state.path say")])}),planUndo:(run5,{force=false}={})=>life.does(()=>planUndo(
+run5,force)),planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(clientId).success)throw new TypeError(
 `${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=current;return plans.remember(await regenerationPlan(
-clientId,{...shared,...header(),state}),"regenerate-did")}),close:()=>life.end()};const told3=async(result,made2)=>{const{
+clientId,{...shared2,...header(),state}),"regenerate-did")}),close:()=>life.end()};const told4=async(result,made2)=>{const{
 undoes}=made2;if(undoes!==void 0){const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??
 declared,sure,made2,result);return{...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||!mayBeUndone(
 result))return result;const content=await backend3.runs.read(result.run).catch(()=>null);const undoing=await undoingOf(content);
@@ -22597,9 +22620,9 @@ return undoing===void 0?result:{...result,undoing}};const apply=approved=>life.a
 throw new TypeError("this plan was not approved: approve(plan, limits) does it");const made2=current.find(approved.plan);
 if(made2===void 0){throw new TypeError("this plan was made in another session, or before something was applied in this o\
 ne, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(
-approved,{...shared,confirm:async()=>await held.lock?.confirm(),replan:made2.replan,recognise,writer,backend:backend3,state,
+approved,{...shared2,confirm:async()=>await held.lock?.confirm(),replan:made2.replan,recognise,writer,backend:backend3,state,
 hasher:new Hasher(state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{current=new Plans});
-state=applied2.state;return{...applied2,result:await told3(applied2.result,approved.plan)}});return{session,apply}}function withDefaults({
+state=applied2.state;return{...applied2,result:await told4(applied2.result,approved.plan)}});return{session,apply}}function withDefaults({
 targets:targets2=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){return{targets:[...targets2],kinds:[...kinds2],
 prune,assert:assert2}}function againOf({targets:targets2,kinds:kinds2,prune,assert:assert2},acceptDids){const repeated2=(option,values)=>values.
 flatMap(value3=>[option,value3]);return["apply",...repeated2("--target",targets2),...repeated2("--kind",kinds2),...prune?
@@ -22629,14 +22652,14 @@ if(code2==="commander.invalidArgument")return halves2(said2);if(code2==="command
 return{message:said2.replace(/\n\(Did you mean .*$/s,"")};return{message:code2==="commander.unknownOption"?unknownOption(
 whole(said2),options):whole(said2)}}function unknownOption(said2,options){const[,word2=""]=/^unknown option '(.+?)'(?:, did you mean .*)?$/s.
 exec(said2)??[];const[flag2="",value3]=word2.split("=",2);const bare2=one2=>one2.replace(/^-+/,"");const known3=options.
-flatMap(({short:short3,long})=>[short3,long]);if(value3!==void 0&&known3.includes(flag2))return`option '${flag2}' takes \
+flatMap(({short:short4,long})=>[short4,long]);if(value3!==void 0&&known3.includes(flag2))return`option '${flag2}' takes \
 no value`;const[,one,list2=""]=/, did you mean (one of )?(.+)\?$/.exec(said2)??[];const near=list2.split(", ").filter(candidate=>areNear(
 bare2(flag2),bare2(candidate)));const names3=`${one!==void 0&&near.length>1?one:""}${near.join(", ")}`;return`unknown op\
 tion '${word2}'${near.length===0?"":`, did you mean ${names3}?`}`}function halves2(said2){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
 exec(said2)??[];if(value3!==void 0)return{message:`argument ${name2.toUpperCase()} ${value3} is invalid${meant(value3,choices)}`,
 reason:asHint(choices)};const mark=" is invalid. ";const at3=said2.lastIndexOf(mark);if(at3<0)return{message:said2};const[
-before,reason]=[said2.slice(0,at3),said2.slice(at3+mark.length)];const given=before.slice(before.indexOf("argument '")+"\
-argument ".length);return{message:`${before} is invalid${meant(given,reason)}`,reason:asHint(reason)}}function meant(value3,reason){
+before,reason]=[said2.slice(0,at3),said2.slice(at3+mark.length)];const given2=before.slice(before.indexOf("argument '")+
+"argument ".length);return{message:`${before} is invalid${meant(given2,reason)}`,reason:asHint(reason)}}function meant(value3,reason){
 const[,choices]=/^Allowed choices are (.+)$/.exec(reason)??[];const similar=choices===void 0?void 0:nearest(value3.slice(
 1,-1),choices.split(", "));return similar===void 0?"":`, did you mean ${similar}?`}function asHint([first="",...rest]){return first.
 toLowerCase()+rest.join("")}function whole(said2){return said2.replace(/\n\(Did you mean (one of )?(.+)\?\)$/,", did you\
@@ -22649,12 +22672,13 @@ Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must 
 function positive(value3){const number5=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number5)&&number5>0)return number5;
 throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number5=Number(
 value3);if(value3.trim()!==""&&Number.isFinite(number5)&&number5>0&&number5<=86400)return number5;throw new InvalidArgumentError(
-"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_plan();init_escape();var GithubFailure=class extends Error{status;lacksPermission;constructor(message,{status=null,lacksPermission=false,
+"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_plan();init_escape();init_escape();var GithubFailure=class extends Error{status;lacksPermission;constructor(message,{status=null,lacksPermission=false,
 cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;this.lacksPermission=lacksPermission}};var retries=3;
 var longestPause2=120;var secondaryPause=60;var once2={request:{retries:0}};async function openClient(token,manner){const{
 baseUrl:baseUrl2,signal,timeout=30,second=1e3}=manner;const[{getOctokit:getOctokit2},{retry:retry2},{throttling:throttling2},
 {default:Bottleneck2}]=await Promise.all([Promise.resolve().then(()=>(init_github2(),github_exports2)),Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),
-Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),Promise.resolve().then(()=>__toESM(require_light(),1))]);
+Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),Promise.resolve().then(()=>__toESM(require_light(),1))]).
+catch(failure2=>{throw new GithubFailure("GitHub can't be asked: the file with the event can't be read",{cause:failure2})});
 const waits=(pause,_options,_octokit,repeated2)=>pause<=longestPause2&&repeated2<retries;const octokit=getOctokit2(token,
 {log:silent,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},retry:{retries,retryAfterBaseValue:second,doNotRetry:[400,401,403,
 404,410,422,429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,retryAfterBaseValue:second,
@@ -22674,142 +22698,386 @@ fter"]=String(known3?Math.max(1,after):otherwise);if(!/\bsecondary rate\b/i.test
 `secondary rate: ${failure2.message}`;return true}function interrupted2(){return new GithubFailure("interrupted")}function late(timeout){
 return new Error(`no answer within ${timeout} seconds`)}function inWords2(failure2){const{status,message,response}=failure2;
 const code2=typeof status==="number"?status:null;const data3=response?.data;const said2=typeof data3?.message==="string"?
-data3.message:String(message);const short3=escapeText(said2.length>300?`${said2.slice(0,300)}\u2026`:said2);return code2===
-null||response===void 0?new GithubFailure(`GitHub can't be asked: ${short3}`,{cause:failure2}):new GithubFailure(`GitHub\
- answers ${code2}: ${short3}`,{status:code2,lacksPermission:code2===403&&/^Resource not accessible by/i.test(said2),cause:failure2})}async function openGithub(token,{owner,repository:repo},manner){const{octokit,ask:ask2}=await openClient(token,manner);const{
+data3.message:String(message);const short4=escapeText(said2.length>300?`${said2.slice(0,300)}\u2026`:said2);return code2===
+null||response===void 0?new GithubFailure(`GitHub can't be asked: ${short4}`,{cause:failure2}):new GithubFailure(`GitHub\
+ answers ${code2}: ${short4}`,{status:code2,lacksPermission:code2===403&&/^Resource not accessible by/i.test(said2),cause:failure2})}var pageSize=100;var versionsMost=1e3;var actor="fragment actor on Actor { __typename login ... on User { databaseId } .\
+.. on Bot { databaseId } }";var historiesQuery=`query ($ids: [ID!]!) {
+  viewer { login databaseId }
+  nodes(ids: $ids) {
+    ... on IssueComment { id body createdAt lastEditedAt author { ...actor } editor { ...actor } }
+  }
+}
+${actor}`;var versionsQuery=`query ($id: ID!, $first: Int!, $after: String) {
+  node(id: $id) {
+    ... on IssueComment {
+      userContentEdits(first: $first, after: $after) {
+        pageInfo { hasNextPage endCursor }
+        nodes { id editedAt editor { ...actor } }
+      }
+    }
+  }
+}
+${actor}`;var textQuery="query ($id: ID!) { node(id: $id) { ... on UserContentEdit { deletedAt diff } } }";function openHistory(octokit,ask2){
+return{histories:nodes=>ask2(async()=>{const comments=[];let viewer;for(let from=0;viewer===void 0||from<nodes.length;from+=
+pageSize){const ids=nodes.slice(from,from+pageSize);const answer=await octokit.graphql(historiesQuery,{ids});viewer={login:answer.
+viewer.login,id:answer.viewer.databaseId};for(const node2 of answer.nodes){if(node2?.id===void 0)continue;const{id,body:body2,
+createdAt,lastEditedAt}=node2;const[author,editor]=[who(node2.author),who(node2.editor)];comments.push({node:id,body:body2,
+createdAt,lastEditedAt,author,editor})}}return{viewer,comments}}),versions:id=>ask2(async()=>{const versions=[];let after=null;
+do{const answer=await octokit.graphql(versionsQuery,{id,first:pageSize,after});const edits=answer.node?.userContentEdits;
+for(const edit of edits?.nodes??[]){if(edit===null)continue;versions.push({node:edit.id,at:edit.editedAt,by:who(edit.editor)})}
+after=edits?.pageInfo.hasNextPage===true?edits.pageInfo.endCursor:null}while(after!==null&&versions.length<versionsMost);
+return after===null?versions:[]}),versionText:id=>ask2(async()=>{const{node:node2}=await octokit.graphql(textQuery,{id});
+return node2?.deletedAt===null?node2.diff??null:null})}}function who(actor2){if(actor2===null)return null;const{__typename,
+login,databaseId=null}=actor2;return{id:databaseId,login:__typename==="Bot"?`${login}[bot]`:login}}async function openGithub(token,{owner,repository:repo},manner){const{octokit,ask:ask2}=await openClient(token,manner);const{
 rest,paginate:paginate2}=octokit;const at3={owner,repo};return{viewer:()=>ask2(async()=>{const{viewer}=await octokit.graphql(
 "{ viewer { login databaseId } }");return{id:viewer.databaseId,login:viewer.login}}),comments:issue3=>ask2(async()=>{const found2=await paginate2(
 rest.issues.listComments,{...at3,issue_number:issue3,per_page:100});return found2.map(remark)}),addComment:(issue3,body2)=>ask2(
 async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2,...once2})}),updateComment:(id,body2)=>ask2(
 async()=>{try{await rest.issues.updateComment({...at3,comment_id:id,body:body2});return true}catch(failure2){if(failure2.
-status===404)return false;throw failure2}}),mergedPullRequests:sha=>ask2(async()=>{const found2=await paginate2(rest.repos.
-listPullRequestsAssociatedWithCommit,{...at3,commit_sha:sha,per_page:100});return found2.filter(({merged_at})=>merged_at!==
-null).map(({number:number5,merge_commit_sha})=>({number:number5,mergeCommit:merge_commit_sha}))}),openIssues:()=>ask2(async()=>{
-const found2=await paginate2(rest.issues.listForRepo,{...at3,state:"open",sort:"created",direction:"asc",per_page:100});
-return found2.filter(({pull_request})=>pull_request===void 0).map(issue3=>({...remark(issue3),id:issue3.number}))}),openIssue:(title,body2)=>ask2(
-async()=>(await rest.issues.create({...at3,title,body:body2,...once2})).data.number),updateIssue:(number5,{body:body2,close})=>ask2(
-async()=>{await rest.issues.update({...at3,issue_number:number5,body:body2,...close?{state:"closed",state_reason:"comple\
-ted"}:{}})})}}async function ownRemarks(api,remarks){if(remarks.length===0)return[];const viewer=await api.viewer();return remarks.
-filter(({author})=>author!==null&&isSame2(author,viewer))}function isSame2(author,viewer){if(viewer.id!==null)return author.
-id===viewer.id;return[viewer.login,`${viewer.login}[bot]`].includes(author.login)}function remark({id,body:body2,user:user3}){
-return{id,body:body2??"",author:user3===void 0||user3===null?null:{id:user3.id,login:user3.login}}}init_zod();init_redact();import{createHash as createHash6}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var changesRoom=12e3;var packed=external_exports.array(external_exports.tuple([external_exports.string(),external_exports.
-string(),external_exports.string()]));function markerKey(config3,environment){return createHash6("sha256").update(JSON.stringify(
-[config3,environment])).digest("hex").slice(0,16)}function markedChanges(plan,redactor){return plan.changes.filter(({action:action2})=>action2!==
-"unchanged").map(change2=>({address:redactAddress(change2.address,redactor),action:change2.action,hash:planDigest(plan,[
-change2]).slice("sha256:".length,"sha256:".length+12)}))}function markerLine({kind,key,digest,changes}){const parts=[`id\
-ops-${kind}`,`key=${key}`];if(digest!==null)parts.push(`digest=${digest}`);if(changes!==null){const rows=changes.map(({address:address2,
-action:action2,hash:hash3})=>[address2,action2,hash3]);const text5=deflateRawSync(JSON.stringify(rows),{level:9}).toString(
-"base64url");if(text5.length<=changesRoom)parts.push(`changes=${text5}.`)}return`<!-- ${parts.join(" ").replaceAll("--",
-"-~")} -->`}function readMarker(body2){const match=/^<!-- idops-(plan|drift) key=([0-9a-f]{16})(?: digest=(sha256:[0-9a-f]{64}))?(?: changes=([\w~-]*)\.)? -->/.
-exec(body2);if(match===null)return null;const[,kind,key="",digest,changes]=match;return{kind:kind==="drift"?"drift":"pla\
-n",key,digest:digest??null,changes:changes===void 0?null:unpack(changes.replaceAll("-~","--"))}}function unpack(text5){try{
-const data3=inflateRawSync(Buffer.from(text5,"base64url"),{maxOutputLength:2**20}).toString("utf8");return packed.parse(
-JSON.parse(data3)).map(([address2,action2,hash3])=>({address:address2,action:action2,hash:hash3}))}catch{return null}}async function approvalOf(api,event,key){try{const merged=await api.mergedPullRequests(event.sha);const pull=merged.find(
-({mergeCommit})=>mergeCommit===event.sha)??merged[0];if(pull===void 0){throw notApproved(`no merged pull request brought\
- the commit ${event.sha.slice(0,12)}`,"merge through a pull request, or run apply without expect-digest after a look at \
-the plan")}const comments=(await api.comments(pull.number)).filter(({body:body2})=>{const marker2=readMarker(body2);return marker2?.
-kind==="plan"&&marker2.key===key});const[own4]=await ownRemarks(api,comments);const marker=own4===void 0?null:readMarker(
-own4.body);if(marker===null||marker.digest===null)return null;return{digest:marker.digest,changes:marker.changes,source:`\
-pull request #${pull.number}`}}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw notApproved(
-`what was approved can't be read: ${failure2.message}`,failure2.lacksPermission?"the job needs the permissions contents:\
- read and pull-requests: read":"nothing was sent; run it again when GitHub answers")}}function notApproved(message,hint){
-return new ProblemsError([error("not-approved",message,[],hint)])}function checkApproval(plan,approval,redactor){if(!changesServer(
-plan))return;if(approval===null){throw notApproved("the pull request shows no plan for this environment, and there is so\
-mething to change now","run idops plan on the pull request with comments, or look at this plan and run apply without exp\
-ect-digest")}if(approval.digest!==plan.digest)throw new ProblemsError([stale2(plan,approval,redactor)])}function stale2(plan,{
-digest,changes,source},redactor){const found2=changes===null?[]:differences2(changes,plan,redactor);const told3=found2.length>
-0?found2:["what would be sent is not what was approved"];return error("stale-plan",[`stale plan: ${source} approved ${digest}\
-, and it is ${plan.digest} now`,...told3.slice(0,100),...told3.length>100?[`and ${told3.length-100} more`]:[]].join("\n"),
-[],"nothing was sent; make a new plan and review it")}function differences2(approved,plan,redactor){const now=new Map(markedChanges(
-plan,redactor).map(change2=>[change2.address,change2]));const before=new Map(approved.map(change2=>[change2.address,change2]));
-return[...approved.flatMap(({address:address2,action:action2,hash:hash3})=>{const present3=now.get(address2);if(present3===
-void 0)return[`${address2}: ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[
-`${address2}: ${action2} was approved, and it is ${present3.action} now`];return present3.hash===hash3?[]:[`${address2}:\
- something else would be sent now`]}),...[...now.values()].filter(({address:address2})=>!before.has(address2)).map(({address:address2,
-action:action2})=>`${address2}: ${action2} is new`)]}init_problems();var commands=["validate","plan","apply"];var commentModes=["true","false","on-change"];var fromPullRequest="from-pull-re\
-quest";function readInputs(given){const problems=[];const text5=name2=>given(name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{
-const value3=text5(name2)??otherwise;const found2=known3.find(one=>one===value3.toLowerCase());if(found2===void 0)problems.
-push(wrong(`the input ${name2} is "${value3}"`,`it is ${known3.join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(
-name2,["true","false"],"false")==="true";const command3=oneOf("command",commands,"plan");const allowed=text5("allow-dest\
-ructive");const allowDestructive=allowed===void 0?void 0:whole2(allowed);if(allowed!==void 0&&allowDestructive===void 0){
-problems.push(wrong(`the input allow-destructive is "${allowed}"`,"it is a whole number"))}const expectDigest=text5("exp\
-ect-digest");if(expectDigest!==void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.
-push(wrong(`the input expect-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==
-void 0&&command3!=="apply"){problems.push(wrong("the input expect-digest goes with the command apply alone","leave it ou\
-t"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command3!=="plan"){problems.push(wrong("the input drift-issue \
-goes with the command plan alone","leave it out"))}const args=readArgs(words6(given("args")),problems);const inputs={command:command3,
-workingDirectory:text5("working-directory")??".",...optional2("config",text5("config")),...optional2("environment",text5(
-"environment")),...optional2("baseUrl",text5("base-url")),...optional2("token",text5("token")),...optional2("githubToken",
-text5("github-token")),comment:oneOf("comment",commentModes,"on-change"),...optional2("planFile",text5("plan-file")),...optional2(
-"expectDigest",expectDigest),failOnChanges:flag2("fail-on-changes"),driftIssue,...optional2("allowDestructive",allowDestructive),
-args};if(args.acceptDid.length>0&&command3!=="apply"){problems.push(wrong("args: --accept-did goes with the command appl\
-y alone","leave it out"))}if(command3==="apply"&&inputs.planFile!==void 0)problems.push(...besidePlanFile(args));refuse(
+status===404)return false;throw failure2}}),pullRequestsOf:sha=>ask2(async()=>{const found2=await paginate2(rest.repos.listPullRequestsAssociatedWithCommit,
+{...at3,commit_sha:sha,per_page:100});const here2=`${owner}/${repo}`.toLowerCase();return found2.filter(({base:base2})=>base2.
+repo.full_name.toLowerCase()===here2).map(pullRequest)}),pullRequest:number5=>ask2(async()=>pullRequest((await rest.pulls.
+get({...at3,pull_number:number5})).data)),...openHistory(octokit,ask2),openIssues:()=>ask2(async()=>{const found2=await paginate2(
+rest.issues.listForRepo,{...at3,state:"open",sort:"created",direction:"asc",per_page:100});return found2.filter(({pull_request})=>pull_request===
+void 0).map(issue3=>({...remark(issue3),id:issue3.number}))}),openIssue:(title,body2)=>ask2(async()=>(await rest.issues.
+create({...at3,title,body:body2,...once2})).data.number),updateIssue:(number5,{body:body2,close})=>ask2(async()=>{await rest.
+issues.update({...at3,issue_number:number5,body:body2,...close?{state:"closed",state_reason:"completed"}:{}})})}}async function ownRemarks(api,remarks){
+if(remarks.length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame2(
+author,viewer))}function isSame2(author,viewer){if(viewer.id!==null)return author.id===viewer.id;return[viewer.login,`${viewer.
+login}[bot]`].includes(author.login)}function pullRequest({number:number5,base:base2,merged_at,merge_commit_sha}){return{
+number:number5,base:base2.ref,mergedAt:merged_at,mergeCommit:merge_commit_sha}}function remark({id,node_id,body:body2,user:user3}){
+return{id,node:node_id,body:body2??"",author:user3===void 0||user3===null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal3(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
+ start the workflow by hand with its digest as expect-digest";async function approvedText(api,pull,isAbout2){const comments=(await api.
+comments(pull.number)).filter(({body:body2})=>isAbout2(body2));if(comments.length===0)return null;const{viewer,comments:found2}=await api.
+histories(comments.map(({node:node2})=>node2));const said2=[];for(const comment of found2){if(comment.author===null||!isSame2(
+comment.author,viewer))continue;refuseEdited(comment,pull,viewer);const one=await saidAt(api,comment,pull,viewer);if(one!==
+null)said2.push(one)}const[latest]=said2.sort((one,other)=>other.since-one.since);return latest?.text??null}function refuseEdited({
+lastEditedAt,editor},{number:number5},viewer){if(lastEditedAt===null&&editor===null)return;if(editor!==null&&isSame2(editor,
+viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(editor.login);throw refusal3(`\
+the comment with the plan of pull request #${number5} was edited by ${who2} at ${lastEditedAt??"an unknown time"}`,`only\
+ what idops wrote is approved: ${planAgain}`)}async function saidAt(api,{node:node2,body:body2,createdAt,lastEditedAt},{
+number:number5,mergedAt},viewer){const since=timeOf(lastEditedAt??createdAt,number5);if(mergedAt===null)return{text:body2,
+since};const merged=timeOf(mergedAt,number5);if(since<=merged)return{text:body2,since};if(timeOf(createdAt,number5)>merged)
+return null;const versions=(await api.versions(node2)).map(version3=>({...version3,since:timeOf(version3.at,number5)})).
+filter(version3=>version3.since<=merged).sort((one,other)=>other.since-one.since);const[last,before]=versions;if(last===
+void 0||last.by===null||!isSame2(last.by,viewer)||last.since===before?.since){throw unknown3(number5,lastEditedAt)}const text5=await api.
+versionText(last.node);if(text5===null)throw unknown3(number5,lastEditedAt);return{text:text5,since:last.since}}function unknown3(number5,editedAt){
+return refusal3(`the comment with the plan of pull request #${number5} was changed after the merge${editedAt===null?"":`\
+, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said before`,planAgain)}function timeOf(text5,number5){
+const time3=Date.parse(text5);if(Number.isNaN(time3)){throw refusal3(`GitHub doesn't say when the plan of pull request #${number5}\
+ was written`,planAgain)}return time3}init_zod();import{createHash as createHash6}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
+e","regenerate","adopt","blocked","unchanged"];var packed=external_exports.array(external_exports.tuple([external_exports.
+string(),external_exports.enum(actions2),external_exports.string().regex(/^[0-9a-f]+$/)]));var idLength=5;var hashLength=6;
+var shortHashLength=3;var compactLength=idLength+1+shortHashLength;function markerKey(config3,environment){return sha256(
+JSON.stringify([config3,environment])).slice(0,16)}async function markPlan(plan,redactor){const{server,environment}=plan;
+const changes=plan.changes.filter(({action:action2})=>action2!=="unchanged");const sealed2=await sealObjects({server,environment,
+changes},redactor.redactName);const sent=sealed2.filter((_,index)=>(changes[index]?.requests.length??0)>0);return{digest:plan.
+digest,observed:`sha256:${sha256(JSON.stringify(sent.map(({requests,observed})=>[requests,observed]).sort()))}`,changes:sealed2.
+map(({address:address2,action:action2,observed,requests})=>({id:idOf(address2),address:address2,action:action2,hash:sha256(
+JSON.stringify([observed,requests])).slice(0,2*hashLength)}))}}function markedId(change2,redactor){return idOf(sealedName(
+change2,redactor.redactName))}function markerLine({kind,key,digest,observed,run:run5,changes},room=markerRoom){const parts=[
+`idops-${kind}`,`key=${key}`];if(digest!==null)parts.push(`digest=${digest}`);if(observed!==null)parts.push(`observed=${observed}`);
+if(run5!==null&&isRun.test(run5))parts.push(`run=${run5}`);const line=more=>`<!-- ${[...parts,...more].join(" ")} -->`;const bare2=line(
+[]);if(changes===null)return bare2;const named6=named64(changes);if(named6!==null&&named6.length<=namesRoom){const full=line(
+[`changes=${named6}.`]);if(full.length<=room)return full}const compact=line([`compact=${compact64(changes)}.`]);return compact.
+length<=room?compact:bare2}var isRun=/^\d{1,20}$/;function readMarkers(body2){const found2=[];for(const line of body2.split(
+/\r?\n/)){const marker=readLine(line);if(marker===null)break;found2.push(marker)}return found2}function readMarker(body2){
+return readMarkers(body2)[0]??null}var linePattern=new RegExp(["^<!-- idops-(?<kind>plan|drift) key=(?<key>[0-9a-f]{16})",
+"(?: digest=(?<digest>sha256:[0-9a-f]{64}))?","(?: observed=(?<observed>sha256:[0-9a-f]{64}))?","(?: run=(?<run>\\d{1,20}\
+))?","(?: (?<form>changes|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$"].join(""));function readLine(line){const groups3=linePattern.
+exec(line)?.groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run5,form,changes}=groups3;return{
+kind:kind==="drift"?"drift":"plan",key,digest:digest??null,observed:observed??null,run:run5??null,changes:changes===void 0?
+null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base643(data3){return data3.toString("base64").replace(
+/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash3})=>[address2,action2,
+hash3]);if(rows.some(([address2])=>address2===null))return null;return base643(deflateRawSync(JSON.stringify(rows),{level:9}))}
+function ofNamed64(text5){const data3=Buffer.from(text5.replaceAll("-~","--"),"base64");try{const rows=packed.parse(JSON.
+parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash3])=>({id:idOf(
+address2),address:address2,action:action2,hash:hash3}))}catch{return null}}function compact64(changes){const rows=changes.
+map(({id,action:action2,hash:hash3})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
+hash3,"hex").subarray(0,shortHashLength)]));return base643(Buffer.concat(rows))}function ofCompact64(text5){const data3=Buffer.
+from(text5,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
+compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex4=(from,length2)=>data3.
+toString("hex",at3+from,at3+from+length2);changes.push({id:hex4(0,idLength),address:null,action:action2,hash:hex4(idLength+
+1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text5){
+return createHash6("sha256").update(text5).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
+plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told4=changes===null?[]:differences2(
+changes,plan,marked,approval,redactor);const whole3=isSent?"the server has something else now than when the plan was mad\
+e":"what would be sent is not what was approved";return error("stale-plan",[isSent?`stale plan: ${source} approved ${digest}\
+ for what the server had then, and it was changed since`:`stale plan: ${source} approved ${digest}, and it is ${plan.digest}\
+ now`,...told4.length===0?[whole3]:told4.slice(0,namedMost),...told4.length>namedMost?[`and ${told4.length-namedMost} mo\
+re`]:[]].join("\n"),[],"nothing was sent; make a new plan and review it")}function differences2(approved,plan,marked,{digest,
+runUrl},redactor){const now=new Map((marked.changes??[]).map(change2=>[change2.id,change2]));const names3=namesOf2(plan,
+redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told4=approved.flatMap(({id,address:address2,
+action:action2,hash:hash3})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
+present3.hash.startsWith(hash3))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
+: ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[`${name2}: ${action2} was\
+ approved, and it is ${present3.action} now`];return[digest===plan.digest?`${name2}: the server has something else there\
+ now`:`${name2}: something else would be sent now, or the server has something else there`]});const fresh=[...now.values()].
+filter(({id})=>!before.has(id)).map(({address:address2,action:action2})=>`${address2}: ${action2} is new`);const where=runUrl===
+null?"":`; ${runUrl} shows what was approved`;const rest=nameless2.size===0?[]:[`approved, and not in the plan any more:\
+ ${nameless2.size}${where}`];return[...told4,...fresh,...rest]}function namesOf2(plan,redactor){return new Map(plan.changes.
+map(change2=>[markedId(change2,redactor),redactor.redactName(change2.address)]))}var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest";async function approvalOf(api,event,{
+key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const source=`pull request #${pull.number}`;const text5=await approvedText(
+api,pull,body2=>planMarker(body2,key)!==null);const marker=text5===null?null:planMarker(text5,key);if(marker===null||marker.
+digest===null)return null;const{digest,observed,run:run5,changes}=marker;if(observed===null){throw refusal3(`the plan th\
+at ${source} shows doesn't say what the server had when an older idops made it`,`plan again on the pull request before i\
+t is merged; after that, ${wayOut}`)}const runUrl=run5===null?null:event.runUrl.replace(/[^/]*$/,run5);return{digest,observed,
+changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal3(`what was a\
+pproved can't be read: ${failure2.message}`,failure2.lacksPermission?"the job needs the permissions contents: read and p\
+ull-requests: read":"nothing was sent; run it again when GitHub answers")}}function planMarker(body2,key){return readMarkers(
+body2).find(marker=>marker.kind==="plan"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told4=event.
+pullRequest?.number??event.mergeGroup?.number;const{named:named6=told4}=request5;if(told4!==void 0&&named6!==told4){throw refusal3(
+`this run is about pull request #${told4}, and the input pr-number is ${named6}`,"leave pr-number out, or start the work\
+flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named6!==void 0){const{base:base2}=merge4;return mergedHere(
+{number:named6,...merge4},event,event.branch??base2)}if(named6===void 0)return await broughtBy(api,event);const pull=await api.
+pullRequest(named6);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
+open){throw refusal3(`pull request #${named6} is not merged`,"merge it, or take the branch and commit that brought it")}
+const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal3(`pull \
+request #${named6} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
+base}`,"put it into the queue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;
+if(branch===null){throw refusal3("this run is for no branch, so no pull request was merged into it","run it for the bran\
+ch that pull requests are merged into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.
+filter(({base:base2,mergedAt,mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pull]=found2;if(pull===
+void 0){throw refusal3(`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`me\
+rge through a pull request, one in a push, or ${wayOut}`)}if(found2.length>1){const numbers=found2.map(({number:number5})=>`\
+#${number5}`).join(", ");throw refusal3(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,
+`name the one that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own4,commit:commit2},branch){
+const{number:number5,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal3(
+`GitHub doesn't say how pull request #${number5} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal3(`p\
+ull request #${number5} was merged into ${base2}, and this run is for ${own4??"no branch"}`,"run it for the branch that \
+the pull request was merged into")}if(mergeCommit!==commit2){throw refusal3(`the merge of pull request #${number5} is ${shortCommit(
+mergeCommit)}, and this run is for ${shortCommit(commit2)}`,`run it again for the commit of that merge, or ${wayOut}`)}return pull}
+function shortCommit(sha){return sha===""?"unknown":sha.slice(0,12)}async function checkApproval(plan,approval,redactor){
+if(!changesServer(plan))return;if(approval===null){throw refusal3("the pull request shows no plan for this environment, \
+and there is something to change now",`run idops plan on the pull request with comments; where it is merged, ${wayOut}`)}
+const stale2=staleness2(plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([
+stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
+{environment}";function environmentNames(text5){return text5.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
+"")}function tokensIn(text5){const lines=text5.split("\n").map(line=>line.trim());const named6=lines.flatMap(line=>linePattern2.
+exec(line)?.[2]??[]);return[text5.trim(),...named6,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text5,given2,command2,problems){
+if(text5===void 0)return[];const names3=environmentNames(text5);const wrong2=(message,hint)=>{problems.push(error("wrong\
+-option",message,[],hint))};if(command2==="apply"||command2==="check")wrong2("the input environments goes with the comma\
+nds plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong2(
+"the inputs environment and environments say both what is meant","leave one of them out");for(const name2 of names3)if(!namePattern.
+test(name2))wrong2(`the input environments names "${name2}"`,"names are of letters, digits, dots, hyphens and underscore\
+s, with a comma between them");if(names3.length===0||names3.length>most||new Set(names3).size<names3.length)wrong2(names3.
+length>most?`the input environments names ${names3.length}`:"the input environments names none, or one twice",`it takes \
+1 to ${most}, each once`);const planFile=given2("plan-file");if(planFile!==void 0&&!planFile.includes(environmentMark))wrong2(
+"the input plan-file names one file for several environments",`write ${environmentMark} where the name of the environmen\
+t belongs`);const[addresses3,tokens]=["base-url","token"].map(name2=>perName(name2,given2(name2),names3,wrong2));const isOneServer=addresses3?.
+single!==void 0;const alone2=tokens?.single===void 0?tokens?.named.size===0?process.env.IDOPS_TOKEN:void 0:tokens.single;
+if(command2==="plan"&&names3.length>1&&(alone2??"")!==""&&!isOneServer)wrong2("one token is given for several environmen\
+ts, whose servers would all get it","give a line NAME: TOKEN for each of them, or one base-url that is the server of all");
+return names3.map(name2=>{const[baseUrl2,token]=[addresses3,tokens].map(one=>one?.named.get(name2)??one?.single);return{
+name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input2,text5,names3,wrong2){
+const named6=new Map;if(text5===void 0)return{named:named6};const lines=text5.split("\n").map(line=>line.trim());const parts=lines.
+map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text5,named:named6};for(const[index,
+part]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3=""]=part??[];if(part===null||!names3.includes(
+name2)||named6.has(name2))wrong2(`line ${index+1} of the input ${input2} is not NAME: VALUE of one of the environments, \
+or is the second of one`,`the environments are ${names3.join(", ")}`);else named6.set(name2,value3)}return{named:named6}}var commands=["validate","plan","apply","check"];var checkRunModes=["true","false","on-overflow"];var commentModes=["tru\
+e","false","on-change"];var fromPullRequest="from-pull-request";function readInputs(given2){const problems=[];const text5=name2=>given2(
+name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{const value3=text5(name2)??otherwise;const found2=known3.find(
+one=>one===value3.toLowerCase());if(found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is ${known3.
+join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="true";const command2=oneOf(
+"command",commands,"plan");const number5=(name2,least)=>{const value3=text5(name2);const found2=value3===void 0?void 0:whole2(
+value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is a whole\
+ number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text5("expect-digest");if(expectDigest!==
+void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong(`the input expe\
+ct-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command2!=="ap\
+ply"&&command2!=="check"){problems.push(wrong("the input expect-digest goes with the commands apply and check alone","le\
+ave it out"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command2!=="plan"){problems.push(wrong("the input dri\
+ft-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given2("args")),problems);const inputs={
+command:command2,workingDirectory:text5("working-directory")??".",...optional2("config",text5("config")),...optional2("e\
+nvironment",text5("environment")),environments:readEnvironments(text5("environments"),text5,command2,problems),...optional2(
+"baseUrl",text5("base-url")),...optional2("token",text5("token")),...optional2("githubToken",text5("github-token")),comment:oneOf(
+"comment",commentModes,"on-change"),checkRun:oneOf("check-run",checkRunModes,"on-overflow"),...optional2("planFile",text5(
+"plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-changes"),driftIssue,...optional2("\
+allowDestructive",number5("allow-destructive",0)),...optional2("prNumber",number5("pr-number",1)),args};if(args.acceptDid.
+length>0&&command2!=="apply"){problems.push(wrong("args: --accept-did goes with the command apply alone","leave it out"))}
+if(command2==="check"&&inputs.planFile!==void 0){problems.push(wrong("the input plan-file goes with the commands plan an\
+d apply alone","leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0)problems.push(...besidePlanFile(args));refuse(
 problems);return inputs}function wrong(message,hint){return error("wrong-option",message,[],hint)}function optional2(name2,value3){
-return value3===void 0?{}:{[name2]:value3}}function whole2(text5){try{return wholeNumber(0)(text5)}catch(failure2){if(failure2 instanceof
-CommanderError)return void 0;throw failure2}}function argsOptions(){return[...selectionOptions(),acceptDidOption(),...connectionOptions(),
-debugOption()]}function readArgs(given,problems){const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.
-map(({long})=>long).join(", ")}`)=>problems.push(wrong(`args: ${message}`,hint));const parser=new Command2("args").helpOption(
-false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)parser.addOption(
-option);try{parser.parse(given,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
-'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
-mander.optionMissingArgument")readArgs(given.slice(0,-1),problems);const{message,reason}=commanderWords(failure2,options);
-refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words6(text5){const found2=text5.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
-[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}init_escape();import{relative as relative11,resolve as resolve11,sep as sep8}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
+return value3===void 0?{}:{[name2]:value3}}function whole2(text5,least){try{return wholeNumber(least)(text5)}catch(failure2){
+if(failure2 instanceof CommanderError)return void 0;throw failure2}}function argsOptions(){return[...selectionOptions(),
+acceptDidOption(),...connectionOptions(),debugOption()]}function readArgs(given2,problems){const options=argsOptions();const refuseWith=(message,hint=`\
+it takes ${options.map(({long})=>long).join(", ")}`)=>problems.push(wrong(`args: ${message}`,hint));const parser=new Command2(
+"args").helpOption(false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)
+parser.addOption(option);try{parser.parse(given2,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected\
+ argument '${argument}'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.
+code==="commander.optionMissingArgument")readArgs(given2.slice(0,-1),problems);const{message,reason}=commanderWords(failure2,
+options);refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words6(text5){const found2=text5.match(
+/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative11,resolve as resolve11,sep as sep8}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own4),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve11(workspace(),workingDirectory)}function folderInRepository(inputs){
 const folder=relative11(workspace(),folderOf(inputs)).split(sep8).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
-return resolve11(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function commentKey(inputs,environment){
-const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative11(workspace(),configOf(
-inputs)).split(sep8).join("/"),name2)}var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
-return{...only2===void 0?{}:{only:only2},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(
-inputs)}}say(text5){if(text5!=="")process.stdout.write(text5.endsWith("\n")?text5:`${text5}
-`)}async report(report2,shown2){for(const format of["text","github"])this.say(await renderText(report2,format,shown2,this.
-look))}async problems(problems){if(problems.length>0)await this.report(problemsReport,problems)}};function titleLine(text5){
-return escapeLines(text5).split("\n").join(" ").slice(0,1e3)}init_plan();init_safety();function writeOutputs(outcome2,failed){const{code:code2,plan}=outcome2;setOutput("changed",String(
-outcome2.changed));setOutput("failed",String(failed));setOutput("exit-code",String(code2));setOutput("summary",outcome2.
-summary);setOutput("digest",plan?.digest??"");setOutput("plan-file",outcome2.planFile??"");setOutput("html-report",outcome2.
-htmlReport??"");const counts2=plan===void 0?{}:{...summarize(plan),destructive:countDestructions(plan)};for(const[name2,
-count3]of Object.entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text5){if((process.env.GITHUB_STEP_SUMMARY??
+return resolve11(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
+return relative11(workspace(),configOf(inputs)).split(sep8).join("/")}function environmentOf({environment}){return environment??
+(process.env.IDOPS_ENV||null)}function commentKey(inputs,environment){return markerKey(configInRepository(inputs),environment??
+environmentOf(inputs))}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).toSorted();
+return markerKey(configInRepository(inputs),`
+${names3.join("\n")}`)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(/^\d+$/.
+test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open9=false}={}){if(expected!==fromPullRequest)return{digest:expected,
+observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal3("expect-di\
+gest: from-pull-request needs the input github-token","give it, or a digest")}const api=await openGithub(inputs.githubToken,
+job.event,{signal:job.signal});const key=commentKey(inputs,plan.environment);const approval=await approvalOf(api,job.event,
+{key,named:inputs.prNumber,open:open9});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
+return approval}init_escape();init_words();var shownOfEach=10;var levels=["error","warning","notice"];var Log=class{#inputs;#annotations=[];#kept=new Set;learn(inputs){
+this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;return{...only2===void 0?{}:{only:only2},
+color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text5){if(text5!==
+"")process.stdout.write(text5.endsWith("\n")?text5:`${text5}
+`)}async report(report2,shown2){const{look:look2}=this;this.say(await renderText(report2,"text",shown2,look2));const annotations=(await report2.
+annotations?.())?.(shown2,look2)??[];for(const annotation of annotations)this.#keep({...annotation,folder:look2.folder})}#keep(annotation){
+const{level:level3,title,message,place:place2}=annotation;const name2=JSON.stringify([level3,title,message,place2?.file,
+place2?.line,place2?.column]);if(!this.#kept.has(name2))this.#annotations.push(annotation);this.#kept.add(name2)}async problems(problems){
+if(problems.length>0)await this.report(problemsReport,problems)}annotate(level3,message){this.#keep({level:level3,title:"\
+idops",message,place:null,rank:-1,folder:""})}get annotations(){return this.#annotations.toSorted((one,other)=>one.rank-
+other.rank)}get overflows(){return levels.some(level3=>this.#of(level3).length>shownOfEach)}async end(){if(this.#annotations.
+length===0)return;const{annotationCommand:annotationCommand2}=await Promise.resolve().then(()=>(init_github(),github_exports));
+for(const level3 of levels){for(const annotation of this.#of(level3).slice(0,shownOfEach))this.say(annotationCommand2(annotation,
+annotation))}const left=levels.flatMap(level3=>{const count3=this.#of(level3).length-shownOfEach;return count3>0?[plural(
+count3,`more ${level3}`)]:[]});if(left.length>0)this.say(`Not shown as annotations, since GitHub shows ten of each level\
+: ${left.join(", ")}.`)}#of(level3){return this.annotations.filter(annotation=>annotation.level===level3)}};function titleLine(text5){
+return escapeLines(text5).split("\n").join(" ").slice(0,1e3)}init_plan();init_safety();function writeOutputs(outcome3,failed){const{code:code2,plan,plans}=outcome3;setOutput("change\
+d",String(outcome3.changed));setOutput("failed",String(failed));setOutput("exit-code",String(code2));setOutput("summary",
+outcome3.summary);setOutput("digest",plan?.digest??"");setOutput("plan-file",outcome3.planFile??"");setOutput("html-repo\
+rt",outcome3.htmlReport??"");const digests=[...plans??[]].map(([name2,{digest}])=>[name2,digest]);setOutput("digests",plans===
+void 0?"":JSON.stringify(Object.fromEntries(digests)));const counted2=[...plans?.values()??[],...plan===void 0?[]:[plan]];
+if(counted2.length===0)return;const destructive2=counted2.reduce((sum,one)=>sum+countDestructions(one),0);const counts2={
+...summarize({changes:counted2.flatMap(({changes})=>changes)}),destructive:destructive2};for(const[name2,count3]of Object.
+entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text5){if((process.env.GITHUB_STEP_SUMMARY??
 "")==="")return;try{await summary.addRaw(text5,true).write()}catch{warning("The summary of the step can't be written.",{
-title:"idops"})}}init_escape();init_marked();var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,
-debug:false,folder:""};async function planComment(first,shown2,event,intro=""){const end=`
+title:"idops"})}}init_escape();init_plan();init_marked();init_review();var commentLimit=65536;function begins(part,key){return`<!-- idops-${part} key=${key} -->`}function ends(part,key){return`\
+<!-- /idops-${part} key=${key} -->`}function sectionText(key,text5){return`${begins("section",key)}
+${text5.trimEnd()}
+${ends("section",key)}
+`}var sectionRoom=sectionText("0".repeat(16),"").length;function partsOf4(body2,key){const text5=body2.replaceAll("\r\n",
+"\n");const lead=text5.split("\n").slice(0,readMarkers(text5).length).join("\n").length+1;const section2=between2(text5,
+"section",key,lead);const[from,to]=section2??[lead,text5.length];const shown2=text5.slice(from,to);const part=name2=>{const found2=between2(
+shown2,name2,key);return found2===null?null:shown2.slice(...found2).trim()};return{before:section2===null?text5.slice(0,
+lead):text5.slice(0,from),planned:part("planned")??shown2.trim(),result:part("result"),former:(part("former")??"").split(
+"\n").filter(line=>line.startsWith("- ")),unsent:part("unsent"),after:section2===null?"":text5.slice(to)}}function between2(text5,part,key,start3=0){
+const first=lineAt2(text5,begins(part,key),start3);if(first<0)return null;const from=first+begins(part,key).length+1;const to=lineAt2(
+text5,ends(part,key),from);return to<0?null:[from,to]}function lineAt2(text5,line,start3){for(let at3=text5.indexOf(line,
+start3);at3>=0;at3=text5.indexOf(line,at3+1)){const end=text5[at3+line.length];if((at3===0||text5[at3-1]==="\n")&&(end===
+void 0||end==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
+ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text5,sent,link:link2}){const{before,
+after}=parts;const block2=(part,shown2)=>shown2===null||shown2===""?[]:[begins(part,key),shown2,ends(part,key),""];const old=sent&&
+parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept([...old,...parts.former],formerRoom);let result=sent?
+text5.trimEnd():parts.result;let unsent=sent?null:text5.trimEnd();const around=plan=>[...block2("unsent",unsent),...block2(
+"result",result),...block2("former",former2.length===0?null:["Before that:","",...former2].join("\n")),"<details><summar\
+y>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</details>",""].join("\n");const whole3=plan=>after===
+""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after}`;const room=()=>commentLimit-whole3("").
+length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);if(room()<0&&result!==null)result=
+shortened2(result,result.length+room(),link2);return whole3(shortened2(parts.planned,room(),link2))}function formerLine(result,key){
+const[,title=""]=/^## (.*)$/m.exec(result)??[];const[run5=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,
+"undo",key);const lines=undo===null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run5,...lines].filter(
+line=>line!=="").join(". ")}`}function kept(lines,room){let used=0;return lines.filter(line=>{used+=line.length+1;return used<=
+room})}function shortened2(plan,room,link2){if(plan.length<=room)return plan;const note=`
+This is shortened: [the run's summary](${link2}) has all of it.`;const blocks=blocksOf(plan);let length2=blocks.join("").
+length+note.length;for(let at3=blocks.length-1;at3>=0&&length2>room;at3-=1){const block2=blocks[at3]??"";const[,summary2]=/^<details><summary>(.*)<\/summary>$/m.
+exec(block2)??[];if(!block2.startsWith("<details>")||summary2===void 0)continue;const line=`- ${summary2}
+`;blocks[at3]=line;length2-=block2.length-line.length}while(length2>room&&blocks.length>0)length2-=blocks.pop()?.length??
+0;return length2>room?"":blocks.join("")+note}function blocksOf(text5){const blocks=[];let open9;let depth=0;let fenced;
+for(const line of`${text5}
+`.split(/(?<=\n)/)){const[fence2]=/^`{3,}/.exec(line)??[];const ends2=fenced!==void 0&&line===`${fenced}
+`;if(fenced===void 0){fenced=fence2;if(line.startsWith("<details>"))depth+=1}if(depth===0&&fenced===void 0)blocks.push(line);else
+open9=(open9??"")+line;if(ends2)fenced=void 0;if(fenced===void 0&&depth>0&&line==="</details>\n")depth-=1;if(fenced===void 0&&
+depth===0&&open9!==void 0){blocks.push(open9);open9=void 0}}return open9===void 0?blocks:[...blocks,open9]}init_escape();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
+const several=inputs.environments.map(({name:name2})=>name2).join(", ");const environment=plan===void 0?several||environmentOf(
+inputs):plan.environment;return{environment:environment===null?null:hide2(environment),config:config3==="idops.yaml"?null:
+hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,"")),selected:selectedText(args,hide2),
+narrowed:args.target.length+args.kind.length>0}}function aboutText(what,subject){return told3(what,subject,name2=>code(short3(
+name2)))}function aboutPlain(what,subject){return told3(what,subject,name2=>escapeText(short3(name2)))}function told3(what,{
+environment,config:config3,server},name2){return[what,...environment===null?[]:[`for ${name2(environment)}`],...config3===
+null?[]:[`of ${name2(config3)}`],...server===null?[]:[`at ${name2(server)}`]].join(" ")}function selectedSentence({selected}){
+if(selected==="")return"";const shown2=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
+Made with ${code(shown2)}.`}function short3(text5){return text5.length>nameRoom?`${text5.slice(0,nameRoom)}\u2026`:text5}
+function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[...target.map(address2=>`--target ${shellWord2(
+hide2(address2))}`),...kind.map(name2=>`--kind ${name2}`),...only2===void 0?[]:[`--only ${only2}`],...prune===true?["--p\
+rune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,folder:""};async function planText2(shown2,event,{
+outdates=false,note="",taken=0}={}){const end=`
 ${origin(event)}
-`;const start3=`${first}
-${intro}`;const markdown2=await fitting2(shown2,text5=>text5.length,commentLimit-start3.length-end.length);return`${start3}${markdown2}${end}`}
-function plainComment(first,title,text5,event){return`${first}
-## idops plan: ${title}
+`;const head=headOf(shown2,outdates,note);return`${await fitting2(shown2,head,text5=>text5.length,commentLimit-taken-end.
+length)}${end}`}function plainText(title,text5,event){return`## ${title}
 
 ${text5}
 
 ${origin(event)}
-`}async function planSummary(shown2){return await fitting2(shown2,text5=>Buffer.byteLength(text5),summaryLimit-summaryRest)}
-async function problemsBlock(problems){return block(await renderText(problemsReport,"text",problems,look))}function block(text5){
-const short3=text5.length>blockRoom?`${text5.slice(0,blockRoom)}
-\u2026 (the log has all of it)`:text5;return`${fence(short3.trimEnd().split("\n"))}
-`}function origin({sha,runUrl}){return`<sub>Commit \`${escapeText(sha).replaceAll("`","")}\`, [run](${encodeURI(runUrl)}\
-).</sub>`}async function fitting2({plan,only:only2,forge},measure3,limit2){const given={...only2===void 0?{}:{only:only2},
-...forge===void 0?{}:{forge}};const render4=budget3=>renderText(planReport,"markdown",{plan,samples:new Map},{...look,...given,
-budget:budget3});let budget2=limit2;let text5=await render4(budget2);while(measure3(text5)>limit2&&budget2>1e3){budget2=
-Math.floor(Math.min(budget2-500,budget2*limit2/measure3(text5)));text5=await render4(budget2)}return text5}async function planAndApply(job,inputs){const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve12(
+`}async function planSummary(shown2,of=1){const limit2=Math.floor((summaryLimit-summaryRest)/of);return await fitting2(shown2,
+headOf(shown2,false,""),text5=>Buffer.byteLength(text5),limit2)}function headOf({plan,subject},outdates,note){const{adopt,
+blocked:blocked4}=summarize(plan);const sentences=[note,outdates?"An earlier run planned changes here. This run's plan s\
+ends nothing.":"",blocked4>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",adopt>
+0&&blocked4===0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",selectedSentence(
+subject)];return{title:`${aboutText("idops plan",subject)}: ${outdates?"outdated, ":""}${headline(plan)}`,intro:sentences.
+filter(sentence2=>sentence2!=="").join(" ")}}async function problemsBlock(problems,room=blockRoom){return block(await renderText(
+problemsReport,"text",problems,look),room)}function block(text5,room){const short4=text5.length>room?`${text5.slice(0,room)}\
+
+\u2026 (the log has all of it)`:text5;return`${fence(short4.trimEnd().split("\n"))}
+`}function origin(event){const commit2=escapeText(event.sha).replaceAll("`","");return`<sub>Commit \`${commit2}\`, [run w\
+ith its summary](${runAddress(event)}).</sub>`}async function fitting2({plan,only:only2,forge},head,measure3,limit2){const given2={
+...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>renderText(planReport,"markdown",
+{plan,samples:new Map},{...look,...given2,...head,budget:budget2});let budget=limit2;let text5=await render4(budget);while(measure3(
+text5)>limit2&&budget>1e3){budget=Math.floor(Math.min(budget-500,budget*limit2/measure3(text5)));text5=await render4(budget)}
+return text5}init_result();init_shell();init_marked();init_next();var resultRoom=12e3;var problemsRoom=8e3;async function tellResult(job,inputs,{plan,result,problems}){const subject=subjectOf(
+inputs,inputs.args,job.redactor.redact,plan);const did=result.results.some(({attempts})=>attempts>0);const title=`${aboutText(
+"idops apply",subject)}: ${outcome2(result,problems.length>0)}`;const key=commentKey(inputs,plan.environment);const undo=undoLines(
+result,plan,inputs,subject);const needs="That needs the journal of the run, which is where the job kept its `.idops` fol\
+der.";const intro=undo.length===0?"":`${undoText(key,undo)}
+
+${needs}`;const look2={...job.log.look,budget:resultRoom,title,intro};const parts=[result.run===null?`## ${title}
+`:await renderText(resultReport,"markdown",{result,plan},look2),...problems.length===0?[]:[await problemsBlock(problems,
+problemsRoom)],`${origin(job.event)}
+`];await post(job,inputs,plan,{text:parts.join("\n"),sent:did,did:result.run!==null})}async function tellNotApplied(job,inputs,{
+plan,problems,sent}){const subject=subjectOf(inputs,inputs.args,job.redactor.redact,plan??void 0);const said2=sent?"It f\
+ailed, and something may have been sent:":"Nothing was sent:";const title=`${aboutText("idops apply",subject)}: ${sent?"\
+failed":"not applied"}`;const text5=[`## ${title}`,said2,await problemsBlock(problems,problemsRoom),`${origin(job.event)}\
+
+`].join("\n\n");await post(job,inputs,plan,{text:text5,sent,did:true})}async function post(job,inputs,plan,{did,...said2}){
+const key=commentKey(inputs,plan?.environment??null);const told4={...said2,link:runAddress(job.event)};await job.posts.result(
+inputs,key,async body2=>{if(body2!==null){const parts2=partsOf4(body2,key);const{result,unsent}=parts2;return(result??unsent)!==
+null&&!did?null:withResult(parts2,key,told4)}if(!told4.sent||plan===null)return null;const first=markerLine({kind:"plan",
+key,run:job.event.runId,...noPlan});const planned=await planText2(await job.shared(inputs,plan),job.event);const parts=partsOf4(
+`${first}
+${sectionText(key,planned)}`,key);return withResult(parts,key,told4)})}function outcome2(result,troubled){const count3=summarizeResult(
+result);const parts=[[count3.failed,"failed"],[count3.not_converged,"not converged"],[count3.unknown,"unknown"],[count3.
+skipped,"skipped"],[count3.applied,"applied"]];const told4=parts.filter(([number5])=>number5>0).map(([number5,words7])=>`${number5}\
+ ${words7}`);if(result.interrupted)told4.unshift("interrupted");if(told4.length>0)return told4.join(", ");return troubled?
+"failed":"there was nothing to apply"}function undoLines(result,plan,inputs,{environment}){const config3=configInRepository(
+inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord2(config3)],...environment===null?[]:["--env",shellWord2(
+environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord2(inputs.baseUrl)]];const steps=nextSteps(result,plan).
+filter(({command:command2})=>/^(?:undo|runs) /.test(command2??""));return steps.map(({before,command:command2})=>`${prose(
+before.replace(/: $/,""))}: ${code(["idops",command2,...options].join(" "))}`)}async function planAndApply(job,inputs){const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve12(
 folderOf(inputs),planFile);const stored3=file2===void 0?void 0:await readPlanFile(file2,planFile);const project=await job.
 project(inputs);const opened=await openForWriting(project,"apply",job.sessionOptions(inputs));return await job.within(opened,
 async session=>{const{plan,problems}=stored3===void 0?{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:
 await session.planStored(stored3);const shown2=redactPlan(plan,job.redactor);await job.tellPlan(plan,shown2);await writeSummary(
 await planSummary(await job.shared(inputs,shown2)));if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==
-void 0){checkApproval(plan,await approvalFor(job,inputs,expectDigest,plan),job.redactor)}const maxDestructive=inputs.allowDestructive??
-project.maxDestructive();const{result:became,problems:after}=await session.apply(approve(plan,{maxDestructive}));const result=redactResult(
-became,job.redactor);if(after.length>0)await job.log.problems(redactProblems(after,job.redactor));if(result.run!==null){
-const done2={result,plan:shown2};await job.log.report(resultReport,done2);await writeSummary(await renderText(resultReport,
-"markdown",done2,job.log.look))}const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(result);const bad=failed+
-not_converged+unknown4+skipped2+after.length>0;return{code:result.interrupted?130:bad?1:0,summary:applied(job,result,after),
-changed:changesServer(plan),plan,...file2===void 0?{}:{planFile:file2},htmlReport:await job.writeHtml("apply.html",resultReport,
-{result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}function applied(job,result,problems){if(result.
-run!==null)return resultSummaryLine(result);const[first]=redactProblems(problems,job.redactor);return first===void 0?"Th\
-ere was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}async function approvalFor(job,inputs,expected,plan){
-if(expected!==fromPullRequest)return{digest:expected,changes:null,source:"expect-digest"};if(inputs.githubToken===void 0){
-throw new ProblemsError([error("not-approved","expect-digest: from-pull-request needs the input github-token")])}const api=await openGithub(
-inputs.githubToken,job.event,{signal:job.signal});const approval=await approvalOf(api,job.event,commentKey(inputs,plan.environment));
-if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);return approval}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{dirname as dirname15,
+void 0){await checkApproval(plan,await approvalFor(job,inputs,expectDigest,plan),job.redactor)}const maxDestructive=inputs.
+allowDestructive??project.maxDestructive();const approved=approve(plan,{maxDestructive});job.enters("sending");const{result:became,
+problems:found2}=await session.apply(approved);const result=redactResult(became,job.redactor);const after=redactProblems(
+found2,job.redactor);if(after.length>0)await job.log.problems(after);if(result.run!==null){const done2={result,plan:shown2};
+await job.log.report(resultReport,done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.look))}
+await tellResult(job,inputs,{plan:shown2,result,problems:after});job.enters("told");const{failed,not_converged,unknown:unknown5,
+skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+unknown5+skipped2+after.length>0;return{code:result.
+interrupted?130:bad?1:0,summary:applied(result,after),changed:changesServer(plan),plan,...file2===void 0?{}:{planFile:file2},
+htmlReport:await job.writeHtml("apply.html",resultReport,{result:became,plan,samples:await job.samplesOrNone(plan,session.
+project)})}})}function applied(result,problems){if(result.run!==null)return resultSummaryLine(result);const[first]=problems;
+return first===void 0?"There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}init_problems();init_plan();init_text();async function planAndCheck(job,inputs){const opened=await openSession(await job.project(inputs),job.sessionOptions(inputs));
+const plan=await job.within(opened,session=>session.plan(planOptionsOf(inputs.args)));const shown2=redactPlan(plan,job.redactor);
+await job.tellPlan(plan,shown2);const shared2=await job.shared(inputs,shown2);const{expectDigest=fromPullRequest}=inputs;
+const changed2=changesServer(plan);const found2=await refusals2(async()=>{const approval=changed2?await approvalFor(job,
+inputs,expectDigest,plan,{open:true}):null;await checkApproval(plan,approval,job.redactor)});const problems=redactProblems(
+found2,job.redactor);await job.log.problems(problems);const blocked4=plan.changes.some(({action:action2})=>action2==="bl\
+ocked");const[first]=problems;const outcome3=first!==void 0?"not approved":blocked4?"blocked":changed2?"approved":"nothi\
+ng to approve";const head=`## ${aboutText("idops check",shared2.subject)}: ${outcome3}
+
+`;const why=first===void 0?"":`${await problemsBlock(problems)}
+`;await writeSummary(`${head}${why}${await planSummary(shared2)}`);return{code:job.signal.aborted?130:first!==void 0||blocked4?
+1:0,summary:first===void 0?`${outcome3}: ${summaryLine(plan)}`:titleLine(`${first.code}: ${first.message}`),changed:changed2,
+plan}}async function refusals2(work){try{await work();return[]}catch(failure2){if(failure2 instanceof ProblemsError)return failure2.
+problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
+...rest}=inputs;return inputs.environments.map(({name:name2,...own4})=>({...rest,...own4,environment:name2,environments:[],
+...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{dirname as dirname15,
 resolve as resolve13}from"node:path";init_problems();async function writeThrough(path,text5,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve13(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text5)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
@@ -22838,7 +23106,7 @@ examples:[["vault","read","-field=token","identity/token"]]}),client_credentials
 optional()};var wayNames=Object.keys(ways2);var authSchema=external_exports.strictObject({...ways2,pass_env:external_exports.
 array(external_exports.string().regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().meta({description:"\
 Names of further process variables that the program of token_command gets.",examples:[["VAULT_ADDR","VAULT_TOKEN"]]})}).
-refine(({pass_env,...given})=>Object.values(given).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.
+refine(({pass_env,...given2})=>Object.values(given2).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.
 map(name2=>`"${name2}"`).join(", ")}`}).refine(({pass_env,token_command})=>pass_env===void 0||token_command!==void 0,{error:'\
 "pass_env" goes with "token_command" alone'}).meta({oneOf:wayNames.map(name2=>({required:[name2]})),dependentRequired:{pass_env:[
 "token_command"]},description:"How idops authenticates: exactly one of the ways; pass_env belongs to token_command.",examples:[
@@ -22885,11 +23153,11 @@ slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#te
 $";this.#at+=after==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start3=this.#at;
 if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start3);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
 lastIndex=start3+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
-a name',start3);const told3=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start3+2+found2.length;if(this.#text[this.#at]===
+a name',start3);const told4=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start3+2+found2.length;if(this.#text[this.#at]===
 "}"){this.#at+=1;return{name:found2,written:this.#text.slice(start3,this.#at)}}const operator=this.#text.slice(this.#at,
-this.#at+2);if(operator!==":-"&&operator!==":?"){const end=this.#at>=this.#text.length;throw this.#bad(end?`"\${${told3}\
-" is not closed by "}"`:`"\${${told3}" is followed by something unknown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.
-template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told3}" is not closed by "}"`,start3);const message=this.#text.
+this.#at+2);if(operator!==":-"&&operator!==":?"){const end=this.#at>=this.#text.length;throw this.#bad(end?`"\${${told4}\
+" is not closed by "}"`:`"\${${told4}" is followed by something unknown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.
+template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told4}" is not closed by "}"`,start3);const message=this.#text.
 slice(rest,this.#at);this.#at+=1;const written3=this.#text.slice(start3,this.#at);return operator===":-"?{name:found2,written:written3,
 fallback:inner}:{name:found2,written:written3,message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(
 start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources,options){
@@ -22898,45 +23166,48 @@ this.#problems=[];return problems}resolve(text5,node2,file2,path=[]){const conte
 try{template2=parseVariables(text5)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
 "bad-variable",failure2.message,[placeOf2(failure2.written,context3)],text5.includes("${{")?"only a workflow knows ${{ \u2026\
  }}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default\
-}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){
-let text5="";let tainted=false;let unknown4=false;for(const part of template2){if(typeof part==="string")text5+=part;else{
-const value3=this.#lookUp(part,context3);text5+=value3.text;tainted||=value3.tainted;unknown4||=value3.unknown;if(text5.
-length>MAX_TEXT){this.#report(error("too-large","the variables make a text of more than 16 MiB",[placeOf2("",context3)]));
-return nothing}}}return{text:text5,tainted,unknown:unknown4}}#lookUp(reference,context3){const{name:name2}=reference;if(this.#sources.
-credentials?.has(name2)){this.#report(error("credential-variable",`the variable ${name2} is a credential of the server, \
-which no manifest may use`,[placeOf2(reference.written,context3)],"use a variable of another name for what belongs into \
-a manifest"));return{...nothing,tainted:true}}const node2=this.#sources.vars.get(name2);if(node2!==void 0){const value4=this.#variable(
-name2,node2);if(value4.unknown||value4.text!=="")return value4;if(reference.fallback!==void 0)return this.#fill(reference.
-fallback,context3);return reference.message===void 0?value4:this.#unresolved(reference,context3,"is empty")}const value3=Object.
-hasOwn(this.#sources.process,name2)?this.#sources.process[name2]:void 0;const allowed=name2.startsWith("IDOPS_")||this.#sources.
-allowed.has(name2);if(!allowed&&value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may\
- not be used here`,[placeOf2(reference.written,context3)],`add ${name2} to allow_env in the configuration, or to vars`));
-return{...nothing,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:true,
-unknown:false}}if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){
-return this.#unresolved(reference,context3,value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("un\
-set-variable",`the process variable ${name2} is not set, so what it would give is not checked`,[placeOf2(reference.written,
-context3)]));return{...nothing,tainted:true}}#variable(name2,node2){const known3=this.#resolved.get(name2);if(known3!==void 0)
-return known3;const{file:file2}=this.#sources;if(this.#resolving.includes(name2)){const circle=[...this.#resolving.slice(
-this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(error("variable-cycle",`vars that need each other: ${circle}`,
-[file2.place(node2.range)],"write one of them out"));return nothing}if(this.#resolving.length>=MAX_CHAIN){this.#report(error(
-"too-deep",`more than ${MAX_CHAIN} vars need each other in a row`,[file2.place(node2.range)]));return nothing}this.#resolving.
-push(name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;const text5=isNumber3&&node2.
-source!==""?node2.source:String(node2.value??"");const value3=text5.includes("$")?this.resolve(text5,node2,file2,[name2]):
-{text:text5,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){
-const{name:name2,message}=reference;const known3=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(
-name2,known3);const advice=state===void 0?isSecret2(name2,context3)?`add it to allow_env in the configuration, and ${inEnvironment}`:
-`add it to vars in the configuration, or to allow_env and set it${similar===void 0?"":`; or write ${similar}`}`:ownVariables.
-get(name2)??(isSecret2(name2,context3)?inEnvironment:`set it, or write \${${name2}:-default}`);const text5=message!==void 0&&
-message!==""?`variable ${name2}: ${message}`:`variable ${name2} ${state??"is neither in vars nor an allowed process vari\
-able"}`;this.#report(error("unresolved-variable",text5,[placeOf2(reference.written,context3)],advice));return{...nothing,
-tainted:state!==void 0}}#report(problem){const[place2]=problem.places;const key=`${problem.code}\0${problem.message}\0${place2?.
-file}\0${place2?.line}\0${place2?.column}`;if(this.#reported.has(key))return;this.#reported.add(key);this.#problems.push(
-problem)}};var ownVariables=new Map([["IDOPS_BASE_URL","set it to the address of your server, or give --base-url; idops \
-sandbox runs one to practise on and prints both"],["IDOPS_TOKEN","set it to a bearer token of your server; idops sandbox\
- runs one to practise on and prints both"]]);var inEnvironment="set it in the environment, in CI from a secret";function isSecret2(name2,{
-path}){return looksSecret(name2)||path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf2(written3,{
-node:node2,file:file2}){const at3=written3===""?-1:file2.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.
-range.end)return file2.place(node2.range);return file2.place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text5,use){const{allowInsecureHttp,
+}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}parts(text5,node2,file2){
+try{return parseVariables(text5).map(part=>{if(typeof part==="string")return part;const value3=this.#lookUp(part,{node:node2,
+file:file2,path:[]});return value3.unknown||value3.tainted?null:value3.text})}catch(failure2){if(!(failure2 instanceof BadVariable))
+throw failure2;return[null]}}#fill(template2,context3){let text5="";let tainted=false;let unknown5=false;for(const part of template2){
+if(typeof part==="string")text5+=part;else{const value3=this.#lookUp(part,context3);text5+=value3.text;tainted||=value3.
+tainted;unknown5||=value3.unknown;if(text5.length>MAX_TEXT){this.#report(error("too-large","the variables make a text of\
+ more than 16 MiB",[placeOf2("",context3)]));return nothing}}}return{text:text5,tainted,unknown:unknown5}}#lookUp(reference,context3){
+const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){this.#report(error("credential-variable",`the vari\
+able ${name2} is a credential of the server, which no manifest may use`,[placeOf2(reference.written,context3)],"use a va\
+riable of another name for what belongs into a manifest"));return{...nothing,tainted:true}}const node2=this.#sources.vars.
+get(name2);if(node2!==void 0){const value4=this.#variable(name2,node2);if(value4.unknown||value4.text!=="")return value4;
+if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);return reference.message===void 0?value4:this.#unresolved(
+reference,context3,"is empty")}const value3=Object.hasOwn(this.#sources.process,name2)?this.#sources.process[name2]:void 0;
+const allowed=name2.startsWith("IDOPS_")||this.#sources.allowed.has(name2);if(!allowed&&value3!==void 0){this.#report(error(
+"env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf2(reference.written,context3)],`add ${name2}\
+ to allow_env in the configuration, or to vars`));return{...nothing,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.
+set(name2,value3);return{text:value3,tainted:true,unknown:false}}if(reference.fallback!==void 0)return this.#fill(reference.
+fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,value3===""?"is empty":allowed?
+"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2} is not set, so what it would \
+give is not checked`,[placeOf2(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){const known3=this.#resolved.
+get(name2);if(known3!==void 0)return known3;const{file:file2}=this.#sources;if(this.#resolving.includes(name2)){const circle=[
+...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(error("variable-cycle",`vars t\
+hat need each other: ${circle}`,[file2.place(node2.range)],"write one of them out"));return nothing}if(this.#resolving.length>=
+MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a row`,[file2.place(node2.range)]));
+return nothing}this.#resolving.push(name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;
+const text5=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text5.includes("$")?this.resolve(
+text5,node2,file2,[name2]):{text:text5,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(
+name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;const known3=[...this.#sources.
+vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===void 0?isSecret2(name2,context3)?
+`add it to allow_env in the configuration, and ${inEnvironment}`:`add it to vars in the configuration, or to allow_env a\
+nd set it${similar===void 0?"":`; or write ${similar}`}`:ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:
+`set it, or write \${${name2}:-default}`);const text5=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`va\
+riable ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",
+text5,[placeOf2(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place2]=problem.
+places;const key=`${problem.code}\0${problem.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;if(this.#reported.
+has(key))return;this.#reported.add(key);this.#problems.push(problem)}};var ownVariables=new Map([["IDOPS_BASE_URL","set \
+it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints both"],["IDOPS_TO\
+KEN","set it to a bearer token of your server; idops sandbox runs one to practise on and prints both"]]);var inEnvironment="\
+set it in the environment, in CI from a secret";function isSecret2(name2,{path}){return looksSecret(name2)||path.some(step=>typeof step===
+"string"&&(step==="auth"||looksSecret(step)))}function placeOf2(written3,{node:node2,file:file2}){const at3=written3===""?
+-1:file2.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file2.place(node2.range);return file2.
+place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text5,use){const{allowInsecureHttp,
 what="the base URL",places=[]}=use;const bad=(why,hint)=>error("bad-address",`${what} ${why}`,places,hint);const example="\
 write it as https://id.example.com";const slip=slipIn(text5);if(slip!==void 0)return bad(...slip);const url2=URL.canParse(
 text5)?new URL(text5):void 0;if(url2===void 0||url2.hostname==="")return bad("is not an http or https address",example);
@@ -22963,12 +23234,18 @@ exec(rest)?.[1];if(port!==void 0&&port!==""&&!(/^\d{1,5}$/.test(port)&&Number(po
 no number from 1 to 65535",example]}return void 0}function isHost(host){if(host.startsWith("["))return true;return host.
 replace(/\.$/,"").split(".").every(part=>/^[a-z\d_](?:[\w-]*[a-z\d_])?$/i.test(part))}function isLoopback(host){const name2=host.
 replace(/\.$/,"");return name2==="localhost"||name2.endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses2=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token \
-address"}];function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,plain:plain3}of layers){
-const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type===
-"scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete:complete2}=find6(config3,
-["server",...path]);const text5=complete2&&node2.type==="scalar"?plain3(node2):void 0;if(text5===void 0||node2.type!=="s\
-calar")continue;const checked2=checkBaseUrl(text5,{allowInsecureHttp,what,places:[place2(node2)]});if(!isBaseUrl(checked2))
-found2.set(`${checked2.code} ${node2.range.start}`,checked2)}}return[...found2.values()]}init_problems();import{lstat as lstat4,realpath as realpath5}from"node:fs/promises";import{dirname as dirname16,join as join16}from"node:path";async function findAbove(name2,cwd){if(await isThere(join16(cwd,name2)))return join16(cwd,name2);const top=await topOf(cwd);
+address"}];var given=["id.example.com","https://id.example.com","https","s","//id.example.com","","/","x","1","0.0","0.0\
+.1","::1","localhost"];var MOST_VARIABLES=3;function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,
+parts}of layers){const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.
+node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete:complete2}=find6(
+config3,["server",...path]);const written3=complete2&&node2.type==="scalar"?parts(node2):void 0;if(written3===void 0||node2.
+type!=="scalar")continue;const wrong2=wrongIn(written3,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong2!==void 0)
+found2.set(`${wrong2.code} ${node2.range.start}`,wrong2)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
+filter(part=>part===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong2;for(const text5 of filled3(parts)){const checked2=checkBaseUrl(
+text5,use);if(isBaseUrl(checked2))return void 0;wrong2??=checked2}return wrong2}function*filled3(parts,before=""){const[
+part,...rest]=parts;if(part===void 0)yield before;else for(const text5 of part===null?[...given,...rests(before)]:[part])
+yield*filled3(rest,before+text5)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
+/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();import{lstat as lstat4,realpath as realpath5}from"node:fs/promises";import{dirname as dirname16,join as join16}from"node:path";async function findAbove(name2,cwd){if(await isThere(join16(cwd,name2)))return join16(cwd,name2);const top=await topOf(cwd);
 if(top===void 0)return void 0;for(let folder=await realpath5(cwd);folder!==top;){folder=dirname16(folder);const path=join16(
 folder,name2);if(!await isThere(path))continue;for(const one of[path,join16(top,".git")])await refuseOthers(one,path,cwd);
 return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath5(cwd).catch(()=>void 0);if(folder===
@@ -23048,15 +23325,15 @@ flatMap(part=>typeof part==="string"?[]:[part]);if(references.length===0)return 
 startsWith(DEFAULT)?name2:`${DEFAULT}${name2}`;const defaults2=references.flatMap(({fallback=[]})=>placesOf2(fallback,fallen,
 config3,known3));const members3=references.map(({name:variable})=>memberPlaces(variable,config3,known3));const isAllPlain=members3.
 every(places=>places.length>0);return[...new Set([...defaults2,...isAllPlain?members3.flat():[]])]}var DEFAULT="the defa\
-ult of ";function memberPlaces(variable,config3,known3){const told3=known3.get(variable);if(told3!==void 0)return told3;
+ult of ";function memberPlaces(variable,config3,known3){const told4=known3.get(variable);if(told4!==void 0)return told4;
 known3.set(variable,[]);const{node:node2,complete:complete2}=find6(config3,["vars",variable]);const places=complete2?plainPlaces(
 node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places);return places}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states=new Set;
 const named6=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text5}of layers){const texts2=node2=>scalarsOf(node2).
 flatMap(scalar=>{const known3=text5(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of["aut\
 h","tls"]){const{node:node2,complete:complete2}=find6(config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(
 node2))for(const name2 of namesIn2(scalar))named6.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named6.
-add(name2);const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file2 of fileNodes(node2,isSecretFile).
-flatMap(texts2))secretFiles.add(resolvePath2(root,file2));for(const file2 of[...fileNodes(node2).flatMap(texts2),...given])
+add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file2 of fileNodes(node2,isSecretFile).
+flatMap(texts2))secretFiles.add(resolvePath2(root,file2));for(const file2 of[...fileNodes(node2).flatMap(texts2),...given2])
 files.add(resolvePath2(root,file2))}const state=find6(config3,["state","path"]);const[path=defaultState]=state.complete?
 texts2(state.node):[];states.add(resolvePath2(root,path))}const pending=[...named6];for(let name2=pending.pop();name2!==
 void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){const{node:node2,complete:complete2}=find6(
@@ -23064,15 +23341,15 @@ config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...name
 return{variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(layers.map(({config:config3})=>config3)),
 states:[...states]}}function isSecretFile(key){return key==="token_file"||key==="client_key_file"}function fileNodes(node2,isMeant=key=>key.
 endsWith("_file")){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>isMeant(key)?
-[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command3=node2.type==="map"?node2.entries.get("to\
-ken_command")?.value:void 0;return command3===void 0?[]:[command3]}function filesIn(argument){const behind=[...argument.
+[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("to\
+ken_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.
 matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].
 filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:
 void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.
 type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(
-value3))}function namesIn2({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))return[];try{return namesOf2(
-parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf2(template2){
-return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf2(part.fallback??[])])}init_problems();init_values();import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath3}from"node:path";init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname5,port}=new URL(origin2);if(isLoopback(hostname5))return null;
+value3))}function namesIn2({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))return[];try{return namesOf3(
+parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf3(template2){
+return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf3(part.fallback??[])])}init_problems();init_values();import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath3}from"node:path";init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname5,port}=new URL(origin2);if(isLoopback(hostname5))return null;
 const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
 hostname5,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
 return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing of[name2,name2.toUpperCase()]){
@@ -23090,31 +23367,36 @@ if(pair!==":")authorization=`Basic ${Buffer.from(pair).toString("base64")}`}catc
 ord that is not percent-encoded rightly")}return{origin:url2.origin,variable,authorization}}async function serverSettings(sources){return await new Settings(sources).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources){
 this.#sources=sources;this.#problems=[...sources.section.problems]}async build(){const server=this.#sources.section.data??
 {};const allowInsecureHttp=server.allow_insecure_http??false;const address2=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
-server.auth,allowInsecureHttp);const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:this.#proxy(
-address2);this.#rememberVariables();refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===
-void 0||address2===void 0||auth2===void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.
-href,address:address2,profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.
-filter(secret3=>secret3!=="")}}#baseUrl(server,allowInsecureHttp){const{given,place:place2}=this.#sources;const text5=given.
-baseUrl??server.base_url;if(text5===void 0){this.#missing("the address of the server","add server.base_url to the config\
-uration, or give --base-url or IDOPS_BASE_URL");return void 0}const places=given.baseUrl===void 0?place2("base_url"):[];
-const address2=this.#address(text5,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given.aside!==void 0)this.#sameAddress(
-address2,given.aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(aside,{what:"I\
-DOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.
-push(error("other-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.
-environment} is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an \
-environment"))}#address(text5,what,places,allowInsecureHttp){const checked2=checkBaseUrl(text5,{what,places,allowInsecureHttp});
-if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(
-origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){
-const encoded=proxy.authorization.replace(/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();this.#secrets.
-push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.length>
-0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){
-const{given,cwd,root,place:place2}=this.#sources;if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath3(cwd,
-given.tokenFile),[]);if(given.token!==void 0)return this.#token(given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
+server.auth,allowInsecureHttp);if(this.#sources.given.pinned&&address2!==void 0&&auth2!==void 0)this.#staysAt(address2,auth2);
+const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:this.#proxy(address2);this.#rememberVariables();
+refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===void 0||address2===void 0||auth2===
+void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.href,address:address2,
+profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!==
+"")}}#baseUrl(server,allowInsecureHttp){const{given:given2,place:place2}=this.#sources;const text5=given2.baseUrl??server.
+base_url;if(text5===void 0){this.#missing("the address of the server","add server.base_url to the configuration, or give\
+ --base-url or IDOPS_BASE_URL");return void 0}const places=given2.baseUrl===void 0?place2("base_url"):[];const address2=this.#address(
+text5,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given2.aside!==void 0)this.#sameAddress(address2,given2.
+aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",
+places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.push(error("oth\
+er-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.environment}\
+ is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment"))}#address(text5,what,places,allowInsecureHttp){
+const checked2=checkBaseUrl(text5,{what,places,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.
+push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(
+proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(
+/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+
+1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.length>0)return;this.#problems.push(error("missin\
+g-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){const{given:given2,cwd,root,
+place:place2}=this.#sources;if(given2.tokenFile!==void 0)return await this.#tokenFile(resolvePath3(cwd,given2.tokenFile),
+[]);if(given2.token!==void 0)return this.#token(given2.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
 auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath3(
 root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
 token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
 auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
-ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#passed({
+ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#staysAt({
+origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a program for a token":auth2.way==="client\
+_credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.address.origin} for a token`:void 0;if(elsewhere===void 0)
+return;this.#problems.push(error("auth-elsewhere",`"server.auth" ${elsewhere}, and base-url, which is an input, pins cre\
+dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input token too, which stands above server.auth"))}#passed({
 pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
 hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text5,what,places){
 const token=text5.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
@@ -23155,8 +23437,8 @@ const file2=await readSource(path,nameOf3(path,{cwd,root:dirname17(path)}));if(!
 [await unreadableConfig(path,options,file2)]);const root=await realpath6(dirname17(path)).catch(failure2=>{throw new ProblemsError(
 [error("file-unreadable",`${shownPath(dirname17(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
 env??setting2(variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file2,environment,readConfig(file2,environment))}
-async function configPath(options){const{cwd,above=true}=options;const given=givenConfig(options);if(given!==void 0)return resolvePath4(
-cwd,given);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath4(cwd,CONFIG)}function givenConfig({config:config3,
+async function configPath(options){const{cwd,above=true}=options;const given2=givenConfig(options);if(given2!==void 0)return resolvePath4(
+cwd,given2);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath4(cwd,CONFIG)}function givenConfig({config:config3,
 variables}){return config3??setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{
 cwd,above=true}=options;const bytes=await readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;
 if(await isThere(path)){return error("file-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the\
@@ -23177,10 +23459,10 @@ const token=this.#tokenFile===void 0?[]:[resolvePath4(this.cwd,this.#tokenFile)]
 this.cwd,this.file),...token,...this.#guarded.files],secretFiles:[...token,...this.#guarded.secretFiles]}}everyGlobs(){return this.#layers().
 map(({config:config3,text:text5})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
 return node2.items.flatMap(item=>item.type==="scalar"?text5(item)??[]:[])})}#layers(configs=this.#all()){return configs.
-map(config3=>{const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});const resolved=(node2,takesTainted)=>{
-if(typeof node2.value!=="string")return void 0;const{text:text5,unknown:unknown4,tainted}=variables.resolve(node2.value,
-node2,this.#source);return unknown4||tainted&&!takesTainted?void 0:text5};return{config:config3,text:node2=>resolved(node2,
-true),plain:node2=>resolved(node2,false)}})}statePath(){return resolvePath4(this.root,this.#section("state",stateSettingsSchema)?.
+map(config3=>{const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,
+text:node2=>{if(typeof node2.value!=="string")return void 0;const{text:text5,unknown:unknown5}=variables.resolve(node2.value,
+node2,this.#source);return unknown5?void 0:text5},parts:({value:value3,...node2})=>typeof value3==="string"?variables.parts(
+value3,{...node2,value:value3},this.#source):void 0}})}statePath(){return resolvePath4(this.root,this.#section("state",stateSettingsSchema)?.
 path??DEFAULT_STATE)}allowsTracked(){return this.#section("state",stateSettingsSchema)?.allow_tracked??false}settingsProblems(){
 const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,email:emailSchema};return Object.entries(
 sections2).flatMap(([name2,schema])=>this.#resolved(name2,schema,true).problems)}addressProblems(){const[base2,...environments]=this.#all();
@@ -23194,26 +23476,26 @@ return this.#section("checks",checksSchema)??{}}email(){return this.#section("em
 entries.get("manifests");if(entry2===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
 "manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry2.value,[index]).node.
 range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
-overrides.baseUrl===void 0;const given={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
-tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN")};const replaced2=new Set;if(given.baseUrl!==void 0)
-replaced2.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced2.add("auth");const entry2=this.#config.
-entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced2),given,environment:this.
-environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry2===void 0?[]:[this.#source.place(entry2.key)],
-place:(...path)=>entry2===void 0?[]:[this.#source.place(find6(entry2.value,path).node.range)]})}#section(name2,schema){const{
-data:data3,problems}=this.#needed(name2,schema);refuse(problems);return data3}#needed(name2,schema,replaced2){return this.#resolved(
-name2,schema,false,replaced2)}#resolved(name2,schema,lenient,replaced2){const entry2=this.#config.entries.get(name2);if(entry2===
-void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced2!==void 0&&entry2.value.type==="map"?without(entry2.
-value,member2=>replaced2.has(member2)):entry2.value;const variables=new Variables(this.#sources,{lenient});return check2(
-{schema,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){const{node:node2,complete:complete2}=find6(
-this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===void 0)throw new Error("no documente\
-d profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;let name2=node2.value;if(name2.
-includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text5,tainted,unknown:unknown4}=variables.
-resolve(name2,node2,this.#source);if(tainted||unknown4)return fallback;name2=text5}return(Object.hasOwn(profiles,name2)?
-profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){const vars=config3.entries.get("var\
-s")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[
-name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.type==="l\
-ist"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(item.
-value)]:[])),process:process2}}import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join17,relative as relative12,
+overrides.baseUrl===void 0;const given2={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
+tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
+if(given2.baseUrl!==void 0)replaced3.add("base_url");if(given2.tokenFile!==void 0||given2.token!==void 0)replaced3.add("\
+auth");const entry2=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
+replaced3),given:given2,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry2===void 0?
+[]:[this.#source.place(entry2.key)],place:(...path)=>entry2===void 0?[]:[this.#source.place(find6(entry2.value,path).node.
+range)]})}#section(name2,schema){const{data:data3,problems}=this.#needed(name2,schema);refuse(problems);return data3}#needed(name2,schema,replaced3){
+return this.#resolved(name2,schema,false,replaced3)}#resolved(name2,schema,lenient,replaced3){const entry2=this.#config.
+entries.get(name2);if(entry2===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry2.
+value.type==="map"?without(entry2.value,member2=>replaced3.has(member2)):entry2.value;const variables=new Variables(this.#sources,
+{lenient});return check2({schema,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
+const{node:node2,complete:complete2}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
+void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
+let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text5,
+tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||unknown5)return fallback;name2=text5}return(Object.
+hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){const vars=config3.
+entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="\
+map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.
+type==="list"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?
+[String(item.value)]:[])),process:process2}}import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join17,relative as relative12,
 sep as sep9}from"node:path";import{readFileSync as readFileSync4}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
 void 0||path==="")return void 0;try{return JSON.parse(readFileSync4(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
@@ -23237,67 +23519,123 @@ address:address2,apply,declaredAt})=>{const{email:email4}=kindOf(kind);return em
 type:apply.identity[email4.type]??"",manifest:declaredAt.file}]:[]}));const warnings=refuse(problems);return{samples:found2,
 warnings}}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
 "/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(payload,"pull_request");const number5=member(pull,"number");
-return{name:name2,owner,repository,sha:headCommit(env,payload),pullRequest:typeof number5==="number"?{number:number5,withoutSecrets:secretsMissing(
-name2,payload,pull)}:null,foreign:whyForeign(name2,payload),runUrl:`${env.GITHUB_SERVER_URL??"https://github.com"}/${owner}\
-/${repository}/actions/runs/${env.GITHUB_RUN_ID??""}`}}function secretsMissing(name2,payload,pull){if(name2!=="pull_requ\
-est")return null;const from=member(member(member(pull,"head"),"repo"),"full_name");const into=member(member(member(pull,
-"base"),"repo"),"full_name");if(from!==into||from===void 0)return"it comes from a fork, and runs for forks get no secret\
-s";const sender=member(member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, wh\
-ose runs get no secrets":null}var own3=new Set(["push","schedule","workflow_dispatch"]);var another="this run is for a b\
-ranch of another repository";function whyForeign(event,payload){const name2=event.toLowerCase();if(name2==="pull_request\
-_target")return"pull_request_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");
-const run5=member(payload,"workflow_run");if(pull!==void 0){if(!isSame3(at2(pull,"head","repo","full_name"),at2(pull,"ba\
-se","repo","full_name")))return another}else if(name2.startsWith("pull_request"))return unknown3(event);if(run5!==void 0){
-if(!isSame3(at2(run5,"head_repository","full_name"),at2(payload,"repository","full_name")))return another;if(bringsForeign(
-run5))return another}else if(name2==="workflow_run")return unknown3(event);if(name2==="check_run"||name2==="check_suite"){
-const check3=member(payload,name2);const suite=name2==="check_run"?member(check3,"check_suite"):check3;if(bringsForeign(
-check3)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown3(event)}if(name2===
+const branch=branchOf(env.GITHUB_REF);return{name:name2,owner,repository,sha:headCommit(env,payload),commit:env.GITHUB_SHA??
+"",branch,onDefaultBranch:name2==="schedule"||onBranches.has(name2)&&branch!==null&&branch===at2(payload,"repository","d\
+efault_branch"),pullRequest:typeof number5==="number"?{number:number5,withoutSecrets:secretsMissing(name2,payload,pull),
+merge:mergeOf(pull)}:null,mergeGroup:name2==="merge_group"?mergeGroupOf(member(payload,"merge_group")):null,foreign:whyForeign(
+name2,payload),runId:env.GITHUB_RUN_ID||null,runUrl:`${env.GITHUB_SERVER_URL??"https://github.com"}/${owner}/${repository}\
+/actions/runs/${env.GITHUB_RUN_ID??""}`}}var onBranches=new Set(["push","workflow_dispatch"]);function branchOf(ref){const[
+,branch]=/^refs\/heads\/(.+)$/.exec(typeof ref==="string"?ref:"")??[];return branch??null}function mergeOf(pull){if(member(
+pull,"merged")!==true)return null;const text5=value3=>typeof value3==="string"?value3:null;return{base:text5(at2(pull,"b\
+ase","ref")),mergedAt:text5(member(pull,"merged_at")),mergeCommit:text5(member(pull,"merge_commit_sha"))}}function mergeGroupOf(group){
+const base2=branchOf(member(group,"base_ref"));const head=branchOf(member(group,"head_ref"));if(base2===null||head===null)
+return null;const start3=`gh-readonly-queue/${base2}/pr-`;const[,number5]=head.startsWith(start3)?/^(\d+)-[0-9a-f]+$/.exec(
+head.slice(start3.length))??[]:[];return number5===void 0?null:{number:Number(number5),base:base2}}var withoutSecrets2=new Set(
+["pull_request","pull_request_review","pull_request_review_comment"]);function secretsMissing(name2,payload,pull){if(!withoutSecrets2.
+has(name2))return null;if(isOfFork(pull))return"it comes from a fork, and runs for forks get no secrets";const sender=member(
+member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, whose runs get no secrets":
+null}var own3=new Set(["push","schedule","workflow_dispatch"]);var another="this run is for a branch of another reposito\
+ry";function whyForeign(event,payload){const name2=event.toLowerCase();if(name2==="pull_request_target")return"pull_requ\
+est_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");const run5=member(payload,
+"workflow_run");if(pull!==void 0){if(isOfFork(pull))return another}else if(name2.startsWith("pull_request"))return unknown4(
+event);if(run5!==void 0){if(!isOneRepository(member(run5,"head_repository"),member(payload,"repository")))return another;
+if(bringsForeign(run5))return another}else if(name2==="workflow_run")return unknown4(event);if(name2==="check_run"||name2===
+"check_suite"){const check4=member(payload,name2);const suite=name2==="check_run"?member(check4,"check_suite"):check4;if(bringsForeign(
+check4)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown4(event)}if(name2===
 "issue_comment"){const issue3=member(payload,"issue");if(member(issue3,"pull_request")!==void 0)return"issue_comment giv\
-es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown3(event)}return own3.has(name2)||typeof payload===
-"object"&&payload!==null?null:unknown3(event)}function unknown3(event){return`the event ${event===""?"of this run":event}\
- doesn't say that this run isn't for a branch of another repository`}function bringsForeign(check3){const pulls=member(check3,
-"pull_requests");return Array.isArray(pulls)&&pulls.some(pull=>!isSame3(at2(pull,"head","repo","id"),at2(pull,"base","re\
-po","id")))}function isSame3(from,into){return(typeof from==="string"||typeof from==="number")&&from===into}function at2(value3,...path){
-return path.reduce(member,value3)}async function syncComment(api,number5,key,told3){const comments=(await api.comments(number5)).filter(({body:body2})=>isAbout(
-body2,"plan",key));const[own4]=await ownRemarks(api,comments);if(own4!==void 0&&await api.updateComment(own4.id,told3.body))
-return;if(told3.opens)await api.addComment(number5,told3.body)}function outdatedComment(key,digest,event){return plainComment(
-markerLine({kind:"plan",key,digest,changes:[]}),"outdated, nothing to change","What was planned here before is done, or \
-no longer declared: the plan is empty now.",event)}function isAbout(body2,kind,key){const marker=readMarker(body2);return marker?.
-kind===kind&&marker.key===key}async function syncDriftIssue(api,key,drift,gone){const issues=(await api.openIssues()).filter(
-({body:body2})=>isAbout(body2,"drift",key));const[own4]=await ownRemarks(api,issues);if(drift===null){if(own4===void 0)return null;
-await api.updateIssue(own4.id,{body:gone,close:true});return{issue:own4.id,done:"closed"}}if(own4===void 0)return{issue:await api.
-openIssue(drift.title,drift.body),done:"opened"};await api.updateIssue(own4.id,{body:drift.body,close:false});return{issue:own4.
-id,done:"updated"}}var Posts=class{#event;#redactor;#log;#signal;constructor(event,redactor,log2,signal){this.#event=event;this.#redactor=redactor;
-this.#log=log2;this.#signal=signal}async comment(inputs,key,told3){const{pullRequest}=this.#event;if(pullRequest===null||
-inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking("The comment","pull-requests: write",inputs.
-githubToken,async api=>syncComment(api,pullRequest.number,key,await told3()))}async drift(inputs,shown2,{found:found2,...marker}){
-if(inputs.githubToken===void 0){this.#log.say("::warning title=idops::The issue can not be written: there is no github-t\
-oken.");return}const first=markerLine({kind:"drift",...marker});const name2=titleLine(shown2.plan.environment??shown2.plan.
-server).slice(0,100);const outcome2=await this.#asking("The issue","issues: write",inputs.githubToken,async api=>syncDriftIssue(
-api,marker.key,found2?{title:`Identity server is not as declared: ${name2}`,body:await planComment(first,shown2,this.#event,
-"The server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n")}:null,plainComment(
-first,"no drift","The server is as the manifests say.",this.#event)));if(outcome2!==void 0&&outcome2!==null)this.#log.say(
-`Issue #${outcome2.issue} was ${outcome2.done}.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(
-token,this.#event,{signal:this.#signal}))}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;const help=failure2.
-lacksPermission?` The job needs the permission ${permission}.`:"";this.#log.say(`::warning title=idops::${commandText(`${what}\
- can't be written: ${this.#redactor.redactSentence(failure2.message)}.${help}`)}`);return void 0}}};function commandText(text5){
-return text5.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#temporary;constructor(signal,secrets){this.
-signal=signal;for(const secret3 of secrets)this.redactor.add(secret3);this.event=readEvent(process.env);this.posts=new Posts(
-this.event,this.redactor,this.log,signal)}get made(){return this.#made}sessionOptions({args,baseUrl:baseUrl2}){return{...sessionOptionsOf(
-{...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),signal:this.signal,redactor:this.redactor}}async within(session,work){
-try{if(session.warnings.length>0)await this.log.problems(redactProblems(session.warnings,this.redactor));for(const note of session.
-notes)this.log.say(escapeLines(this.redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async project({
-config:config3,environment,token,...inputs}){return await loadProject({cwd:folderOf(inputs),above:false,variables:variablesOf(
-token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async samples(plan,project){
+es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown4(event)}return own3.has(name2)||typeof payload===
+"object"&&payload!==null?null:unknown4(event)}function unknown4(event){return`the event ${event===""?"of this run":event}\
+ doesn't say that this run isn't for a branch of another repository`}function bringsForeign(check4){const pulls=member(check4,
+"pull_requests");return Array.isArray(pulls)&&pulls.some(isOfFork)}function isOfFork(pull){return!isOneRepository(at2(pull,
+"head","repo"),at2(pull,"base","repo"))}function isOneRepository(from,into){const[one,other]=[member(from,"id"),member(into,
+"id")];if(typeof one==="number"&&typeof other==="number")return one===other;const name2=member(from,"full_name");return typeof name2===
+"string"&&name2===member(into,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){return path.reduce(member,
+value3)}init_words();init_github();init_words();var batch=50;var most2=1e3;var messageLimit=64*1024;var titleLimit=255;var nameLimit=100;var levels2={error:"failure",warning:"\
+warning",notice:"notice"};async function writeCheckRun(token,{owner,repository:repo,sha},manner,check4,annotations){const{
+octokit,ask:ask2}=await openClient(token,manner);const{checks}=octokit.rest;const sent=annotations.slice(0,most2).map(annotation=>annotationOf2(
+annotation,check4.file));const left=annotations.length-sent.length;const output2={title:titleLine(check4.title).slice(0,
+titleLimit),summary:`${plural(annotations.length,"annotation")}${left>0?`, of which the first ${sent.length} are here`:""}\
+. [The run](${check4.url}) has all of it in its summary.`};const id=await ask2(async()=>{const{data:data3}=await checks.
+create({owner,repo,name:titleLine(check4.name).slice(0,nameLimit),head_sha:sha,status:"completed",conclusion:check4.conclusion,
+details_url:check4.url,output:{...output2,annotations:sent.slice(0,batch)},...once2});return data3.id});for(let from=batch;from<
+sent.length;from+=batch){const next={...output2,annotations:sent.slice(from,from+batch)};await ask2(()=>checks.update({owner,
+repo,check_run_id:id,output:next,...once2}))}return sent.length}function annotationOf2({level:level3,title,message,place:place2,
+folder},file2){const path=place2?.file===void 0?file2:inRepository(folder,place2.file);const line=place2?.file===void 0?
+1:place2.line??1;return{path,start_line:line,end_line:line,annotation_level:levels2[level3],title:titleLine(title).slice(
+0,titleLimit),message:withinBytes(annotationText(message))}}function withinBytes(text5){let short4=text5.slice(0,messageLimit);
+while(Buffer.byteLength(short4)>messageLimit)short4=short4.slice(0,Math.floor(short4.length*.9));return short4.toWellFormed()}async function syncComment(api,number5,key,tell){const comments=(await api.comments(number5)).filter(({body:body3})=>isAbout(
+body3,"plan",key));const[own4]=await ownRemarks(api,comments);if(own4!==void 0){const{body:body3}=await tell(readMarkers(
+own4.body));if(await api.updateComment(own4.id,body3))return}const{body:body2,opens}=await tell([]);if(opens)await api.addComment(
+number5,body2)}function showedChanges(before,key){return before.some(one=>one.key===key&&one.digest!==null&&one.changes?.
+length!==0)}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named6){const known3=pullRequest2?.
+number??named6;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.merge??await api.pullRequest(known3);return mergedAt!==
+null&&mergeCommit===commit2?known3:null}const found2=(await api.pullRequestsOf(commit2)).find(({base:base2,mergedAt,mergeCommit})=>mergedAt!==
+null&&mergeCommit===commit2&&base2===branch);return found2?.number??null}async function syncResult(api,number5,key,tell){
+const isOfIt=({body:body2})=>readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key);const[own4]=await ownRemarks(
+api,(await api.comments(number5)).filter(isOfIt));const told4=await tell(own4?.body??null);if(told4===null||own4!==void 0&&
+await api.updateComment(own4.id,told4))return;const anew=own4===void 0?told4:await tell(null);if(anew!==null)await api.addComment(
+number5,anew)}function isAbout(body2,kind,key){const marker=readMarker(body2);return marker?.kind===kind&&marker.key===key}
+async function syncDriftIssue(api,key,drift,gone){const issues=(await api.openIssues()).filter(({body:body2})=>isAbout(body2,
+"drift",key));const[own4]=await ownRemarks(api,issues);if(drift===null){if(own4===void 0)return null;await api.updateIssue(
+own4.id,{body:gone,close:true});return{issue:own4.id,done:"closed"}}if(own4===void 0)return{issue:await api.openIssue(drift.
+title,drift.body),done:"opened"};await api.updateIssue(own4.id,{body:drift.body,close:false});return{issue:own4.id,done:"\
+updated"}}var Posts=class{#event;#redactor;#log;#signal;constructor(event,redactor,log2,signal){this.#event=event;this.#redactor=redactor;
+this.#log=log2;this.#signal=signal}async comment(inputs,key,tell,{quiet=false}={}){const number5=this.#event.pullRequest?.
+number??inputs.prNumber;if(number5===void 0||inputs.comment==="false"||inputs.githubToken===void 0)return;const ask2=api=>syncComment(
+api,number5,key,tell);await this.#asking("The comment","pull-requests: write",inputs.githubToken,ask2,quiet)}async result(inputs,key,tell){
+const{githubToken,comment}=inputs;if(comment==="false"||githubToken===void 0||this.#event.commit==="")return;await this.#asking(
+"The result","pull-requests: write",githubToken,async api=>{const number5=await broughtBy2(api,this.#event,inputs.prNumber);
+if(number5!==null)await syncResult(api,number5,key,tell)})}async check(inputs,check4){const{githubToken,checkRun}=inputs;
+const{sha}=this.#event;const isWanted=checkRun==="true"||checkRun==="on-overflow"&&this.#log.overflows;if(!isWanted||githubToken===
+void 0||sha==="")return;const{annotations}=this.#log;try{const manner={signal:this.#signal};const count3=await writeCheckRun(
+githubToken,this.#event,manner,check4,annotations);const all=count3===annotations.length?"all":"the first";this.#log.say(
+`The check run "${check4.name}" shows ${all} ${plural(count3,"annotation")}.`)}catch(failure2){if(!(failure2 instanceof GithubFailure))
+throw failure2;const said2=failure2.lacksPermission?`The permission checks: write would show all ${plural(annotations.length,
+"annotation")} in a check run.`:`The check run with all ${plural(annotations.length,"annotation")} can't be written: ${this.#redactor.
+redactSentence(failure2.message)}.`;this.#log.annotate("notice",said2)}}async drift(inputs,shown2,{found:found2,...marker}){
+if(inputs.githubToken===void 0){this.#log.annotate("warning","The issue can't be written: there is no github-token.");return}
+const first=markerLine({kind:"drift",...marker});const{subject}=shown2;const gone=`The server is as the manifests say${subject.
+narrowed?", as far as they were looked at":""}.`;const outcome3=await this.#asking("The issue","issues: write",inputs.githubToken,
+async api=>syncDriftIssue(api,marker.key,found2?{title:titleLine(aboutPlain("Identity server is not as declared",subject)).
+slice(0,250),body:`${first}
+${await planText2(shown2,this.#event,{note:"The server is not as the manifests say. Apply puts it right; so does a chang\
+e of the manifests.",taken:first.length+1})}`}:null,`${first}
+${plainText(`${aboutText("idops plan",subject)}: no drift`,[gone,selectedSentence(subject)].join(" ").trim(),this.#event)}`));
+if(outcome3!==void 0&&outcome3!==null)this.#log.say(`Issue #${outcome3.issue} was ${outcome3.done}.`)}async#asking(what,permission,token,ask2,quiet=false){
+try{return await ask2(await openGithub(token,this.#event,{signal:this.#signal}))}catch(failure2){if(!(failure2 instanceof
+GithubFailure))throw failure2;if(quiet&&failure2.lacksPermission)return void 0;const help=failure2.lacksPermission?` The\
+ job needs the permission ${permission}.`:"";const said2=this.#redactor.redactSentence(failure2.message);this.#log.annotate(
+"warning",`${what} can't be written: ${said2}.${help}`);return void 0}}};var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#temporary;constructor(signal,secrets){
+this.signal=signal;for(const secret3 of secrets)this.redactor.add(secret3);this.event=readEvent(process.env);this.posts=
+new Posts(this.event,this.redactor,this.log,signal)}get made(){return this.#made}get phase(){return this.#phase}enters(phase){
+this.#phase=phase}sessionOptions({args,baseUrl:baseUrl2}){return{...sessionOptionsOf({...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),
+pinned:baseUrl2!==void 0,signal:this.signal,redactor:this.redactor}}async within(session,work){try{if(session.warnings.length>
+0)await this.log.problems(redactProblems(session.warnings,this.redactor));for(const note of session.notes)this.log.say(escapeLines(
+this.redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async project({config:config3,
+environment,token,...inputs}){return await loadProject({cwd:folderOf(inputs),above:false,variables:variablesOf(token),tokenFile:inputs.
+args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async samples(plan,project){
 const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.log.problems(redactProblems(warnings,
 this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
-if(!(failure2 instanceof ProblemsError))throw failure2;const told3=failure2.problems.map(problem=>({...problem,severity:"\
-warning"}));await this.log.problems(redactProblems(told3,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
+if(!(failure2 instanceof ProblemsError))throw failure2;const told4=failure2.problems.map(problem=>({...problem,severity:"\
+warning"}));await this.log.problems(redactProblems(told4,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
 const shown2=report2.redact(found2,this.redactor);const file2=join18(await this.temporaryFolder(),name2);await writeResult(
 file2,await renderText(report2,"html",shown2,this.log.look),384);return file2}async shared(inputs,plan){const forge=await forgeOf(
-process.env,folderOf(inputs));return{plan,only:inputs.args.only,forge}}async temporaryFolder(){this.#temporary??=await mkdtemp(
-join18(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async tellPlan(plan,shown2){this.#made=plan;await this.
-log.report(planReport,{plan:shown2,samples:new Map})}};import{join as join20,resolve as resolve16}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,relative as relative13,
+process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
+args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join18(process.env.RUNNER_TEMP||tmpdir(),
+"idops-"));return this.#temporary}async tellPlan(plan,shown2){this.#made=plan;await this.log.report(planReport,{plan:shown2,
+samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function commentInputs(given2){const text5=name2=>given2(name2).trim()||
+void 0;const command2=(text5("command")??"plan").toLowerCase();if(otherCommands.includes(command2))return null;const comment=text5(
+"comment")?.toLowerCase();const[config3,environment,githubToken]=[text5("config"),text5("environment"),text5("github-tok\
+en")];return{workingDirectory:text5("working-directory")??".",...config3===void 0?{}:{config:config3},...environment===void 0?
+{}:{environment},environments:environmentNames(given2("environments")).map(name2=>({name:name2})),...githubToken===void 0?
+{}:{githubToken},comment:comment==="false"||comment==="true"&&command2==="plan"?comment:"on-change",args:nothingSelected}}
+var otherCommands=["validate","apply","check"];async function tellNoPlan(job,inputs,{title,text:text5,hide:hide2,quiet=false}){
+const{environments}=inputs;const key=environments.length===0?commentKey(inputs,null):sharedKey(inputs,environments);const first=markerLine(
+{kind:"plan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}\
+: ${title}`;await job.posts.comment(inputs,key,async before=>({body:`${first}
+${sectionText(key,plainText(heading,[...replaced2(before),text5].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
+!quiet}),{quiet})}function replaced2(before){if(before.every(({digest})=>digest===null))return[];return["The plan that a\
+n earlier run showed here approves nothing any more."]}import{join as join20,resolve as resolve16}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,relative as relative13,
 resolve as resolve15,sep as sep10}from"node:path";init_problems();import{posix as posix2,resolve as resolve14}from"node:path";var NOWHERE2=resolve14("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir6=(path,_,callback2)=>{
 const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
 const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
@@ -23309,71 +23647,137 @@ split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,i
 get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry(name2,isFolder){
 return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states,project}=await inputsOf(known3);
 const taken=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
-all([resolve15(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(ways3))).flat();const problems=[];
+all([resolve15(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(ways3))).flat();const problems=[];
 for(const output2 of outputs){const path=resolve15(output2);const names3=await identity(path);if(names3.some(name2=>inputs.
-has(name2)))problems.push(refusal3(output2,"idops reads it"));else if((await ways3(path)).some(way=>kept.some(state=>isOfState(
-way,state)))){problems.push(refusal3(output2,"it is a state, or belongs to one"))}else if(taken.has(output2)){problems.push(
-refusal3(output2,"the globs of the configuration would take it for a manifest"))}}if(problems.length>0)throw new ProblemsError(
-problems)}async function takenForManifests(outputs,project){const inside2=[];for(const output2 of outputs){for(const place2 of await ways3(
-resolve15(output2))){if(!isInside(place2,project.root))continue;inside2.push({output:output2,path:relative13(project.root,
-place2).split(sep10).join("/")})}}const named6=await namedByGlobs(project,[...new Set(inside2.map(({path})=>path))]);return new Set(
-inside2.flatMap(({output:output2,path})=>named6.has(path)?[output2]:[]))}async function inputsOf(known3){try{const project=typeof known3===
-"function"?await known3():known3.project;const read=typeof known3==="function"?await loadManifests(project,{lenient:true}):
-known3;const{files,states}=project.guarded();return{files:[...files,...read.files],states,project}}catch(failure2){if(!(failure2 instanceof
-ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal3(output2,why){return error("output-is-input",
-`${output2} is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat8(path).
-catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[
-path,join19(await realPlaceOf(dirname18(path)),basename12(path)),await realPlaceOf(path)]}async function planAndTell(job,inputs){const opened=await openSession(await job.project(inputs),job.sessionOptions(inputs));
-const made2=await job.within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve16(folderOf(inputs),
-inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.plan(planOptionsOf(inputs.
-args));return{plan:plan2,...await writePlan(job,inputs,session,plan2),project:session.project}});const{plan,project}=made2;
-const shown2=redactPlan(plan,job.redactor);const samples=await job.samples(plan,project);const htmlReport=await job.writeHtml(
-"plan.html",planReport,{plan,samples});await job.tellPlan(plan,shown2);const shared=await job.shared(inputs,shown2);await writeSummary(
-await planSummary(shared));const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2===
-"blocked");const tells3=changed2||blocked4||leavesDebts(plan);const key=commentKey(inputs,plan.environment);const marker={
-key,digest:plan.digest,changes:markedChanges(plan,job.redactor)};await job.posts.comment(inputs,key,async()=>tells3?{body:await planComment(
-markerLine({kind:"plan",...marker}),shared,job.event),opens:true}:{body:outdatedComment(key,plan.digest,job.event),opens:inputs.
-comment==="true"});if(inputs.driftIssue)await job.posts.drift(inputs,shared,{...marker,found:tells3});if(changed2&&inputs.
-failOnChanges)job.log.say("::error title=idops::There are changes, and fail-on-changes is set.");return{code:job.signal.
-aborted?130:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile:made2.planFile,htmlReport}}
-async function writePlan(job,inputs,session,plan){const planFile=inputs.planFile===void 0?join20(await job.temporaryFolder(),
-"plan.json"):resolve16(folderOf(inputs),inputs.planFile);await writeResult(planFile,await session.storePlan(plan),384);return{
-planFile}}init_problems2();init_words();async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
+has(name2)))problems.push(refusal4(output2,"idops reads it"));else if((await ways3(path)).some(way=>kept2.some(state=>isOfState(
+way,state)))){problems.push(refusal4(output2,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept2.
+some(state=>isFolderOfState(way,state)))){problems.push(refusal4(output2,"the folder of a state or of its journals is to\
+ be there"))}else if(taken.has(output2)){problems.push(refusal4(output2,"the globs of the configuration would take it fo\
+r a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
+startsWith(path+sep10)||path===join19(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
+for(const output2 of outputs){for(const place2 of await ways3(resolve15(output2))){if(!isInside(place2,project.root))continue;
+inside2.push({output:output2,path:relative13(project.root,place2).split(sep10).join("/")})}}const named6=await namedByGlobs(
+project,[...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output:output2,path})=>named6.has(path)?
+[output2]:[]))}async function inputsOf(known3){try{const project=typeof known3==="function"?await known3():known3.project;
+const read=typeof known3==="function"?await loadManifests(project,{lenient:true}):known3;const{files,states}=project.guarded();
+return{files:[...files,...read.files],states,project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
+return{files:[],states:[]}}}function refusal4(output2,why){return error("output-is-input",`${output2} is not written: ${why}`,
+[],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===
+true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join19(await realPlaceOf(dirname18(
+path)),basename12(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,name2="plan"){const opened=await openSession(await job.project(inputs),job.sessionOptions(
+inputs));const made2=await job.within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve16(folderOf(
+inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.plan(planOptionsOf(
+inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.project}});const{
+plan,project,planFile}=made2;const shown2=redactPlan(plan,job.redactor);const samples=await job.samples(plan,project);const htmlReport=await job.
+writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown2);const shared2=await job.shared(inputs,
+shown2);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2==="blocked");const key=commentKey(
+inputs,plan.environment);const marker={key,run:job.event.runId,...await markPlan(plan,job.redactor)};const tells3=changed2||
+blocked4||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,tells:tells3}}
+async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,
+tells:tells3}=await makePlan(job,inputs);await writeSummary(await planSummary(shared2));const{key}=marker;const first=markerLine(
+{kind:"plan",...marker});const taken=first.length+1+sectionRoom;await job.posts.comment(inputs,key,async before=>{const outdates=!tells3&&
+showedChanges(before,key);const text5=await planText2(shared2,job.event,{outdates,taken});return{body:`${first}
+${sectionText(key,text5)}`,opens:tells3||inputs.comment==="true"}});await tellDrift(job,inputs,{shared:shared2,marker,tells:tells3});
+if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes, and fail-on-changes is set.");return{code:job.
+signal.aborted?130:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport}}var noIssue="\
+No issue is opened, changed or closed: drift is what schedule, push and workflow_dispatch find on the default branch, an\
+d this run is for something else.";async function tellDrift(job,inputs,{shared:shared2,marker,tells:tells3}){if(inputs.driftIssue&&
+job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells3});else if(inputs.driftIssue)job.log.
+annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
+join20(await job.temporaryFolder(),`${name2}.json`):resolve16(folderOf(inputs),inputs.planFile);await writeResult(planFile,
+await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join21,resolve as resolve17}from"node:path";init_review();init_text();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each=[];for(const own4 of eachEnvironment(
+inputs))each.push(await planOne(job,own4));const list2=each.map(one=>`- ${code(one.name)}: ${wordsOf3(one)}`).join("\n");
+const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},inputs.args,job.redactor.redact));const head=`\
+## ${about2}: ${each.length} environments
+
+${list2}
+`;const summaries=await Promise.all(each.map(({planned,...one})=>planned===null?failedText(job,one,Number.MAX_SAFE_INTEGER):
+planSummary(planned.shared,each.length)));await writeSummary([head,...summaries].join("\n"));const key=sharedKey(inputs,
+inputs.environments);await job.posts.comment(inputs,key,async before=>({body:await sharedComment(job,key,head,each,before),
+opens:inputs.comment==="true"||each.some(({planned})=>planned?.tells===true)}));for(const{inputs:own4,planned}of each)if(planned!==
+null)await tellDrift(job,own4,planned);return await endingOf(job,inputs,each)}async function planOne(job,inputs){const name2=inputs.
+environment??"";const key=commentKey(inputs,name2);job.log.learn(inputs);job.log.say(`
+Environment ${name2}
+`);try{return{name:name2,inputs,key,planned:await makePlan(job,inputs,`plan-${name2}`),problems:[]}}catch(failure2){const problems=redactProblems(
+problemsOf(failure2),job.redactor);await job.log.problems(problems);if(inputs.args.debug===true)job.log.say(escapeLines(
+job.redactor.redact(stacksOf(failure2))));return{name:name2,inputs,key,planned:null,problems}}}function wordsOf3({planned}){
+return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each,before){
+const room=Math.floor(markersRoom/each.length);const run5=job.event.runId;const lines=[markerLine({kind:"plan",key,run:run5,
+...noPlan}),...each.map(one=>markerLine({kind:"plan",run:run5,...one.planned?.marker??{key:one.key,...noPlan}},room))];const start3=`${lines.
+join("\n")}
+${head}
+`;const texts2=await shared(each.map(one=>most3=>{if(one.planned===null)return failedText(job,one,most3);const{shared:shared2,
+tells:tells3}=one.planned;const outdates=!tells3&&showedChanges(before,one.key);return planText2(shared2,job.event,{outdates,
+taken:commentLimit-most3})}),commentLimit-start3.length-each.length*(sectionRoom+1));return`${start3}${each.map((one,index)=>sectionText(
+one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole3=await Promise.all(texts2.map(text5=>text5(
+room)));const shown2=[...whole3];const order2=whole3.map((_,index)=>index).sort((a2,b)=>(whole3[a2]??"").length-(whole3[b]??
+"").length);let left=room;for(const[done2,index]of order2.entries()){const share2=Math.floor(left/(order2.length-done2));
+if((whole3[index]??"").length>share2)shown2[index]=await texts2[index]?.(share2)??"";left-=(shown2[index]??"").length}return shown2}
+async function failedText(job,{inputs,problems},most3){const about2=aboutText("idops plan",subjectOf(inputs,inputs.args,
+job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-origin(job.event).length));const block2=await problemsBlock(
+problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
+
+${block2}`,job.event)}async function endingOf(job,inputs,each){const made2=each.flatMap(({name:name2,planned})=>planned===
+null?[]:[[name2,planned]]);const changed2=made2.some(([,planned])=>planned.changed);const bad=made2.length<each.length||
+made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes,\
+ and fail-on-changes is set.");const told4=each.map(({name:name2,planned,problems:[first]})=>{const failed=first===void 0?
+"failed":`${first.code}: ${first.message}`;return`${name2}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
+temporaryFolder();const{planFile}=inputs;return{code:job.signal.aborted?130:bad?1:changed2?2:0,summary:titleLine(told4.join(
+"; ")),changed:changed2,plans:new Map(made2.map(([name2,{plan}])=>[name2,plan])),planFile:planFile===void 0?join21(temporary,
+`plan-${environmentMark}.json`):resolve17(folderOf(inputs),planFile),htmlReport:join21(temporary,`plan-${environmentMark}\
+.html`)}}init_problems2();init_words();async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
 tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.every(({severity})=>severity===
 "warning");const bodies2=known3?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,loaded.declared)):[];const addresses3=project.
 addressProblems();return{problems:[...addresses3,...settings,...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){
 const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{problems,
-objects:0}}}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects2}=await validateProject(()=>job.project(
-inputs),job.redactor.add);const problems=redactProblems(found2,job.redactor);await job.log.problems(problems);const errors2=problems.
-filter(({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?plural(errors2,"error"):validText(
-objects2);const why=reason===null?"":`There is no plan for this pull request: ${reason}. It was validated alone.`;if(why!==
-"")job.log.say(`::notice title=idops::${why}`);job.log.say(`${summary2}.`);await writeSummary([`## idops validate: ${summary2}\
+objects:0}}}async function validate2(job,inputs,reason=null){const checked2=[];for(const own4 of eachEnvironment(inputs))checked2.push(
+await check3(job,own4));const several=inputs.environments.length>0;const told4=checked2.map(({environment,summary:summary3})=>several?
+`${environment}: ${summary3}`:summary3);const summary2=told4.join("; ");const why=reason===null?"":`There is no plan for\
+ this ${job.event.pullRequest===null?"run":"pull request"}: ${reason}. It was validated alone.`;if(why!=="")job.log.annotate(
+"notice",why);job.log.say(`${summary2}.`);const blocks=await Promise.all(checked2.map(async({problems},index)=>[`## idop\
+s validate: ${told4[index]}
+`,...why===""||index>0?[]:[`${why}
+`],...problems.length===0?[]:[await problemsBlock(problems)]]));await writeSummary(blocks.flat().join("\n"));const failed=checked2.
+some(one=>one.failed);if(reason!==null&&inputs.command==="plan"){const text5=`${why} ${failed?`It is not valid: ${summary2}\
+.`:`${summary2}.`}`;await tellNoPlan(job,inputs,{title:"validated only",text:text5,hide:job.redactor.redact,quiet:true})}
+return{code:failed?1:0,summary:why===""?summary2:`${summary2}. ${why}`,changed:false}}async function check3(job,inputs){
+const{problems:found2,objects:objects2}=await validateProject(()=>job.project(inputs),job.redactor.add);const problems=redactProblems(
+found2,job.redactor);await job.log.problems(problems);const errors2=problems.filter(({severity})=>severity==="error").length;
+const failed=errors2>0;const summary2=failed?plural(errors2,"error"):validText(objects2);return{environment:inputs.environment??
+null,problems,failed,summary:summary2}}async function run4(signal){const secrets=[...tokensIn(getInput("token")),getInput("github-token")].filter(secret3=>secret3!==
+"");for(const secret3 of new Set(secrets))setSecret(secret3);const typed=[];const job=new Job(signal,secrets);let inputs;
+let outcome3;try{inputs=readInputs(name2=>{const text5=getInput(name2);typed.push(text5);return text5});for(const name2 of[
+"INPUT_TOKEN","INPUT_GITHUB-TOKEN"])delete process.env[name2];if(inputs.environments.some(({token})=>token!==void 0))delete process.
+env.IDOPS_TOKEN;outcome3=await runCommand(job,inputs)}catch(failure2){outcome3=await tellFailure(job,inputs,failure2,typed)}
+const failed=outcome3.code===1||outcome3.code===130||outcome3.code===2&&inputs?.failOnChanges===true;writeOutputs(outcome3,
+failed);if(inputs!==void 0&&inputs.command!=="check")await job.posts.check(inputs,checkOf(job,inputs,outcome3,failed));await job.
+log.end();if(!failed)return 0;return outcome3.code===130?130:1}function checkOf(job,inputs,{code:code2,changed:changed2,
+summary:summary2},failed){const subject=subjectOf(inputs,inputs.args,job.redactor.redact);const planned=inputs.command===
+"plan"&&changed2;return{name:aboutPlain(`idops ${inputs.command}`,subject),conclusion:code2===130?"cancelled":failed?"fa\
+ilure":planned?"neutral":"success",title:summary2,url:runAddress(job.event),file:configInRepository(inputs)}}async function runCommand(job,inputs){
+job.log.learn(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const each=eachEnvironment(inputs);
+const hasToken=each.some(({token})=>token!==void 0)||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.event.
+pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal3(`nothing says whether this \
+is approved: ${reason}`,"check it in the merge group")}if(reason!==null)return await validate2(job,inputs,reason);const[
+foreign2=null]=each.map(one=>whyForeign2(job,one)).filter(one=>one!==null);if(foreign2!==null&&inputs.command==="plan"){
+return await validate2(job,inputs,`${foreign2}, and base-url and token are not both inputs`)}if(foreign2!==null)throw refuseForeign(
+foreign2);if(inputs.command==="check")return await planAndCheck(job,inputs);if(inputs.environments.length>0)return await planEach(
+job,inputs);return inputs.command==="plan"?await planAndTell(job,inputs):await planAndApply(job,inputs)}function whyForeign2({
+event},{baseUrl:baseUrl2,token}){return baseUrl2!==void 0&&token!==void 0?null:event.foreign}function refuseForeign(foreign2){
+return new ProblemsError([error("foreign-files",`${foreign2}, whose idops.yaml would say where the token goes`,[],"give \
+both base-url and token as inputs, or use the command validate")])}async function tellFailure(job,inputs,failure2,typed){
+const unsaid=withoutPasted(typed);const problems=redactProblems(withoutPastedIn(problemsOf(failure2),typed,job.redactor),
+job.redactor);await job.log.problems(problems);if(inputs?.args.debug===true)job.log.say(escapeLines(job.redactor.redact(
+stacksOf(failure2))));const[first]=problems;const code2=job.signal.aborted?130:1;await writeSummary(`## idops: failed
 
-`,...why===""?[]:[`${why}
-`],...problems.length===0?[]:[await problemsBlock(problems)]].join("\n"));return{code:failed?1:0,summary:why===""?summary2:
-`${summary2}. ${why}`,changed:false}}async function run4(signal){const secrets=["token","github-token"].map(name2=>getInput(name2)).filter(secret3=>secret3!==
-"");secrets.forEach(setSecret);const typed=[];const job=new Job(signal,secrets);let inputs;let outcome2;try{inputs=readInputs(
-name2=>{const text5=getInput(name2);typed.push(text5);return text5});for(const name2 of["INPUT_TOKEN","INPUT_GITHUB-TOKE\
-N"])delete process.env[name2];outcome2=await runCommand(job,inputs)}catch(failure2){outcome2=await tellFailure(job,inputs,
-failure2,typed)}const failed=outcome2.code===1||outcome2.code===130||outcome2.code===2&&inputs?.failOnChanges===true;writeOutputs(
-outcome2,failed);if(!failed)return 0;return outcome2.code===130?130:1}async function runCommand(job,inputs){job.log.learn(
-inputs);if(inputs.command==="validate")return await validate2(job,inputs);const hasToken=inputs.token!==void 0||(process.
-env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.event.pullRequest?.withoutSecrets??null;if(reason!==null)return await validate2(
-job,inputs,reason);refuseForeign(job,inputs);return inputs.command==="plan"?await planAndTell(job,inputs):await planAndApply(
-job,inputs)}function refuseForeign(job,{baseUrl:baseUrl2,token}){const{foreign:foreign2}=job.event;if(foreign2===null||baseUrl2!==
-void 0&&token!==void 0)return;throw new ProblemsError([error("foreign-files",`${foreign2}, whose idops.yaml would say wh\
-ere the token goes`,[],"give both base-url and token as inputs, or use the command validate")])}async function tellFailure(job,inputs,failure2,typed){
-const problems=redactProblems(withoutPastedIn(problemsOf(failure2),typed,job.redactor),job.redactor);await job.log.problems(
-problems);if(inputs?.args.debug===true)job.log.say(escapeLines(job.redactor.redact(stacksOf(failure2))));const[first]=problems;
-const code2=job.signal.aborted?130:1;await writeSummary(`## idops: failed
+${await problemsBlock(problems)}`);const where=inputs===void 0?commentInputs(getInput):inputs.command==="plan"?inputs:null;
+if(where!==null){const text5=`There is no plan for this commit:
 
-${await problemsBlock(problems)}`);if(inputs?.command==="plan"){const key=commentKey(inputs,null);await job.posts.comment(
-inputs,key,async()=>({body:plainComment(markerLine({kind:"plan",key,digest:null,changes:null}),"failed",`There is no pla\
-n for this commit:
-
-${await problemsBlock(problems)}`,job.event),opens:inputs.comment==="true"}))}return{code:code2,summary:titleLine(first===
-void 0?"failed":`${first.code}: ${first.message}`),changed:job.made!==void 0&&changesServer(job.made),...job.made===void 0?
-{}:{plan:job.made}}}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
+${await problemsBlock(problems)}`;await tellNoPlan(job,where,{title:"failed",text:text5,hide:told4=>unsaid(job.redactor.
+redact(told4))})}if(inputs?.command==="apply"&&job.phase!=="told"){const plan=job.made===void 0?null:redactPlan(job.made,
+job.redactor);await tellNotApplied(job,inputs,{plan,problems,sent:job.phase==="sending"})}return{code:code2,summary:titleLine(
+first===void 0?"failed":`${first.code}: ${first.message}`),changed:job.made!==void 0&&changesServer(job.made),...job.made===
+void 0?{}:{plan:job.made}}}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
 exitCode=await run4(controller.signal);if(controller.signal.aborted)process.stdout.write("",()=>process.exit());
 /*!
  * Data of Can I email, https://www.caniemail.com, as of 2026-05-13

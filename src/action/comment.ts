@@ -33,6 +33,7 @@ export function showedChanges(before: readonly Marker[], key: string): boolean {
 /**
  * The merged pull request that a run belongs to: the one that it is for, or that brought its commit; null for none. One that isn't
  * merged is none: idops would be the last to have written a comment that somebody else may have changed, and that then approves.
+ * Nor is one whose merge is another commit, of which another run tells what it came to.
  */
 export async function broughtBy(
   api: GithubApi,
@@ -41,8 +42,8 @@ export async function broughtBy(
 ): Promise<number | null> {
   const known = pullRequest?.number ?? named;
   if (known !== undefined) {
-    const { mergedAt } = pullRequest?.merge ?? (await api.pullRequest(known));
-    return mergedAt === null ? null : known;
+    const { mergedAt, mergeCommit } = pullRequest?.merge ?? (await api.pullRequest(known));
+    return mergedAt !== null && mergeCommit === commit ? known : null;
   }
   const found = (await api.pullRequestsOf(commit)).find(
     ({ base, mergedAt, mergeCommit }) => mergedAt !== null && mergeCommit === commit && base === branch,

@@ -9,7 +9,7 @@ import { readMarkers } from './marker.js';
 /** What GitHub takes as a comment or as the body of an issue. */
 export const commentLimit = 65_536;
 
-type Part = 'section' | 'result' | 'planned';
+type Part = 'section' | 'result' | 'undo' | 'former' | 'unsent' | 'planned';
 
 function begins(part: Part, key: string): string {
   return `<!-- idops-${part} key=${key} -->`;
@@ -33,8 +33,12 @@ export interface Parts {
   readonly before: string;
   /** The plan that was shown for it. */
   readonly planned: string;
-  /** Whether a result of applying stands there too. */
-  readonly hasResult: boolean;
+  /** What the latest run of apply that sent something came to; null where none did. */
+  readonly result: string | null;
+  /** The same of those before it, a line each, the latest first. */
+  readonly former: readonly string[];
+  /** What the latest run of apply after that came to, which sent nothing; null where there was none. */
+  readonly unsent: string | null;
   /** Empty where no lines mark the part. */
   readonly after: string;
 }
@@ -46,11 +50,16 @@ export function partsOf(body: string, key: string): Parts {
   const section = between(text, 'section', key, lead);
   const [from, to] = section ?? [lead, text.length];
   const shown = text.slice(from, to);
-  const planned = between(shown, 'planned', key);
+  const part = (name: Part): string | null => {
+    const found = between(shown, name, key);
+    return found === null ? null : shown.slice(...found).trim();
+  };
   return {
     before: section === null ? text.slice(0, lead) : text.slice(0, from),
-    planned: (planned === null ? shown : shown.slice(...planned)).trim(),
-    hasResult: between(shown, 'result', key) !== null,
+    planned: part('planned') ?? shown.trim(),
+    result: part('result'),
+    former: (part('former') ?? '').split('\n').filter((line) => line.startsWith('- ')),
+    unsent: part('unsent'),
     after: section === null ? '' : text.slice(to),
   };
 }
@@ -73,22 +82,41 @@ function lineAt(text: string, line: string, start: number): number {
   return -1;
 }
 
+/** How a run is undone, as it stands in a result: found again there when another result takes its place. */
+export function undoText(key: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : [begins('undo', key), ...lines, ends('undo', key)].join('\n');
+}
+
+/** What a run of apply came to. */
+export interface ToldResult {
+  readonly text: string;
+  /** Whether it sent something, or may have. */
+  readonly sent: boolean;
+  /** The address of the run. */
+  readonly link: string;
+}
+
+/** How many characters results of before may take. */
+const formerRoom = 6_000;
+
 /**
- * A comment with a result in the part of one environment, in the place of one of before, over the plan that stood there: folded, and
- * shortened where there is no room for all of it.
+ * A comment with a result in the part of one environment, over the plan that stood there, folded. One that sent something leaves of
+ * the one before it a line with its run and how that is undone; one that sent nothing stands above it. Where there is no room for
+ * all of it, it is shortened: the plan first.
  */
-export function withResult(
-  { before, planned, after }: Parts,
-  key: string,
-  result: string,
-  link: string,
-): string {
+export function withResult(parts: Parts, key: string, { text, sent, link }: ToldResult): string {
+  const { before, after } = parts;
+  const block = (part: Part, shown: string | null): string[] =>
+    shown === null || shown === '' ? [] : [begins(part, key), shown, ends(part, key), ''];
+  const old = sent && parts.result !== null ? [formerLine(parts.result, key)] : [];
+  const former = kept([...old, ...parts.former], formerRoom);
+  let result = sent ? text.trimEnd() : parts.result;
+  let unsent = sent ? null : text.trimEnd();
   const around = (plan: string): string =>
     [
-      begins('result', key),
-      result.trimEnd(),
-      ends('result', key),
-      '',
+      ...block('unsent', unsent),
+      ...block('result', result),
+      ...block('former', former.length === 0 ? null : ['Before that:', '', ...former].join('\n')),
       '<details><summary>What was planned</summary>',
       '',
       begins('planned', key),
@@ -101,11 +129,37 @@ export function withResult(
   // One that has no lines around it yet gets them, so that the next result finds its place.
   const whole = (plan: string): string =>
     after === '' ? `${before}${sectionText(key, around(plan))}` : `${before}${around(plan)}${after}`;
-  const room = commentLimit - whole('').length;
-  return whole(shortened(planned, room, link));
+  const room = (): number => commentLimit - whole('').length;
+  if (room() < 0 && unsent !== null) unsent = shortened(unsent, unsent.length + room(), link);
+  if (room() < 0 && result !== null) result = shortened(result, result.length + room(), link);
+  return whole(shortened(parts.planned, room(), link));
 }
 
-/** A plan in no more than so many characters: what is folded goes first, then what stands at its end. */
+/** A result in one line: its heading, its run and how it is undone. */
+function formerLine(result: string, key: string): string {
+  const [, title = ''] = /^## (.*)$/m.exec(result) ?? [];
+  const [run = ''] = /^Run `[^`]+`$/m.exec(result) ?? [];
+  const undo = between(result, 'undo', key);
+  const lines =
+    undo === null
+      ? []
+      : result
+          .slice(...undo)
+          .trim()
+          .split('\n');
+  return `- ${[title, run, ...lines].filter((line) => line !== '').join('. ')}`;
+}
+
+/** The first lines, as many as there is room for. */
+function kept(lines: readonly string[], room: number): string[] {
+  let used = 0;
+  return lines.filter((line) => {
+    used += line.length + 1;
+    return used <= room;
+  });
+}
+
+/** A text in no more than so many characters: what is folded goes first, then what stands at its end. */
 export function shortened(plan: string, room: number, link: string): string {
   if (plan.length <= room) return plan;
   const note = `\nThis is shortened: [the run's summary](${link}) has all of it.`;
@@ -123,18 +177,24 @@ export function shortened(plan: string, room: number, link: string): string {
   return length > room ? '' : blocks.join('') + note;
 }
 
-/** A text in lines, with what is folded as one of them. */
+/** A text in lines, with what is folded, or fenced, as one of them. */
 function blocksOf(text: string): string[] {
   const blocks: string[] = [];
   let open: string | undefined;
   let depth = 0;
+  let fenced: string | undefined;
   for (const line of `${text}\n`.split(/(?<=\n)/)) {
-    const opens = line.startsWith('<details>');
-    if (opens) depth += 1;
-    if (depth === 0) blocks.push(line);
+    const [fence] = /^`{3,}/.exec(line) ?? [];
+    const ends = fenced !== undefined && line === `${fenced}\n`;
+    if (fenced === undefined) {
+      fenced = fence;
+      if (line.startsWith('<details>')) depth += 1;
+    }
+    if (depth === 0 && fenced === undefined) blocks.push(line);
     else open = (open ?? '') + line;
-    if (depth > 0 && line === '</details>\n') depth -= 1;
-    if (depth === 0 && open !== undefined) {
+    if (ends) fenced = undefined;
+    if (fenced === undefined && depth > 0 && line === '</details>\n') depth -= 1;
+    if (fenced === undefined && depth === 0 && open !== undefined) {
       blocks.push(open);
       open = undefined;
     }

@@ -9,12 +9,14 @@ import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { markerLine, noPlan } from './marker.js';
 import { commentKey, configInRepository, runAddress } from './places.js';
-import { partsOf, sectionText, withResult } from './sections.js';
+import { partsOf, sectionText, undoText, withResult } from './sections.js';
 import { aboutText, type Subject, subjectOf } from './subject.js';
 import { origin, planText, problemsBlock } from './text.js';
 
 /** How much of a comment a result may take. */
 const resultRoom = 12_000;
+/** The same of problems beside it. */
+const problemsRoom = 8_000;
 
 /** What became of a run of apply; everything in it is without secrets. */
 export interface Became {
@@ -32,16 +34,20 @@ export async function tellResult(
   const subject = subjectOf(inputs, inputs.args, job.redactor.redact, plan);
   const did = result.results.some(({ attempts }) => attempts > 0);
   const title = `${aboutText('idops apply', subject)}: ${outcome(result, problems.length > 0)}`;
-  const look = { ...job.log.look, budget: resultRoom, title };
+  const key = commentKey(inputs, plan.environment);
+  const undo = undoLines(result, plan, inputs, subject);
+  const needs = 'That needs the journal of the run, which is where the job kept its `.idops` folder.';
+  // Above what became of each change, so that no number of them cuts it off.
+  const intro = undo.length === 0 ? '' : `${undoText(key, undo)}\n\n${needs}`;
+  const look = { ...job.log.look, budget: resultRoom, title, intro };
   const parts = [
     result.run === null
       ? `## ${title}\n`
       : await renderText(resultReport, 'markdown', { result, plan }, look),
-    ...undoLines(result, plan, inputs, subject).map((line) => `${line}\n`),
-    ...(problems.length === 0 ? [] : [await problemsBlock(problems)]),
+    ...(problems.length === 0 ? [] : [await problemsBlock(problems, problemsRoom)]),
     `${origin(job.event)}\n`,
   ];
-  await post(job, inputs, plan, { text: parts.join('\n'), opens: did, replaces: result.run !== null });
+  await post(job, inputs, plan, { text: parts.join('\n'), sent: did, did: result.run !== null });
 }
 
 /** The same where it came to nothing: `sent` says whether something may have been sent before it failed. */
@@ -57,29 +63,35 @@ export async function tellNotApplied(
   const subject = subjectOf(inputs, inputs.args, job.redactor.redact, plan ?? undefined);
   const said = sent ? 'It failed, and something may have been sent:' : 'Nothing was sent:';
   const title = `${aboutText('idops apply', subject)}: ${sent ? 'failed' : 'not applied'}`;
-  const text = [`## ${title}`, said, await problemsBlock(problems), `${origin(job.event)}\n`].join('\n\n');
-  await post(job, inputs, plan, { text, opens: sent, replaces: true });
+  const text = [
+    `## ${title}`,
+    said,
+    await problemsBlock(problems, problemsRoom),
+    `${origin(job.event)}\n`,
+  ].join('\n\n');
+  await post(job, inputs, plan, { text, sent, did: true });
 }
 
 async function post(
   job: Job,
   inputs: Inputs,
   plan: Plan | null,
-  told: { readonly text: string; readonly opens: boolean; readonly replaces: boolean },
+  { did, ...said }: { readonly text: string; readonly sent: boolean; readonly did: boolean },
 ): Promise<void> {
   const key = commentKey(inputs, plan?.environment ?? null);
-  const link = runAddress(job.event);
+  const told = { ...said, link: runAddress(job.event) };
   await job.posts.result(inputs, key, async (body) => {
     if (body !== null) {
       const parts = partsOf(body, key);
       // A run that had nothing to do takes nothing away of what one before it did.
-      return parts.hasResult && !told.replaces ? null : withResult(parts, key, told.text, link);
+      const { result, unsent } = parts;
+      return (result ?? unsent) !== null && !did ? null : withResult(parts, key, told);
     }
-    if (!told.opens || plan === null) return null;
+    if (!told.sent || plan === null) return null;
     const first = markerLine({ kind: 'plan', key, run: job.event.runId, ...noPlan });
     const planned = await planText(await job.shared(inputs, plan), job.event);
     const parts = partsOf(`${first}\n${sectionText(key, planned)}`, key);
-    return withResult(parts, key, told.text, link);
+    return withResult(parts, key, told);
   });
 }
 
@@ -108,11 +120,8 @@ function undoLines(result: Result, plan: Plan, inputs: Inputs, { environment }: 
     ...(inputs.baseUrl === undefined ? [] : ['--base-url', shellWord(inputs.baseUrl)]),
   ];
   const steps = nextSteps(result, plan).filter(({ command }) => /^(?:undo|runs) /.test(command ?? ''));
-  const lines = steps.map(
+  return steps.map(
     ({ before, command }) =>
       `${prose(before.replace(/: $/, ''))}: ${code(['idops', command, ...options].join(' '))}`,
   );
-  return lines.length === 0
-    ? []
-    : [...lines, 'That needs the journal of the run, which is where the job kept its `.idops` folder.'];
 }

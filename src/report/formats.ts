@@ -46,7 +46,7 @@ export interface Look {
   readonly forge?: Forge;
   /** What a heading in Markdown says; its own words where it isn't given. */
   readonly title?: string;
-  /** What is said below the heading of a plan in Markdown. */
+  /** What is said below the heading of a plan or of a result in Markdown. */
   readonly intro?: string;
 }
 
@@ -171,10 +171,11 @@ export const resultReport: Report<ShownResult> = {
     },
     async markdown() {
       const { resultMarkdown } = await import('./results.js');
-      return asText(({ result }, { budget, title }) =>
+      return asText(({ result }, { budget, title, intro }) =>
         resultMarkdown(result, {
           ...(budget === undefined ? {} : { budget }),
           ...(title === undefined ? {} : { title }),
+          ...(intro === undefined ? {} : { intro }),
         }),
       );
     },

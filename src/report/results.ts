@@ -12,17 +12,20 @@ interface ResultOptions {
   readonly budget?: number;
   /** What its heading says, in Markdown; what became of the changes where it isn't given. */
   readonly title?: string;
+  /** What is said below its heading, in Markdown. */
+  readonly intro?: string;
 }
 
 /** A result in Markdown, what went wrong first; never longer than its budget. */
 export function resultMarkdown(
   result: Result,
-  { budget = defaultBudget, title }: ResultOptions = {},
+  { budget = defaultBudget, title, intro = '' }: ResultOptions = {},
 ): string {
   const command = result.undoes === undefined ? 'apply' : 'undo';
   const head = [
     `## ${title ?? `idops ${command}: ${prose(resultSummaryLine(result))}`}`,
     ...(result.run === null ? [] : ['', `Run ${code(result.run)}`]),
+    ...(intro === '' ? [] : ['', intro]),
     ...(result.undoes === undefined ? [] : ['', `Undoes run ${code(result.undoes)}`]),
     ...(result.interrupted ? ['', '**Interrupted**: what was left was not sent.'] : []),
     '',

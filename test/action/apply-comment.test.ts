@@ -48,6 +48,7 @@ describe('the comment after apply', () => {
     const [result = '', planned = ''] = body.split('<details><summary>What was planned</summary>');
     expect(result).toContain(`## idops apply for \`production\` at \`${host}\`: 1 applied\n`);
     expect(result).toContain(`\`idops undo ${run} --env production\``);
+    expect(result.indexOf('idops undo')).toBeLessThan(result.indexOf('- applied `Org'));
     expect(result).toContain('- applied `Organization/acme` (update)');
     expect(result).toContain('/actions/runs/77/attempts/2)');
     expect(planned).toContain('## idops plan for `production`');
@@ -71,6 +72,48 @@ describe('the comment after apply', () => {
     expect(again.body).toContain('Renamed');
     await site.run({}, pullRequest());
     expect(comment(site).body).not.toContain('idops apply');
+  });
+
+  it('keeps a result that sent something, with its undo line, below a refusal of a repeated run', async () => {
+    let refuses = true;
+    const intercept = ({ method, path }: SandboxRequest): Intercept | undefined =>
+      refuses && method === 'PATCH' && path.endsWith(ids.globex)
+        ? { kind: 'answer', status: 400, body: {} }
+        : undefined;
+    const other = 'kind: Organization\nname: globex\nlabel: Other\n';
+    const site = await merged({ ...acme('Renamed'), 'manifests/b.yaml': other }, {}, { intercept });
+    const approved = { 'expect-digest': 'from-pull-request' };
+    expect((await apply(site, approved)).code).toBe(1);
+    const [undo = ''] = /idops undo [\w-]+/.exec(comment(site).body) ?? [];
+    expect(undo).not.toBe('');
+    expect((await apply(site, approved)).code).toBe(1);
+    const refused = comment(site).body;
+    const [first = -1, second = -1] = [': not applied\n', ': 1 failed, 1 applied\n'].map((text) =>
+      refused.indexOf(text),
+    );
+    expect(first).toBeGreaterThan(0);
+    expect(second).toBeGreaterThan(first);
+    expect(refused.indexOf(undo)).toBeGreaterThan(second);
+    await apply(site, approved);
+    expect(comment(site).body.match(/: not applied\n/g)).toHaveLength(1);
+    refuses = false;
+    expect((await apply(site)).code).toBe(0);
+    const { body } = comment(site);
+    expect(body).not.toContain('not applied');
+    expect(body).toMatch(/## idops apply at `[^`]+`: 1 applied\n/);
+    expect(body).toMatch(new RegExp(`^- idops apply at .*: 1 failed, 1 applied\\. Run .*${undo}`, 'm'));
+  });
+
+  it('is not touched by a run for another commit than the merge', async () => {
+    const site = await merged(acme('Renamed'));
+    await apply(site);
+    const { body } = comment(site);
+    await site.write(acme('Another'));
+    const inputs = { command: 'apply', 'pr-number': '7', 'expect-digest': 'from-pull-request' };
+    const { code, log } = await site.run(inputs, { sha: 'fff999', event: 'workflow_dispatch' });
+    expect(code).toBe(1);
+    expect(log).toContain('the merge of pull request #7 is abc123');
+    expect(comment(site).body).toBe(body);
   });
 
   it('says that there was nothing to apply where no run told anything', async () => {
