@@ -146,7 +146,18 @@ function whyForeign(event: string, payload: unknown): string | null {
       return 'issue_comment gives secrets to runs for comments on any pull request';
     if (issue === undefined) return unknown(event);
   }
+  // It names the branches that the commit is on: none where it is a fork's.
+  if (name === 'status') {
+    const branches = member(payload, 'branches');
+    if (!Array.isArray(branches) || branches.length === 0) return unknown(event);
+  }
+  if (name.startsWith('deployment') && !isOwnRef(at(payload, 'deployment', 'ref'))) return unknown(event);
   return own.has(name) || (typeof payload === 'object' && payload !== null) ? null : unknown(event);
+}
+
+/** Whether a deployment is of a branch or a tag: commits and pull requests may be a fork's. */
+function isOwnRef(ref: unknown): boolean {
+  return typeof ref === 'string' && !/^refs\/pull\/|^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.test(ref);
 }
 
 function unknown(event: string): string {
@@ -159,7 +170,8 @@ function bringsForeign(check: unknown): boolean {
   return Array.isArray(pulls) && pulls.some(isOfFork);
 }
 
-function isOfFork(pull: unknown): boolean {
+/** Whether a pull request, as GitHub describes it, is of another repository, or doesn't say. */
+export function isOfFork(pull: unknown): boolean {
   return !isOneRepository(at(pull, 'head', 'repo'), at(pull, 'base', 'repo'));
 }
 

@@ -1,4 +1,4 @@
-import type { PullRequest, WorkflowEvent } from './event.js';
+import { isOfFork, type PullRequest, type WorkflowEvent } from './event.js';
 import { type Manner, once, openClient } from './github-client.js';
 import { type Author, type GithubHistory, openHistory } from './github-history.js';
 
@@ -23,6 +23,8 @@ export interface GithubApi extends GithubHistory {
   /** The pull requests of this repository that a commit belongs to. */
   pullRequestsOf(sha: string): Promise<PullRequest[]>;
   pullRequest(number: number): Promise<PullRequest>;
+  /** Whether a pull request has files that are no part of this repository yet: of another repository, or maybe, and not merged. */
+  bringsForeign(number: number): Promise<boolean>;
   openIssues(): Promise<Remark[]>;
   openIssue(title: string, body: string): Promise<number>;
   updateIssue(number: number, changes: { readonly body: string; readonly close: boolean }): Promise<void>;
@@ -77,6 +79,11 @@ export async function openGithub(
       }),
     pullRequest: (number) =>
       ask(async () => pullRequest((await rest.pulls.get({ ...at, pull_number: number })).data)),
+    bringsForeign: (number) =>
+      ask(async () => {
+        const { data } = await rest.pulls.get({ ...at, pull_number: number });
+        return data.merged_at === null && isOfFork(data);
+      }),
     ...openHistory(octokit, ask),
     openIssues: () =>
       ask(async () => {

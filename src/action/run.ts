@@ -10,6 +10,8 @@ import { planAndCheck } from './check.js';
 import type { Check } from './check-run.js';
 import { eachEnvironment } from './each-environment.js';
 import { tokensIn } from './environments.js';
+import { openGithub } from './github.js';
+import { GithubFailure } from './github-client.js';
 import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
 import { titleLine } from './log.js';
@@ -81,7 +83,8 @@ async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
     throw refusal(`nothing says whether this is approved: ${reason}`, 'check it in the merge group');
   }
   if (reason !== null) return await validate(job, inputs, reason);
-  const [foreign = null] = each.map((one) => whyForeign(job, one)).filter((one) => one !== null);
+  const isPinned = each.every(({ baseUrl, token }) => baseUrl !== undefined && token !== undefined);
+  const foreign = isPinned ? null : await whyForeign(job, inputs);
   if (foreign !== null && inputs.command === 'plan') {
     return await validate(job, inputs, `${foreign}, and base-url and token are not both inputs`);
   }
@@ -91,9 +94,22 @@ async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
   return inputs.command === 'plan' ? await planAndTell(job, inputs) : await planAndApply(job, inputs);
 }
 
-/** A configuration that somebody else may have written must not say who gets the token, or run a program for one. */
-function whyForeign({ event }: Job, { baseUrl, token }: Inputs): string | null {
-  return baseUrl !== undefined && token !== undefined ? null : event.foreign;
+/**
+ * Why the configuration may be by somebody who must not say who gets the token, or run a program for one; null where it isn't.
+ * A pull request that is named by hand is checked out by hand, too.
+ */
+async function whyForeign({ event, signal }: Job, { prNumber, githubToken }: Inputs): Promise<string | null> {
+  const { foreign, pullRequest, mergeGroup } = event;
+  if (foreign !== null || pullRequest !== null || mergeGroup !== null || prNumber === undefined)
+    return foreign;
+  try {
+    if (githubToken === undefined) return `nothing says whose pull request #${prNumber} is`;
+    const api = await openGithub(githubToken, event, { signal });
+    return (await api.bringsForeign(prNumber)) ? `pull request #${prNumber} is of another repository` : null;
+  } catch (failure) {
+    if (!(failure instanceof GithubFailure)) throw failure;
+    return `GitHub doesn't say whose pull request #${prNumber} is`;
+  }
 }
 
 function refuseForeign(foreign: string): ProblemsError {

@@ -317,6 +317,7 @@ describe('the pull request whose comment approves', () => {
 
   it('gets the comment of a plan whose event names none', async () => {
     const site = await workspace(acme('Approved'));
+    Object.assign(site.github.merge(8, 'abc123'), { merged_at: null, merge_commit_sha: null });
     await site.run({ 'pr-number': '8' }, { event: 'workflow_dispatch' });
     expect(site.github.comments).toEqual([expect.objectContaining({ number: 8 })]);
     for (const number of ['0', '7.5', 'seven'])

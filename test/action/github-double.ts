@@ -20,6 +20,8 @@ export interface DoubleRemark {
 export interface DoublePull {
   number: number;
   base: { ref: string; repo: { full_name: string } };
+  /** Null where the repository is gone. */
+  head: { repo: { full_name: string } | null };
   merged_at: string | null;
   merge_commit_sha: string | null;
   /** The commits that belong to it, beside its merge. */
@@ -103,7 +105,8 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
   };
   const merge: GithubDouble['merge'] = (number, sha, branch = 'main') => {
     const base = { ref: branch, repo: { full_name: 'acme/identity' } };
-    const pull = { number, base, merged_at: now(), merge_commit_sha: sha, commits: [] };
+    const head = { repo: { full_name: 'acme/identity' } };
+    const pull = { number, base, head, merged_at: now(), merge_commit_sha: sha, commits: [] };
     pulls.push(pull);
     return pull;
   };

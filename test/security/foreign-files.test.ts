@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { type ActionOptions, pullRequest, workspace } from '../action/running.js';
+import { type ActionOptions, pullRequest, type Workspace, workspace } from '../action/running.js';
 
 const acme = (label: string): { [path: string]: string } => ({
   'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
@@ -26,6 +26,10 @@ describe('a project with credentials of its own', () => {
   const comment = (issue: object): ActionOptions => ({
     event: 'issue_comment',
     payload: { issue, repository },
+  });
+  const deployment = (ref: string): ActionOptions => ({
+    event: 'deployment',
+    payload: { deployment: { ref }, repository },
   });
   const event = (path: string, of: ActionOptions): ActionOptions => ({
     ...of,
@@ -53,6 +57,9 @@ describe('a project with credentials of its own', () => {
     ['checks of a fork', check('check_suite', { head_branch: 'main', pull_requests: pulls(2) })],
     ['a check that names no branch', check('check_run', { head_branch: null, pull_requests: [] })],
     ['checks that name no branch', check('check_suite', { head_branch: null, pull_requests: [] })],
+    ['a status of no branch', { event: 'status', payload: { branches: [], repository } }],
+    ['a deployment of a pull request', deployment('refs/pull/2/merge')],
+    ['a deployment of a commit', deployment('c0ffee0000000000000000000000000000000000')],
     ['a comment on a pull request', comment({ number: 7, pull_request: { url: 'https://x.example' } })],
     ['a review of one', { ...fork, event: 'pull_request_review' }],
     [
@@ -103,10 +110,52 @@ describe('a project with credentials of its own', () => {
     ['a schedule whose event is broken', event(broken, { event: 'schedule' })],
     ['a workflow_dispatch whose event is not there', event('/nonexistent', { event: 'workflow_dispatch' })],
     ['a check of its own branch', check('check_run', { head_branch: 'main', pull_requests: pulls(1) })],
+    [
+      'a status of its own branch',
+      { event: 'status', payload: { branches: [{ name: 'main' }], repository } },
+    ],
+    ['a deployment of its own branch', deployment('main')],
     ['checks of its own branch', check('check_suite', { head_branch: 'main', pull_requests: [] })],
     ['a comment on an issue', comment({ number: 8 })],
   ])('is used for %s', async (_, event) => {
     const site = await workspace(acme('One'));
     expect((await site.run({}, event)).outputs).toMatchObject({ update: '1' });
   });
+
+  it.each<[string, (site: Workspace) => unknown]>([
+    [
+      'of a fork',
+      ({ github }) => Object.assign(openPull(github, 7).head, { repo: { full_name: 'jo/identity' } }),
+    ],
+    ['of a fork that is gone', ({ github }) => Object.assign(openPull(github, 7).head, { repo: null })],
+    ['that GitHub does not know', () => {}],
+  ])('is not used for a pull request %s that is named by hand', async (_, arrange) => {
+    const site = await workspace(acme('One'));
+    arrange(site);
+    const dispatched: ActionOptions = { event: 'workflow_dispatch' };
+    const { code, log } = await site.run({ 'pr-number': '7' }, dispatched);
+    expect(code).toBe(0);
+    expect(log).toContain('pull request #7');
+    expect(site.sandbox.requests).toEqual([]);
+    const { outputs } = await site.run({ 'pr-number': '7', 'base-url': site.sandbox.url }, dispatched);
+    expect(outputs.update).toBe('1');
+  });
+
+  it.each<[string, (site: Workspace) => unknown]>([
+    ['of the same repository', ({ github }) => openPull(github, 7)],
+    [
+      'of a fork that is merged',
+      ({ github }) => Object.assign(github.merge(7, 'abc123').head, { repo: { full_name: 'jo/identity' } }),
+    ],
+  ])('is used for a pull request %s that is named by hand', async (_, arrange) => {
+    const site = await workspace(acme('One'));
+    arrange(site);
+    const { outputs } = await site.run({ 'pr-number': '7' }, { event: 'workflow_dispatch' });
+    expect(outputs.update).toBe('1');
+  });
 });
+
+/** A pull request that isn't merged. */
+function openPull(github: Workspace['github'], number: number): Workspace['github']['pulls'][number] {
+  return Object.assign(github.merge(number, 'abc123'), { merged_at: null, merge_commit_sha: null });
+}
