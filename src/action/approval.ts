@@ -35,7 +35,7 @@ export async function approvalOf(
   try {
     const pull = await pullRequestOf(api, event, request);
     const source = `pull request #${pull.number}`;
-    const text = await approvedText(api, pull, (body) => planMarker(body, key) !== null);
+    const text = await approvedText(api, pull, (body) => planMarker(body, key)?.kind ?? null);
     const marker = text === null ? null : planMarker(text, key);
     if (marker === null || marker.digest === null) return null;
     const { digest, observed, run, changes } = marker;
@@ -58,9 +58,9 @@ export async function approvalOf(
   }
 }
 
-/** What a comment says of the plan of this project and environment. */
+/** What a comment says of the plan of this project and environment, also of one of before. */
 function planMarker(body: string, key: string): Marker | null {
-  return readMarkers(body).find((marker) => marker.kind === 'plan' && marker.key === key) ?? null;
+  return readMarkers(body).find((marker) => marker.kind !== 'drift' && marker.key === key) ?? null;
 }
 
 /** The one pull request that the run is about. */

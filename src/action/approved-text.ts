@@ -2,6 +2,7 @@ import { escapeText } from '../base/escape.js';
 import type { PullRequest } from './event.js';
 import { type GithubApi, isSame, type Remark } from './github.js';
 import type { Author, CommentHistory } from './github-history.js';
+import type { Marker } from './marker.js';
 import { refusal } from './refusal.js';
 
 /** A text that idops wrote, and since when a comment said it. */
@@ -16,14 +17,14 @@ const planAgain =
 
 /**
  * What idops' own comment said when the pull request was merged, or says now where it isn't merged: of several the one that was
- * written last; null where there is none. Throws a ProblemsError where anybody else had a hand in it, or may have had.
+ * written last, and none of which another shows a later plan; null where there is none. Throws a ProblemsError where anybody else had a hand in it, or may have had.
  */
 export async function approvedText(
   api: GithubApi,
   pull: PullRequest,
-  isAbout: (body: string) => boolean,
+  kindOf: (body: string) => Marker['kind'] | null,
 ): Promise<string | null> {
-  const comments = (await api.comments(pull.number)).filter(({ body }) => isAbout(body));
+  const comments = (await api.comments(pull.number)).filter(({ body }) => kindOf(body) !== null);
   if (comments.length === 0) return null;
   const { viewer, comments: found } = await api.histories(comments.map(({ node }: Remark) => node));
   const said: Said[] = [];
@@ -31,7 +32,7 @@ export async function approvedText(
     if (comment.author === null || !isSame(comment.author, viewer)) continue;
     refuseEdited(comment, pull, viewer);
     const one = await saidAt(api, comment, pull, viewer);
-    if (one !== null) said.push(one);
+    if (one !== null && kindOf(one.text) === 'plan') said.push(one);
   }
   const [latest] = said.sort((one, other) => other.since - one.since);
   return latest?.text ?? null;

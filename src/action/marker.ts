@@ -7,7 +7,8 @@ import { sealedName, sealObjects } from '../plan/stored.js';
 
 /** What a comment or an issue of idops says of itself, where only idops reads it. */
 export interface Marker {
-  readonly kind: 'plan' | 'drift';
+  /** `past` is a plan of which another comment shows a later one. */
+  readonly kind: 'plan' | 'past' | 'drift';
   /** Which project and environment it is about. */
   readonly key: string;
   /** The digest of the plan that it shows; null where it shows none. */
@@ -121,7 +122,7 @@ export function readMarker(body: string): Marker | null {
 
 const linePattern = new RegExp(
   [
-    '^<!-- idops-(?<kind>plan|drift) key=(?<key>[0-9a-f]{16})',
+    '^<!-- idops-(?<kind>plan|past|drift) key=(?<key>[0-9a-f]{16})',
     '(?: digest=(?<digest>sha256:[0-9a-f]{64}))?',
     '(?: observed=(?<observed>sha256:[0-9a-f]{64}))?',
     '(?: run=(?<run>\\d{1,20}))?',
@@ -134,7 +135,7 @@ function readLine(line: string): Marker | null {
   if (groups === undefined) return null;
   const { kind, key = '', digest, observed, run, form, changes } = groups;
   return {
-    kind: kind === 'drift' ? 'drift' : 'plan',
+    kind: kind === 'drift' || kind === 'past' ? kind : 'plan',
     key,
     digest: digest ?? null,
     observed: observed ?? null,

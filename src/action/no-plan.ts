@@ -2,7 +2,7 @@ import { environmentNames } from './environments.js';
 import type { Args, Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { markerLine, noPlan } from './marker.js';
-import { commentKey, sharedKey } from './places.js';
+import { commentKey, environmentOf, sharedKey } from './places.js';
 import { sectionText } from './sections.js';
 import { aboutText, subjectOf } from './subject.js';
 import { plainText } from './text.js';
@@ -58,12 +58,14 @@ export async function tellNoPlan(
   { title, text, hide, quiet = false }: NoPlan,
 ): Promise<void> {
   const { environments } = inputs;
+  const names = environments.length === 0 ? [environmentOf(inputs)] : environments.map(({ name }) => name);
+  const covers = names.map((name) => ({ key: commentKey(inputs, name), name }));
   const key = environments.length === 0 ? commentKey(inputs, null) : sharedKey(inputs, environments);
   const first = markerLine({ kind: 'plan', key, run: job.event.runId, ...noPlan });
   const heading = `${aboutText('idops plan', subjectOf(inputs, inputs.args, hide))}: ${title}`;
   await job.posts.comment(
     inputs,
-    key,
+    { key, covers },
     async (before) => ({
       body: `${first}\n${sectionText(key, plainText(heading, [...replaced(before), text].join('\n\n'), job.event))}`,
       opens: inputs.comment === 'true' && !quiet,

@@ -6,6 +6,7 @@ import { code } from '../report/marked.js';
 import { redactProblems } from '../report/redacted.js';
 import { headline } from '../report/review.js';
 import { summaryLine } from '../report/text.js';
+import { plural } from '../report/words.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { showedChanges } from './comment.js';
 import { eachEnvironment } from './each-environment.js';
@@ -45,7 +46,7 @@ export async function planEach(job: Job, inputs: Inputs): Promise<Ending> {
     'idops plan',
     subjectOf({ ...inputs, environments: [] }, inputs.args, job.redactor.redact),
   );
-  const head = `## ${about}: ${each.length} environments\n\n${list}\n`;
+  const head = `## ${about}: ${plural(each.length, 'environment')}\n\n${list}\n`;
   const summaries = await Promise.all(
     each.map(({ planned, ...one }) =>
       planned === null
@@ -55,7 +56,7 @@ export async function planEach(job: Job, inputs: Inputs): Promise<Ending> {
   );
   await writeSummary([head, ...summaries].join('\n'));
   const key = sharedKey(inputs, inputs.environments);
-  await job.posts.comment(inputs, key, async (before) => ({
+  await job.posts.comment(inputs, { key, covers: each }, async (before) => ({
     body: await sharedComment(job, key, head, each, before),
     opens: inputs.comment === 'true' || each.some(({ planned }) => planned?.tells === true),
   }));

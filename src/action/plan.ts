@@ -62,7 +62,8 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   const { key } = marker;
   const first = markerLine({ kind: 'plan', ...marker });
   const taken = first.length + 1 + sectionRoom;
-  await job.posts.comment(inputs, key, async (before) => {
+  const covers = [{ key, name: plan.environment }];
+  await job.posts.comment(inputs, { key, covers }, async (before) => {
     const outdates = !tells && showedChanges(before, key);
     const text = await planText(shared, job.event, { outdates, taken });
     return { body: `${first}\n${sectionText(key, text)}`, opens: tells || inputs.comment === 'true' };

@@ -3,6 +3,7 @@ import { plural } from '../report/words.js';
 import type { Check } from './check-run.js';
 import { writeCheckRun } from './check-run.js';
 import {
+  type About,
   broughtBy,
   type DriftOutcome,
   syncComment,
@@ -39,13 +40,13 @@ export class Posts {
    */
   async comment(
     inputs: Pick<Inputs, 'comment' | 'githubToken' | 'prNumber'>,
-    key: string,
+    about: About,
     tell: Tell,
     { quiet = false } = {},
   ): Promise<void> {
     const number = this.#event.pullRequest?.number ?? inputs.prNumber;
     if (number === undefined || inputs.comment === 'false' || inputs.githubToken === undefined) return;
-    const ask = (api: GithubApi) => syncComment(api, number, key, tell);
+    const ask = (api: GithubApi) => syncComment(api, number, about, tell);
     await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, ask, quiet);
   }
 
@@ -82,7 +83,7 @@ export class Posts {
       if (!(failure instanceof GithubFailure)) throw failure;
       const said = failure.lacksPermission
         ? `The permission checks: write would show all ${plural(annotations.length, 'annotation')} in a check run.`
-        : `The check run with all ${plural(annotations.length, 'annotation')} can't be written: ${this.#redactor.redactSentence(failure.message)}.`;
+        : `The check run with all ${plural(annotations.length, 'annotation')} can't be written: ${this.#redactor.redactSentence(failure.message).replace(/\.+$/, '')}.`;
       this.#log.annotate('notice', said);
     }
   }
@@ -142,7 +143,7 @@ export class Posts {
       if (!(failure instanceof GithubFailure)) throw failure;
       if (quiet && failure.lacksPermission) return undefined;
       const help = failure.lacksPermission ? ` The job needs the permission ${permission}.` : '';
-      const said = this.#redactor.redactSentence(failure.message);
+      const said = this.#redactor.redactSentence(failure.message).replace(/\.+$/, '');
       this.#log.annotate('warning', `${what} can't be written: ${said}.${help}`);
       return undefined;
     }

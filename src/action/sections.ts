@@ -1,4 +1,5 @@
-import { readMarkers } from './marker.js';
+import { code } from '../report/marked.js';
+import { markerLine, noPlan, readMarkers } from './marker.js';
 
 /*
  * A comment is lines for idops alone, then text for people. Lines in the text say where the part of each environment begins and
@@ -94,6 +95,8 @@ export interface ToldResult {
   readonly sent: boolean;
   /** The address of the run. */
   readonly link: string;
+  /** What the list at the top of a comment of several environments says of this one. */
+  readonly listed?: { readonly name: string; readonly words: string };
 }
 
 /** How many characters results of before may take. */
@@ -104,8 +107,10 @@ const formerRoom = 6_000;
  * the one before it a line with its run and how that is undone; one that sent nothing stands above it. Where there is no room for
  * all of it, it is shortened: the plan first.
  */
-export function withResult(parts: Parts, key: string, { text, sent, link }: ToldResult): string {
-  const { before, after } = parts;
+export function withResult(parts: Parts, key: string, { text, sent, link, listed }: ToldResult): string {
+  const { after } = parts;
+  const told = listed !== undefined && (sent || parts.result === null);
+  const before = told ? withListed(parts.before, listed.name, listed.words) : parts.before;
   const block = (part: Part, shown: string | null): string[] =>
     shown === null || shown === '' ? [] : [begins(part, key), shown, ends(part, key), ''];
   const old = sent && parts.result !== null ? [formerLine(parts.result, key)] : [];
@@ -133,6 +138,39 @@ export function withResult(parts: Parts, key: string, { text, sent, link }: Told
   if (room() < 0 && unsent !== null) unsent = shortened(unsent, unsent.length + room(), link);
   if (room() < 0 && result !== null) result = shortened(result, result.length + room(), link);
   return whole(shortened(parts.planned, room(), link));
+}
+
+/** A comment with other words in the list at its top, where that names this environment. */
+function withListed(text: string, name: string, words: string): string {
+  const end = text.search(/^<!-- idops-section /m);
+  const head = end < 0 ? text : text.slice(0, end);
+  const start = `- ${code(name)}: `;
+  const lines = head.split('\n').map((line) => (line.startsWith(start) ? start + words : line));
+  return lines.join('\n') + text.slice(head.length);
+}
+
+/** One environment that a run is about. */
+export interface Covered {
+  readonly key: string;
+  readonly name: string | null;
+}
+
+/** A comment of which another one shows a later plan of one environment: this part of it approves nothing any more. */
+export function superseded(body: string, { key, name }: Covered): string {
+  const text = body.replaceAll('\r\n', '\n');
+  const markers = readMarkers(text);
+  const lines = text.split('\n');
+  const lead = lines.slice(0, markers.length).map((line, index) => {
+    const isMeant = markers[index]?.kind === 'plan' && markers[index].key === key;
+    return isMeant ? markerLine({ kind: 'past', key, run: null, ...noPlan }) : line;
+  });
+  const rest = lines.slice(markers.length).join('\n');
+  const at = between(rest, 'section', key)?.[0] ?? 0;
+  // Shorter than what the line for idops lost.
+  const said =
+    '**Superseded**: another comment shows its latest plan. What stands here approves nothing any more.';
+  const shown = `${rest.slice(0, at)}${said}\n\n${rest.slice(at)}`;
+  return `${lead.join('\n')}\n${name === null ? shown : withListed(shown, name, 'superseded')}`;
 }
 
 /** A result in one line: its heading, its run and how it is undone. */

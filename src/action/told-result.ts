@@ -8,7 +8,7 @@ import { nextSteps } from '../report/next.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { markerLine, noPlan } from './marker.js';
-import { commentKey, configInRepository, runAddress } from './places.js';
+import { commentKey, configInRepository, environmentOf, runAddress } from './places.js';
 import { partsOf, sectionText, undoText, withResult } from './sections.js';
 import { aboutText, type Subject, subjectOf } from './subject.js';
 import { origin, planText, problemsBlock } from './text.js';
@@ -47,7 +47,8 @@ export async function tellResult(
     ...(problems.length === 0 ? [] : [await problemsBlock(problems, problemsRoom)]),
     `${origin(job.event)}\n`,
   ];
-  await post(job, inputs, plan, { text: parts.join('\n'), sent: did, did: result.run !== null });
+  const words = outcome(result, problems.length > 0);
+  await post(job, inputs, plan, { text: parts.join('\n'), words, sent: did, did: result.run !== null });
 }
 
 /** The same where it came to nothing: `sent` says whether something may have been sent before it failed. */
@@ -69,17 +70,23 @@ export async function tellNotApplied(
     await problemsBlock(problems, problemsRoom),
     `${origin(job.event)}\n`,
   ].join('\n\n');
-  await post(job, inputs, plan, { text, sent, did: true });
+  await post(job, inputs, plan, { text, words: sent ? 'failed' : 'not applied', sent, did: true });
 }
 
 async function post(
   job: Job,
   inputs: Inputs,
   plan: Plan | null,
-  { did, ...said }: { readonly text: string; readonly sent: boolean; readonly did: boolean },
+  {
+    did,
+    words,
+    ...said
+  }: { readonly text: string; readonly words: string; readonly sent: boolean; readonly did: boolean },
 ): Promise<void> {
   const key = commentKey(inputs, plan?.environment ?? null);
-  const told = { ...said, link: runAddress(job.event) };
+  const name = plan?.environment ?? environmentOf(inputs);
+  const listed = name === null ? {} : { listed: { name, words: `apply: ${words}` } };
+  const told = { ...said, ...listed, link: runAddress(job.event) };
   await job.posts.result(inputs, key, async (body) => {
     if (body !== null) {
       const parts = partsOf(body, key);

@@ -116,6 +116,26 @@ describe('the comment after apply', () => {
     expect(comment(site).body).toBe(body);
   });
 
+  it('stays as it is where somebody else edited it, and a warning says so', async () => {
+    const site = await merged(acme('Renamed'));
+    const [written] = site.github.comments;
+    if (written !== undefined) site.github.edit(written, { id: 5, login: 'mallory' }, `${written.body}x`);
+    const { body } = comment(site);
+    for (const inputs of [
+      { 'expect-digest': 'from-pull-request' },
+      { 'expect-digest': 'from-pull-request' },
+      {},
+    ]) {
+      const { code, log } = await apply(site, inputs);
+      expect(code).toBe('expect-digest' in inputs ? 1 : 0);
+      expect(log).toContain(
+        "::warning title=idops::The result can't be written: the comment with the plan of pull",
+      );
+      expect(log).toContain('was edited by mallory');
+      expect(comment(site).body).toBe(body);
+    }
+  });
+
   it('says that there was nothing to apply where no run told anything', async () => {
     const site = await merged(acme('Renamed'));
     await site.write({ 'manifests/organizations.yaml': '' });
@@ -191,12 +211,13 @@ describe('the comment after apply', () => {
 
   it('that may not be written is a warning, and the run stands', async () => {
     const site = await merged(acme('Renamed'));
-    const message = 'Resource not accessible by integration';
+    const message = 'Resource not accessible by integration.';
     site.github.faults.push({ method: 'PATCH', path: /comments/, status: 403, message });
     const { code, log } = await apply(site);
     expect(code).toBe(0);
     expect(log).toContain("::warning title=idops::The result can't be written");
     expect(log).toContain('pull-requests: write');
+    expect(log).not.toContain('..');
   });
 
   it('has no secret in it', async () => {

@@ -110,6 +110,8 @@ describe('several environments', () => {
     expect(after).toContain(`## idops apply for \`production\` at \`${address(production)}\`: 1 applied`);
     expect(after.indexOf('idops apply')).toBeGreaterThan(after.indexOf('## idops plan for `staging`'));
     expect(after.match(/## idops plan for/g)).toHaveLength(2);
+    expect(after).toContain('\n- `production`: apply: 1 applied\n');
+    expect(after).toContain('\n- `staging`: 1 to update');
     expect(site.sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
@@ -183,6 +185,87 @@ describe('several environments', () => {
     await run();
     expect(comment()).toMatch(/## idops plan for `staging` at `[^`]+`: outdated, nothing is declared/);
     expect(comment()).toMatch(/## idops plan for `production` at `[^`]+`: 1 to update/);
+  });
+
+  describe('planned apart as well', () => {
+    const wrong = 'wrong-token-0123456789';
+    const alone = (): { readonly [name: string]: string } => ({
+      environments: '',
+      environment: 'production',
+      token: productionToken,
+      'base-url': production.url,
+    });
+    const applied = async (): Promise<ActionRun> => {
+      site.github.merge(7, sha);
+      return await run({ ...alone(), command: 'apply', 'expect-digest': 'from-pull-request' }, { sha });
+    };
+    const bodies = (): string[] => site.github.comments.map(({ body }) => body);
+
+    it.each<[string, () => Promise<unknown>, () => Promise<unknown>]>([
+      [
+        'together it fails',
+        () => run(alone()),
+        () => run({ token: `staging: ${site.sandbox.token}\nproduction: ${wrong}` }),
+      ],
+      ['together the inputs are wrong', () => run(alone()), () => run({ args: '--evil' })],
+      ['alone it fails', () => run(), () => run({ ...alone(), token: wrong })],
+      ['alone the inputs are wrong', () => run(), () => run({ ...alone(), args: '--evil' })],
+    ])('approve nothing any more where later %s', async (_, first, second) => {
+      await first();
+      await second();
+      expect(bodies()).toHaveLength(2);
+      expect(bodies()[0]).toContain('**Superseded**: ');
+      const { code, log } = await applied();
+      expect(code).toBe(1);
+      expect(log).toContain('shows no plan for this environment');
+      expect(production.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    });
+
+    it.each([
+      ['together', 0],
+      ['alone', 1],
+    ])('are approved by the later comment, of a plan %s, which gets the result', async (_, later) => {
+      const steps = [() => run(alone()), () => run()];
+      await steps[1 - later]?.();
+      await site.write(acme('Again'));
+      await steps[later]?.();
+      // One is found again as well.
+      await steps[1 - later]?.();
+      await steps[later]?.();
+      expect(bodies()).toHaveLength(2);
+      const [superseded = ''] = bodies();
+      const { code, log } = await applied();
+      expect(code, log).toBe(0);
+      expect(bodies()[0]).toBe(superseded);
+      expect(superseded).toContain('**Superseded**: ');
+      expect(bodies()[1]).toContain(': 1 applied');
+      expect(bodies()[1]).not.toContain('Superseded');
+      // What is not in the later one is still approved.
+      const all = bodies().join('\n');
+      expect(all.match(/^<!-- idops-plan [^>]*digest=/gm)).toHaveLength(2);
+      expect(all.match(/^<!-- idops-past /gm)).toHaveLength(1);
+    });
+
+    it('carry nothing on that somebody else wrote', async () => {
+      await run();
+      const [comment] = site.github.comments;
+      if (comment !== undefined) site.github.edit(comment, { id: 5, login: 'mallory' }, `${comment.body}x`);
+      await run(alone());
+      expect(bodies()).toHaveLength(2);
+      expect(bodies()[0]).not.toContain('Superseded');
+      const { code, log } = await applied();
+      expect(code).toBe(1);
+      expect(log).toContain('was edited by mallory');
+    });
+
+    it('are one where one is named', async () => {
+      await run({
+        environments: 'production',
+        token: `production: ${productionToken}`,
+        'base-url': production.url,
+      });
+      expect(comment()).toContain('## idops plan: 1 environment\n');
+    });
   });
 
   it('are validated each', async () => {
