@@ -50,10 +50,10 @@ export async function approvalOf(
   } catch (failure) {
     if (!(failure instanceof GithubFailure)) throw failure;
     throw refusal(
-      `what was approved can't be read: ${failure.message}`,
+      `what was approved can't be read: ${failure.message.replace(/\.$/, '')}`,
       failure.lacksPermission
         ? 'the job needs the permissions contents: read and pull-requests: read'
-        : 'nothing was sent; run it again when GitHub answers',
+        : `nothing was sent; run it again when ${failure.answered ? 'that is put right or over' : 'GitHub answers'}`,
     );
   }
 }

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { annotationText, inRepository } from '../report/github.js';
 import { plural } from '../report/words.js';
 import type { WorkflowEvent } from './event.js';
+import { expecting } from './github-answers.js';
 import { type Manner, once, openClient } from './github-client.js';
 import { type Annotated, titleLine } from './log.js';
 
@@ -24,6 +26,8 @@ const most = 1_000;
 const messageLimit = 64 * 1024;
 const titleLimit = 255;
 const nameLimit = 100;
+
+const rawCheck = z.object({ id: z.number() });
 
 const levels = { error: 'failure', warning: 'warning', notice: 'notice' } as const;
 
@@ -56,7 +60,7 @@ export async function writeCheckRun(
       conclusion: check.conclusion,
       details_url: check.url,
       output: { ...output, annotations: sent.slice(0, batch) },
-      ...once,
+      request: { ...expecting(rawCheck).request, ...once.request },
     });
     return data.id;
   });

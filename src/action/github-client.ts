@@ -1,5 +1,6 @@
 import type { getOctokit } from '@actions/github';
 import { escapeText } from '../base/escape.js';
+import { UnreadableAnswer, wholeFetch } from './github-answers.js';
 
 /** What GitHub refused, in words for a person. */
 export class GithubFailure extends Error {
@@ -7,19 +8,27 @@ export class GithubFailure extends Error {
   readonly status: number | null;
   /** Whether GitHub says that it is a permission that the token lacks. */
   readonly lacksPermission: boolean;
+  /** Whether GitHub said so itself: asking again changes nothing by itself then. */
+  readonly answered: boolean;
+  /** Whether something may have been written all the same. */
+  readonly mayBeDone: boolean;
 
   constructor(
     message: string,
     {
       status = null,
       lacksPermission = false,
+      answered = false,
+      mayBeDone = false,
       cause,
-    }: { readonly status?: number | null; readonly lacksPermission?: boolean; readonly cause?: unknown } = {},
+    }: Partial<Pick<GithubFailure, 'status' | 'lacksPermission' | 'answered' | 'mayBeDone' | 'cause'>> = {},
   ) {
     super(message, { cause });
     this.name = 'GithubFailure';
     this.status = status;
     this.lacksPermission = lacksPermission;
+    this.answered = answered;
+    this.mayBeDone = mayBeDone;
   }
 }
 
@@ -46,8 +55,8 @@ export interface GithubClient {
 
 /** How often a request is sent again. */
 const retries = 3;
-/** A job that waits longer than this for a limit to pass costs more than a comment is worth, in seconds. */
-const longestPause = 120;
+/** A job that waits longer than this for limits to pass costs more than a comment is worth, in seconds for one request. */
+const longestWait = 180;
 /** The wait for a secondary limit where GitHub doesn't say how long it lasts, in seconds: doubled each time. */
 const secondaryPause = 60;
 
@@ -72,8 +81,14 @@ export async function openClient(token: string, manner: Manner): Promise<GithubC
       cause: failure,
     });
   });
-  const waits = (pause: number, _options: object, _octokit: object, repeated: number): boolean =>
-    pause <= longestPause && repeated < retries;
+  const waited = new WeakMap<object, number>();
+  const waits = (pause: number, options: object, _octokit: object, repeated: number): boolean => {
+    const whole = (waited.get(options) ?? 0) + pause;
+    waited.set(options, whole);
+    return whole <= longestWait && repeated < retries;
+  };
+  // How many requests that write something are under way.
+  let writing = 0;
   const octokit = getOctokit(
     token,
     {
@@ -97,15 +112,24 @@ export async function openClient(token: string, manner: Manner): Promise<GithubC
         const end = () => ending.abort();
         signal.addEventListener('abort', end);
         const timer = setTimeout(() => ending.abort(late(timeout)), timeout * 1000);
+        const given = { ...options.request };
+        const written = writes(options) ? 1 : 0;
+        writing += written;
         try {
           // What is given on is not what reaches the request.
-          options.request = { ...options.request, signal: ending.signal };
+          options.request = {
+            ...given,
+            signal: ending.signal,
+            fetch: wholeFetch(given.fetch ?? fetch, given.expects),
+          };
           return await request(options);
         } catch (failure) {
           const times = limited.get(options) ?? 0;
           if (sayPause(failure as RawFailure, secondaryPause * 2 ** times)) limited.set(options, times + 1);
           throw failure;
         } finally {
+          writing -= written;
+          options.request = given;
           clearTimeout(timer);
           signal.removeEventListener('abort', end);
         }
@@ -118,10 +142,10 @@ export async function openClient(token: string, manner: Manner): Promise<GithubC
   return {
     octokit,
     ask: async (work) => {
-      if (signal.aborted) throw interrupted();
+      if (signal.aborted) throw interrupted(false);
       let stop: (() => void) | undefined;
       const stopped = new Promise<never>((_, reject) => {
-        stop = () => reject(interrupted());
+        stop = () => reject(interrupted(writing > 0));
         signal.addEventListener('abort', stop, { once: true });
       });
       try {
@@ -142,6 +166,10 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 interface RawFailure {
   readonly status?: unknown;
   message?: unknown;
+  readonly cause?: unknown;
+  readonly request?: { readonly method?: string; readonly url?: string };
+  /** What GraphQL refuses. */
+  readonly errors?: readonly { readonly message: string }[];
   readonly response?: { readonly headers?: { [name: string]: unknown }; readonly data?: unknown };
 }
 
@@ -163,25 +191,53 @@ function sayPause(failure: RawFailure, otherwise: number): boolean {
   return true;
 }
 
-function interrupted(): GithubFailure {
-  return new GithubFailure('interrupted');
+function interrupted(mayBeDone: boolean): GithubFailure {
+  return new GithubFailure('interrupted', { mayBeDone });
 }
 
 function late(timeout: number): Error {
   return new Error(`no answer within ${timeout} seconds`);
 }
 
+/** Whether a request changes something. */
+function writes({ method = 'GET', url = '' }: NonNullable<RawFailure['request']>): boolean {
+  return method !== 'GET' && !url.endsWith('/graphql');
+}
+
+/** Where no connection was made, nothing was sent either. */
+const neverSent =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|.*CERT.*)$/;
+
+function wasSent({ cause }: RawFailure): boolean {
+  const code = (cause as { cause?: { code?: unknown } } | undefined)?.cause?.code;
+  return typeof code !== 'string' || !neverSent.test(code);
+}
+
 function inWords(failure: RawFailure): GithubFailure {
-  const { status, message, response } = failure;
-  const code = typeof status === 'number' ? status : null;
+  const { status, message, response, cause, request = {}, errors } = failure;
+  const unreadable = [failure, cause].find((one) => one instanceof UnreadableAnswer);
   const data = response?.data as { message?: unknown } | undefined;
-  const said = typeof data?.message === 'string' ? data.message : String(message);
-  const short = escapeText(said.length > 300 ? `${said.slice(0, 300)}…` : said);
-  return code === null || response === undefined
-    ? new GithubFailure(`GitHub can't be asked: ${short}`, { cause: failure })
-    : new GithubFailure(`GitHub answers ${code}: ${short}`, {
-        status: code,
-        lacksPermission: code === 403 && /^Resource not accessible by/i.test(said),
-        cause: failure,
-      });
+  const texts = errors?.map((one) => one.message) ?? [];
+  const said =
+    texts.length > 0 ? texts.join('; ') : typeof data?.message === 'string' ? data.message : String(message);
+  const line = said.replace(/\s+/g, ' ').trim();
+  const short = escapeText(line.length > 300 ? `${line.slice(0, 300)}…` : line);
+  if (response === undefined) {
+    const mayBeDone = writes(request) && wasSent(failure);
+    const words = mayBeDone ? `GitHub's answer was lost: ${short}` : `GitHub can't be asked: ${short}`;
+    return new GithubFailure(unreadable === undefined ? words : `GitHub's answer ${unreadable.message}`, {
+      mayBeDone,
+      cause: failure,
+    });
+  }
+  const code = typeof status === 'number' ? status : null;
+  return new GithubFailure(`GitHub answers${code === null ? '' : ` ${code}`}: ${short}`, {
+    status: code,
+    answered: code === null || code < 500,
+    lacksPermission:
+      (code === 403 || code === null) &&
+      [said, ...texts].some((text) => /^Resource not accessible by/i.test(text)),
+    mayBeDone: writes(request) && code !== null && code >= 500,
+    cause: failure,
+  });
 }

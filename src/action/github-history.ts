@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { query } from './github-answers.js';
 import type { GithubClient } from './github-client.js';
 
 /** Somebody on GitHub. */
@@ -70,6 +72,10 @@ const textQuery = 'query ($id: ID!) { node(id: $id) { ... on UserContentEdit { d
 
 /** Who wrote and edited comments, which the REST API doesn't tell. */
 export function openHistory(octokit: GithubClient['octokit'], ask: GithubClient['ask']): GithubHistory {
+  const editsAfter = async (id: string, after: string | null): Promise<RawEdits> => {
+    const { node } = await query(octokit, versionsQuery, { id, first: pageSize, after }, rawVersions);
+    return node?.userContentEdits;
+  };
   return {
     histories: (nodes) =>
       ask(async () => {
@@ -77,10 +83,10 @@ export function openHistory(octokit: GithubClient['octokit'], ask: GithubClient[
         let viewer: Author | undefined;
         for (let from = 0; viewer === undefined || from < nodes.length; from += pageSize) {
           const ids = nodes.slice(from, from + pageSize);
-          const answer: RawHistories = await octokit.graphql(historiesQuery, { ids });
+          const answer = await query(octokit, historiesQuery, { ids }, rawHistories);
           viewer = { login: answer.viewer.login, id: answer.viewer.databaseId };
           for (const node of answer.nodes) {
-            if (node?.id === undefined) continue;
+            if (node === null || !('id' in node)) continue;
             const { id, body, createdAt, lastEditedAt } = node;
             const [author, editor] = [who(node.author), who(node.editor)];
             comments.push({ node: id, body, createdAt, lastEditedAt, author, editor });
@@ -93,8 +99,7 @@ export function openHistory(octokit: GithubClient['octokit'], ask: GithubClient[
         const versions: CommentVersion[] = [];
         let after: string | null = null;
         do {
-          const answer: RawVersions = await octokit.graphql(versionsQuery, { id, first: pageSize, after });
-          const edits: RawEdits | null | undefined = answer.node?.userContentEdits;
+          const edits: RawEdits = await editsAfter(id, after);
           for (const edit of edits?.nodes ?? []) {
             if (edit === null) continue;
             versions.push({ node: edit.id, at: edit.editedAt, by: who(edit.editor) });
@@ -105,52 +110,60 @@ export function openHistory(octokit: GithubClient['octokit'], ask: GithubClient[
       }),
     versionText: (id) =>
       ask(async () => {
-        const { node }: RawText = await octokit.graphql(textQuery, { id });
+        const { node } = await query(octokit, textQuery, { id }, rawText);
         return node?.deletedAt === null ? (node.diff ?? null) : null;
       }),
   };
 }
 
-interface RawActor {
-  readonly __typename: string;
-  readonly login: string;
-  readonly databaseId?: number | null;
-}
+const rawActor = z.object({
+  __typename: z.string(),
+  login: z.string(),
+  databaseId: z.number().nullish(),
+});
 
-interface RawHistories {
-  readonly viewer: { readonly login: string; readonly databaseId: number | null };
-  readonly nodes: readonly ({
-    /** Left out where it is the id of something else. */
-    readonly id?: string;
-    readonly body: string;
-    readonly createdAt: string;
-    readonly lastEditedAt: string | null;
-    readonly author: RawActor | null;
-    readonly editor: RawActor | null;
-  } | null)[];
-}
+/** Whoever the token belongs to. */
+export const rawViewer = z.object({
+  viewer: z.object({ login: z.string(), databaseId: z.number().nullable() }),
+});
 
-interface RawEdits {
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-  readonly nodes:
-    | readonly ({
-        readonly id: string;
-        readonly editedAt: string;
-        readonly editor: RawActor | null;
-      } | null)[]
-    | null;
-}
+const rawComment = z.object({
+  id: z.string(),
+  body: z.string(),
+  createdAt: z.string(),
+  lastEditedAt: z.string().nullable(),
+  author: rawActor.nullable(),
+  editor: rawActor.nullable(),
+});
 
-interface RawVersions {
-  readonly node: { readonly userContentEdits?: RawEdits | null } | null;
-}
+// It is empty where it is the id of something else.
+const rawHistories = rawViewer.extend({
+  nodes: z.array(z.union([rawComment, z.strictObject({}), z.null()])),
+});
 
-interface RawText {
-  readonly node: { readonly deletedAt?: string | null; readonly diff?: string | null } | null;
-}
+const rawEdit = z.object({ id: z.string(), editedAt: z.string(), editor: rawActor.nullable() });
+
+const rawVersions = z.object({
+  node: z
+    .object({
+      userContentEdits: z
+        .object({
+          pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+          nodes: z.array(rawEdit.nullable()).nullable(),
+        })
+        .nullish(),
+    })
+    .nullable(),
+});
+
+type RawEdits = NonNullable<z.infer<typeof rawVersions>['node']>['userContentEdits'];
+
+const rawText = z.object({
+  node: z.object({ deletedAt: z.string().nullish(), diff: z.string().nullish() }).nullable(),
+});
 
 /** Somebody as the REST API names them: a bot's name is told from that of a person. */
-function who(actor: RawActor | null): Author | null {
+function who(actor: z.infer<typeof rawActor> | null): Author | null {
   if (actor === null) return null;
   const { __typename, login, databaseId = null } = actor;
   return { id: databaseId, login: __typename === 'Bot' ? `${login}[bot]` : login };

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { isOfFork, type PullRequest, type WorkflowEvent } from './event.js';
+import { expecting, query, read, readAll } from './github-answers.js';
 import { type Manner, once, openClient } from './github-client.js';
-import { type Author, type GithubHistory, openHistory } from './github-history.js';
+import { type Author, type GithubHistory, openHistory, rawViewer } from './github-history.js';
 
 /** A comment, or an issue: what idops wrote, and who did. */
 export interface Remark {
@@ -37,20 +39,18 @@ export async function openGithub(
   manner: Manner,
 ): Promise<GithubApi> {
   const { octokit, ask } = await openClient(token, manner);
-  const { rest, paginate } = octokit;
+  const { rest } = octokit;
   const at = { owner, repo };
   return {
     viewer: () =>
       ask(async () => {
-        const { viewer } = await octokit.graphql<{ viewer: { login: string; databaseId: number | null } }>(
-          '{ viewer { login databaseId } }',
-        );
+        const { viewer } = await query(octokit, '{ viewer { login databaseId } }', {}, rawViewer);
         return { id: viewer.databaseId, login: viewer.login };
       }),
     comments: (issue) =>
       ask(async () => {
-        const found = await paginate(rest.issues.listComments, { ...at, issue_number: issue, per_page: 100 });
-        return found.map(remark);
+        const path = '/repos/{owner}/{repo}/issues/{issue}/comments';
+        return (await readAll(octokit, path, { ...at, issue }, rawRemark)).map(remark);
       }),
     addComment: (issue, body) =>
       ask(async () => {
@@ -68,38 +68,38 @@ export async function openGithub(
       }),
     pullRequestsOf: (sha) =>
       ask(async () => {
-        const found = await paginate(rest.repos.listPullRequestsAssociatedWithCommit, {
-          ...at,
-          commit_sha: sha,
-          per_page: 100,
-        });
+        const path = '/repos/{owner}/{repo}/commits/{sha}/pulls';
+        const found = await readAll(octokit, path, { ...at, sha }, rawPullRequest);
         // Names of repositories don't depend on their case.
         const here = `${owner}/${repo}`.toLowerCase();
         return found.filter(({ base }) => base.repo.full_name.toLowerCase() === here).map(pullRequest);
       }),
     pullRequest: (number) =>
-      ask(async () => pullRequest((await rest.pulls.get({ ...at, pull_number: number })).data)),
+      ask(async () => {
+        const path = '/repos/{owner}/{repo}/pulls/{number}';
+        return pullRequest(await read(octokit, path, { ...at, number }, rawPullRequest));
+      }),
     bringsForeign: (number) =>
       ask(async () => {
-        const { data } = await rest.pulls.get({ ...at, pull_number: number });
-        return data.merged_at === null && isOfFork(data);
+        const path = '/repos/{owner}/{repo}/pulls/{number}';
+        const pull = await read(octokit, path, { ...at, number }, rawOrigin);
+        return pull.merged_at === null && isOfFork(pull);
       }),
     ...openHistory(octokit, ask),
     openIssues: () =>
       ask(async () => {
-        const found = await paginate(rest.issues.listForRepo, {
-          ...at,
-          state: 'open',
-          sort: 'created',
-          direction: 'asc',
-          per_page: 100,
-        });
+        const path = '/repos/{owner}/{repo}/issues';
+        const asked = { ...at, state: 'open', sort: 'created', direction: 'asc' };
+        const found = await readAll(octokit, path, asked, rawIssue);
         return found
           .filter(({ pull_request }) => pull_request === undefined)
           .map((issue) => ({ ...remark(issue), id: issue.number }));
       }),
     openIssue: (title, body) =>
-      ask(async () => (await rest.issues.create({ ...at, title, body, ...once })).data.number),
+      ask(async () => {
+        const request = { ...expecting(rawNumber).request, ...once.request };
+        return rawNumber.parse((await rest.issues.create({ ...at, title, body, request })).data).number;
+      }),
     updateIssue: (number, { body, close }) =>
       ask(async () => {
         await rest.issues.update({
@@ -128,25 +128,39 @@ export function isSame(author: Author, viewer: Author): boolean {
   return [viewer.login, `${viewer.login}[bot]`].includes(author.login);
 }
 
-interface RawRemark {
-  readonly id: number;
-  readonly node_id: string;
-  readonly body?: string | null;
-  readonly user?: { readonly id: number; readonly login: string } | null;
-}
+const rawNumber = z.object({ number: z.number() });
 
-function pullRequest({ number, base, merged_at, merge_commit_sha }: RawPullRequest): PullRequest {
+const rawRemark = z.object({
+  id: z.number(),
+  node_id: z.string(),
+  body: z.string().nullish(),
+  user: z.object({ id: z.number(), login: z.string() }).nullish(),
+});
+
+const rawIssue = rawRemark.extend({ ...rawNumber.shape, pull_request: z.unknown() });
+
+const rawRepository = z.looseObject({ full_name: z.string() });
+
+const rawPullRequest = z.object({
+  number: z.number(),
+  base: z.object({ ref: z.string(), repo: rawRepository }),
+  merged_at: z.string().nullable(),
+  merge_commit_sha: z.string().nullable(),
+});
+
+// It is null where the repository is gone.
+const rawOrigin = rawPullRequest.extend({ head: z.object({ repo: rawRepository.nullable() }) });
+
+function pullRequest({
+  number,
+  base,
+  merged_at,
+  merge_commit_sha,
+}: z.infer<typeof rawPullRequest>): PullRequest {
   return { number, base: base.ref, mergedAt: merged_at, mergeCommit: merge_commit_sha };
 }
 
-interface RawPullRequest {
-  readonly number: number;
-  readonly base: { readonly ref: string };
-  readonly merged_at: string | null;
-  readonly merge_commit_sha: string | null;
-}
-
-function remark({ id, node_id, body, user }: RawRemark): Remark {
+function remark({ id, node_id, body, user }: z.infer<typeof rawRemark>): Remark {
   return {
     id,
     node: node_id,

@@ -83,7 +83,7 @@ export class Posts {
       if (!(failure instanceof GithubFailure)) throw failure;
       const said = failure.lacksPermission
         ? `The permission checks: write would show all ${plural(annotations.length, 'annotation')} in a check run.`
-        : `The check run with all ${plural(annotations.length, 'annotation')} can't be written: ${this.#redactor.redactSentence(failure.message).replace(/\.+$/, '')}.`;
+        : this.#unwritten(`The check run with all ${plural(annotations.length, 'annotation')}`, failure);
       this.#log.annotate('notice', said);
     }
   }
@@ -143,9 +143,14 @@ export class Posts {
       if (!(failure instanceof GithubFailure)) throw failure;
       if (quiet && failure.lacksPermission) return undefined;
       const help = failure.lacksPermission ? ` The job needs the permission ${permission}.` : '';
-      const said = this.#redactor.redactSentence(failure.message).replace(/\.+$/, '');
-      this.#log.annotate('warning', `${what} can't be written: ${said}.${help}`);
+      this.#log.annotate('warning', `${this.#unwritten(what, failure)}${help}`);
       return undefined;
     }
+  }
+
+  /** Says of what wasn't written why that is, or that it isn't known. */
+  #unwritten(what: string, { message, mayBeDone }: GithubFailure): string {
+    const said = this.#redactor.redactSentence(message).replace(/\.+$/, '');
+    return `${what} ${mayBeDone ? 'may or may not have been written' : "can't be written"}: ${said}.`;
   }
 }

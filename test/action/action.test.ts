@@ -254,6 +254,25 @@ describe('what GitHub refuses', () => {
     expect(writes).toHaveLength(1);
   });
 
+  it('writes no second comment where the list of comments breaks off', async () => {
+    const site = await workspace(acme('One'));
+    await site.run({}, pullRequest());
+    site.github.faults.push({ method: 'GET', path: /comments$/, status: 'cut', message: '', times: 1 });
+    await site.write(acme('Two'));
+    await site.run({}, pullRequest());
+    expect(plans(site)).toHaveLength(1);
+    expect(plans(site)[0]).toContain('Two');
+  });
+
+  it('says that it is not known whether a comment was written of which the answer is lost', async () => {
+    const site = await workspace(acme('One'));
+    const lost = { status: 'lost', done: true, message: '' } as const;
+    site.github.faults.push({ method: 'POST', path: /comments$/, ...lost });
+    const { log } = await site.run({}, pullRequest());
+    expect(log).toMatch(/The comment may or may not have been written: GitHub's answer was lost: [^.]+\.$/m);
+    expect(plans(site)).toHaveLength(1);
+  });
+
   it('is not waited for once the job is cancelled', async () => {
     const site = await workspace(acme('One'));
     site.github.faults.push({

@@ -185,7 +185,18 @@ describe('what the comment of a pull request approves', () => {
     const { site } = await planned();
     site.github.merge(7, 'abc123');
     site.github.faults.push({ method: 'POST', path: /graphql/, status: 403, message: 'no' });
-    await refused(site, "what was approved can't be read");
+    const log = await refused(site, "what was approved can't be read");
+    expect(log).toContain('run it again when that is put right or over');
+  });
+
+  it('says which permissions are missing where GraphQL says that one is', async () => {
+    const { site } = await planned();
+    site.github.merge(7, 'abc123');
+    const message = 'Resource not accessible by integration';
+    const body = JSON.stringify({ data: null, errors: [{ type: 'FORBIDDEN', message }] });
+    site.github.faults.push({ method: 'POST', path: /graphql/, status: 200, message, body });
+    const log = await refused(site, `what was approved can't be read: GitHub answers: ${message}`);
+    expect(log).toContain('the job needs the permissions contents: read and pull-requests: read');
   });
 });
 

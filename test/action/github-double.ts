@@ -52,9 +52,16 @@ export interface DoubleAnnotation {
 export interface DoubleFault {
   readonly method: string;
   readonly path: RegExp;
-  /** What it answers with; nothing at all where it is `lost` (the connection goes) or `late` (the answer never comes). */
-  readonly status: number | 'lost' | 'late';
+  /**
+   * What it answers with; nothing at all where it is `lost` (the connection goes) or `late` (the answer never comes), and the
+   * beginning of an answer where that is `cut` or `stalled`.
+   */
+  readonly status: number | 'lost' | 'late' | 'cut' | 'stalled';
   readonly message: string;
+  /** What the answer is in the place of an object with the message. */
+  readonly body?: string;
+  /** Whether the request is done all the same. */
+  readonly done?: boolean;
   readonly headers?: { readonly [name: string]: string };
   /** How many requests get it; all where it isn't given. */
   times?: number;
@@ -112,7 +119,11 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
   };
 
   const server = createServer((request, response) => {
-    void answer(request, response);
+    answer(request, response).catch((failure: unknown) => {
+      // Who asked would wait for ever.
+      if (!response.headersSent) response.writeHead(500, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ message: `the double failed: ${String(failure)}` }));
+    });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -125,20 +136,32 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     const method = request.method ?? 'GET';
     requests.push(`${method} ${address.pathname}${address.search}`);
     received.push(text);
-    const send = (status: number, data: unknown, headers: { [name: string]: string } = {}): void => {
-      response.writeHead(status, { 'content-type': 'application/json', ...headers });
-      response.end(JSON.stringify(data));
-    };
-    if (!/^token \S+$/.test(request.headers.authorization ?? ''))
-      return send(401, { message: 'Bad credentials' });
     const fault = faults.find(
       (one) => one.method === method && one.path.test(address.pathname) && (one.times ?? 1) > 0,
     );
+    const send = (status: number, data: unknown, headers: { [name: string]: string } = {}): void => {
+      if (fault?.done === true) {
+        fail(fault);
+        return;
+      }
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
+      response.end(JSON.stringify(data));
+    };
+    const fail = ({ status, message, body = JSON.stringify({ message }), headers }: DoubleFault): void => {
+      if (status === 'late') return;
+      if (status === 'lost') return void request.socket.destroy();
+      const code = typeof status === 'number' ? status : 200;
+      response.writeHead(code, { 'content-type': 'application/json', ...headers });
+      if (typeof status === 'number') return void response.end(body);
+      response.write('[', () => {
+        if (status === 'cut') request.socket.destroy();
+      });
+    };
+    if (!/^token \S+$/.test(request.headers.authorization ?? ''))
+      return send(401, { message: 'Bad credentials' });
     if (fault !== undefined) {
       if (fault.times !== undefined) fault.times -= 1;
-      if (fault.status === 'late') return;
-      if (fault.status === 'lost') return void request.socket.destroy();
-      return send(fault.status, { message: fault.message }, fault.headers);
+      if (fault.done !== true) return fail(fault);
     }
     const sent = text === '' ? {} : (JSON.parse(text) as { title?: string; body?: string; state?: string });
     if ((sent.body ?? '').length > 65_536) {
@@ -199,7 +222,10 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
       return send(200, { id: kept.id });
     }
     if (path === 'issues') {
-      if (method === 'GET') return paged(issues.filter(({ state }) => state === 'open'));
+      if (method === 'GET') {
+        const open = issues.filter(({ state }) => state === 'open');
+        return paged(open.map((one) => ({ ...one, node_id: `I_${one.id}` })));
+      }
       ids += 1;
       const made = {
         id: ids * 7,

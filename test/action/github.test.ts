@@ -29,6 +29,94 @@ const reading = { method: 'GET', path: /comments$/, message: 'bad gateway' };
 const asking = { method: 'POST', path: /graphql$/, message: 'bad gateway' };
 const writing = { method: 'POST', path: /comments$/, message: 'bad gateway' };
 
+const list = { method: 'GET', path: /(comments|pulls|issues)$/, message: '' };
+const one = { method: 'GET', path: /pulls\/7$/, message: '' };
+
+const broken: [string, Pick<DoubleFault, 'status' | 'body' | 'headers'>, string][] = [
+  ['is cut off', { status: 'cut' }, 'broke off'],
+  ['stalls', { status: 'stalled' }, 'no answer within 0.5 seconds'],
+  ['is empty', { status: 200, body: '' }, "isn't JSON"],
+  ['is a broken list', { status: 200, body: '[{"id":1,' }, "isn't JSON"],
+  [
+    'is a page',
+    { status: 200, body: '<html>portal</html>', headers: { 'content-type': 'text/html' } },
+    "isn't JSON",
+  ],
+  ['is something else', { status: 200, body: '{"hello":1}' }, "isn't what was asked for"],
+  ['is a list of something else', { status: 200, body: '[{"hello":1}]' }, "isn't what was asked for"],
+];
+
+const reads: [string, typeof list, (api: GithubApi) => Promise<unknown>][] = [
+  ['comments', list, (api) => api.comments(7)],
+  ['pull requests of a commit', list, (api) => api.pullRequestsOf('abc')],
+  ['issues', list, (api) => api.openIssues()],
+  ['a pull request', one, (api) => api.pullRequest(7)],
+  ['whose a pull request is', one, (api) => api.bringsForeign(7)],
+  ['whose the token is', asking, (api) => api.viewer()],
+  ['who wrote comments', asking, (api) => api.histories([])],
+  ['the versions of a comment', asking, (api) => api.versions('IC_1')],
+  ['the text of a version', asking, (api) => api.versionText('UCE_1_0')],
+];
+
+describe('an answer that tells nothing', () => {
+  it.each(
+    reads.flatMap(([what, fault, ask]) =>
+      broken
+        // The ways to break are the same for all: one list, and one query, show each of them.
+        .filter(
+          ([how]) =>
+            what === 'comments' ||
+            what === 'whose the token is' ||
+            how === 'is cut off' ||
+            how === 'is something else',
+        )
+        .map(([how, said, words]) => [what, how, fault, ask, said, words] as const),
+    ),
+  )('fails, and is asked for again: %s, of which the answer %s', async (_, __, fault, ask, said, words) => {
+    const manner = said.status === 'stalled' ? { timeout: 0.5 } : {};
+    const { github, api } = await opened([{ ...fault, ...said }], manner);
+    const asked = ask(api);
+    await expect(asked).rejects.toThrow(GithubFailure);
+    await expect(asked).rejects.toThrow(words);
+    expect(github.requests).toHaveLength(4);
+  });
+
+  it.each(['{"data":null}', '{"data":{"viewer":null,"nodes":[],"node":{"userContentEdits":1,"diff":1}}}'])(
+    'fails by GraphQL where it has no data, or other data: %s',
+    async (body) => {
+      const { api } = await opened([{ ...asking, status: 200, body }]);
+      for (const [, fault, ask] of reads) {
+        if (fault === asking)
+          await expect(ask(api)).rejects.toThrow("GitHub's answer isn't what was asked for");
+      }
+    },
+  );
+
+  it('is read where it comes whole the next time', async () => {
+    const { github, api } = await opened([{ ...list, status: 'cut', times: 1 }]);
+    github.comments.push({ id: 1, number: 7, body: 'x', user: { id: 2, login: 'a' } });
+    expect(await api.comments(7)).toMatchObject([{ id: 1, body: 'x' }]);
+  });
+
+  it('does not matter of a comment that was written', async () => {
+    const { github, api } = await opened([{ ...writing, status: 'cut', done: true }]);
+    await api.addComment(7, 'x');
+    expect(github.comments).toHaveLength(1);
+    expect(github.requests).toHaveLength(1);
+  });
+
+  it('leads nowhere else for the rest of a list: the token would go there', async () => {
+    const other = await githubDouble();
+    afterwards(() => other.close());
+    const headers = { link: `<${other.url}/repos/acme/identity/issues/7/comments?page=2>; rel="next"` };
+    const { api } = await opened([{ ...list, status: 200, body: '[]', headers }]);
+    await expect(api.comments(7)).rejects.toThrow(
+      "GitHub's answer leads to another server for the rest of a list, and that is not asked",
+    );
+    expect(other.requests).toEqual([]);
+  });
+});
+
 describe('what is asked of GitHub', () => {
   it.each<[string, DoubleFault, (api: GithubApi) => Promise<unknown>]>([
     ['a read after a 502', { ...reading, status: 502, times: 3 }, (api) => api.comments(7)],
@@ -47,6 +135,59 @@ describe('what is asked of GitHub', () => {
   ])('is not written again after %s: it may be there', async (_, status) => {
     const { github, api } = await opened([{ ...writing, status }]);
     await expect(api.addComment(7, 'x')).rejects.toThrow(GithubFailure);
+    expect(github.requests).toHaveLength(1);
+  });
+
+  it.each<[string, Partial<DoubleFault>, boolean]>([
+    ['a 502', { status: 502, done: true }, true],
+    ['a lost connection', { status: 'lost', done: true }, true],
+    ['no answer in time', { status: 'late', done: true }, true],
+    ['a 403', { status: 403 }, false],
+  ])('may have been written after %s', async (_, fault, mayBeDone) => {
+    const manner = fault.status === 'late' ? { timeout: 1 } : {};
+    const { api } = await opened([{ ...writing, status: 0, ...fault }], manner);
+    await expect(api.addComment(7, 'x')).rejects.toMatchObject({ mayBeDone });
+    await expect(api.comments(7)).resolves.toHaveLength(mayBeDone ? 1 : 0);
+  });
+
+  it('was not written where there is no connection, nor where only a read fails', async () => {
+    const { github, api } = await opened([{ ...reading, status: 502 }]);
+    await expect(api.comments(7)).rejects.toMatchObject({ mayBeDone: false, answered: false });
+    await github.close();
+    await expect(api.addComment(7, 'x')).rejects.toMatchObject({ mayBeDone: false });
+  });
+
+  it('may have been written where the job is cancelled while it is', async () => {
+    const controller = new AbortController();
+    const { github, api } = await opened([{ ...writing, status: 'late' }], { signal: controller.signal });
+    const failed = expect(api.addComment(7, 'x')).rejects.toMatchObject({
+      message: 'interrupted',
+      mayBeDone: true,
+    });
+    await expect.poll(() => github.requests.length).toBe(1);
+    controller.abort();
+    await failed;
+  });
+
+  it('waits for limits no longer than three minutes in all', async () => {
+    const limit = { ...writing, status: 429, message: secondary, headers: { 'retry-after': '100' } };
+    const { github, api } = await opened([limit]);
+    await expect(api.addComment(7, 'x')).rejects.toThrow('GitHub answers 429');
+    expect(github.requests).toHaveLength(2);
+  });
+
+  it('says on one line what GraphQL refuses, and whether it is a permission', async () => {
+    const message = 'Resource not accessible by integration';
+    const body = JSON.stringify({
+      data: null,
+      errors: [{ type: 'FORBIDDEN', message }, { message: 'a\nb.' }],
+    });
+    const { github, api } = await opened([{ ...asking, status: 200, body }]);
+    await expect(api.viewer()).rejects.toMatchObject({
+      message: `GitHub answers: ${message}; a b.`,
+      lacksPermission: true,
+      answered: true,
+    });
     expect(github.requests).toHaveLength(1);
   });
 
