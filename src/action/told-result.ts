@@ -7,7 +7,7 @@ import { code, prose } from '../report/marked.js';
 import { nextSteps } from '../report/next.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
-import { markerLine, noPlan } from './marker.js';
+import { markerLine, noPlan, readMarkers } from './marker.js';
 import { commentKey, configInRepository, environmentOf, runAddress } from './places.js';
 import { partsOf, sectionText, undoText, withResult } from './sections.js';
 import { aboutText, type Subject, subjectOf } from './subject.js';
@@ -92,7 +92,10 @@ async function post(
       const parts = partsOf(body, key);
       // A run that had nothing to do takes nothing away of what one before it did.
       const { result, unsent } = parts;
-      return (result ?? unsent) !== null && !did ? null : withResult(parts, key, told);
+      if ((result ?? unsent) !== null && !did) return null;
+      const shown = readMarkers(body).find((marker) => marker.kind === 'plan' && marker.key === key);
+      const isOther = told.sent && plan !== null && shown?.digest !== plan.digest;
+      return withResult(parts, key, isOther ? { ...told, text: ofOtherPlan(told.text) } : told);
     }
     if (!told.sent || plan === null) return null;
     const first = markerLine({ kind: 'plan', key, run: job.event.runId, ...noPlan });
@@ -100,6 +103,12 @@ async function post(
     const parts = partsOf(`${first}\n${sectionText(key, planned)}`, key);
     return withResult(parts, key, told);
   });
+}
+
+/** A result that isn't of the plan below it. */
+function ofOtherPlan(text: string): string {
+  const note = '**What was applied is another plan than the one below:** the summary of the run shows it.';
+  return text.replace(/^## .*$/m, (title) => `${title}\n\n${note}`);
 }
 
 /** What became of the changes, in words for a heading: `3 applied, 1 failed`. */

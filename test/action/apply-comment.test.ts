@@ -53,6 +53,17 @@ describe('the comment after apply', () => {
     expect(result).toContain('/actions/runs/77/attempts/2)');
     expect(planned).toContain('## idops plan for `production`');
     expect(planned).toContain('Renamed');
+    expect(body).not.toContain('another plan');
+  });
+
+  it('says where what was applied is another plan than the one that stands below', async () => {
+    const site = await merged(acme('Renamed'));
+    await site.write(acme('Another'));
+    expect((await apply(site)).code).toBe(0);
+    const { body } = comment(site);
+    const [result = '', planned = ''] = body.split('<details><summary>What was planned</summary>');
+    expect(result).toContain('**What was applied is another plan than the one below:**');
+    expect(planned).toContain('Renamed');
   });
 
   it('keeps the result of before where a repeated run has nothing to do, and has one of a further run in its place', async () => {
