@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseJson } from '../base/json.js';
 import { error, type Problem } from '../base/problems.js';
 import { redactAddress } from '../base/redact.js';
-import { canonical, type Json, mapValues } from '../base/values.js';
+import { canonical, holdsSensitive, type Json, mapValues, Sensitive } from '../base/values.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Hasher } from '../state/secrets.js';
@@ -84,10 +84,18 @@ export function sealedName(
   return redactAddress(address, { redactName }) === address ? address : redactAddress(key, { redactName });
 }
 
-/** Everything that was observed of an object, sets in one order; and what is recorded of a client's generation. */
-function observedOf({ kind, fields, apply }: Change, hasher: Hasher): Json {
+/**
+ * Everything that was observed of an object, sets in one order; and what is recorded of a client's generation. What a
+ * server has where the manifest has a secret is one too: the former secret, or the same.
+ */
+function observedOf(change: Change, hasher: Hasher): Json {
+  const { kind, fields, apply } = change;
   const types = kindOf(kind).fields;
-  const before = mapValues(apply.before, (field, name) => normalForm(types[name] ?? value, field));
+  const secret = secretFields(change);
+  const before = mapValues(apply.before, (field, name) => {
+    const normal = normalForm(types[name] ?? value, field);
+    return secret.has(name) ? new Sensitive(withHashes(normal, hasher)) : normal;
+  });
   const generation = fields.find(({ path }) => path === 'did_generation');
   return [
     withHashes(before, hasher),
@@ -95,6 +103,16 @@ function observedOf({ kind, fields, apply }: Change, hasher: Hasher): Json {
     apply.generation ?? null,
     withHashes(generation?.before ?? null, hasher),
   ];
+}
+
+/** The fields that the manifest has a secret in; of a change that is blocked all that it mentions, since nobody knows. */
+function secretFields({ action, fields, apply }: Change): Set<string> {
+  if (action === 'blocked') return new Set(apply.managed);
+  const asked = Object.entries(apply.expected).flatMap(([name, field]) =>
+    holdsSensitive(field) ? [name] : [],
+  );
+  const shown = fields.flatMap(({ path, sensitive }) => (sensitive ? [path.replace(/[.[].*$/s, '')] : []));
+  return new Set([...asked, ...shown]);
 }
 
 function hashOf(value: Parameters<typeof canonical>[0]): string {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Fields } from '../../src/base/values.js';
+import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Change, Plan } from '../../src/plan/plan.js';
 import { isStoredPlan, parseStoredPlan, type StoredPlan, seal, staleness } from '../../src/plan/stored.js';
-import { changeOf, planOf } from '../report/plans.js';
+import { changeOf, fieldOf, planOf } from '../report/plans.js';
 
 const options = { targets: [], kinds: [], prune: false, assert: false };
 const same = (text: string): string => text;
@@ -126,6 +126,41 @@ describe('a file', () => {
     expect(read.code).toBe('plan-unreadable');
     return read.message;
   };
+
+  it.each<[string, Partial<Change>]>([
+    ['that is to be another', { fields: [fieldOf({ path: 'label', sensitive: true })] }],
+    ['that stays', { apply: { ...changeOf().apply, expected: { label: new Sensitive('hunter2hunter2') } } }],
+    [
+      'of a change that is blocked',
+      { action: 'blocked', apply: { ...changeOf().apply, managed: ['label'] } },
+    ],
+  ])('has no quick hash of a secret %s, as the server has it', async (_, parts) => {
+    const before = { label: 'hunter2hunter2', name: 'acme' };
+    const change = organization('acme', 'New', parts, before);
+    const [sealed, elsewhere, other] = await Promise.all(
+      [
+        planOf([{ ...change, apply: { ...change.apply, before } }]),
+        {
+          ...planOf([{ ...change, apply: { ...change.apply, before } }]),
+          server: 'https://other.example.com',
+        },
+        planOf([{ ...change, apply: { ...change.apply, before: { ...before, label: 'hunter3hunter3' } } }]),
+      ].map(async (plan) => (await seal(plan, options, same)).objects[0]?.observed),
+    );
+    // It would be the same everywhere if it weren't salted with the server's address.
+    expect(sealed).not.toBe(elsewhere);
+    expect(sealed).not.toBe(other);
+  });
+
+  it('has the same hash everywhere of what is no secret', async () => {
+    const plan = planOf([organization('acme', 'New', {}, { label: 'Old' })]);
+    const [here, there] = await Promise.all(
+      [plan, { ...plan, server: 'https://other.example.com' }].map(
+        async (one) => (await seal(one, options, same)).objects[0]?.observed,
+      ),
+    );
+    expect(here).toBe(there);
+  });
 
   it('is read as a stored plan', async () => {
     const plan = await stored(planOf([organization('acme', 'New')]));
