@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 const built = 'dist/cli/main.js';
 const builder = 'node_modules/esbuild';
 
-// `npm install --global git+https://…`, as pre-commit does it, hands its own --global on, by which npm leaves out what is needed here.
+// pre-commit (`npm install --global --install-links git+file://…`) hands its own --global on, by which npm leaves out what is needed here.
 if (!existsSync(built) && !existsSync(builder) && process.env.npm_config_global === 'true') {
   const { npm_config_global: _, npm_config_prefix: __, npm_config_omit: ___, ...env } = process.env;
   execFileSync('npm', ['ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund'], {

@@ -1,17 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { lint } from './action/linting.js';
 import { workflowErrors } from './action/workflow-parser.js';
+import { afterwards } from './cleanups.js';
 
 interface Step {
+  readonly id?: string;
   readonly uses?: string;
   readonly run?: string;
   readonly with?: { readonly [input: string]: unknown };
 }
 
 interface Job {
+  readonly environment?: string;
   readonly needs?: string | readonly string[];
   readonly permissions?: { readonly [scope: string]: string };
   readonly 'runs-on': string;
@@ -76,11 +81,22 @@ describe('.github/workflows', () => {
     ).toEqual({
       check: [undefined, { contents: 'read' }],
       npm: ['check', { contents: 'read', 'id-token': 'write' }],
-      image: ['check', { attestations: 'write', contents: 'read', 'id-token': 'write', packages: 'write' }],
-      major: [['npm', 'image'], { contents: 'write' }],
+      image: [
+        'check',
+        {
+          'artifact-metadata': 'write',
+          attestations: 'write',
+          contents: 'read',
+          'id-token': 'write',
+          packages: 'write',
+        },
+      ],
+      major: [['check', 'npm', 'image'], { contents: 'write' }],
     });
     const scripts = (name: string): string => jobs[name]?.steps.map(({ run = '' }) => run).join('\n') ?? '';
     expect(scripts('check')).toMatch(/^test "\$TAG" = "v\$\(node .*\n\.ci\/run$/m);
+    for (const name of ['npm', 'image', 'major']) expect(jobs[name]?.environment).toBe(name);
+    expect(scripts('npm')).toMatch(/^npm ci --ignore-scripts$/m);
     expect(scripts('npm')).toContain('npm publish --provenance --access public');
     for (const [name, { steps }] of Object.entries(jobs)) {
       const keeps = steps.some(
@@ -91,17 +107,51 @@ describe('.github/workflows', () => {
   });
 });
 
+describe('the place of a release among the others', () => {
+  const { run = '' } = workflow('release.yml').jobs.check?.steps.find(({ id }) => id === 'place') ?? {};
+
+  function place(tag: string, others: readonly string[], branch = 'origin/main') {
+    const cwd = mkdtempSync(join(tmpdir(), 'idops-release-'));
+    afterwards(() => rmSync(cwd, { recursive: true, force: true }));
+    const git = (...args: string[]) => execFileSync('git', args, { cwd, stdio: 'pipe' });
+    git('init', '--quiet');
+    git('-c', 'user.name=a', '-c', 'user.email=a@b.example', 'commit', '--quiet', '--allow-empty', '-m', 'a');
+    git('update-ref', `refs/remotes/${branch}`, 'HEAD');
+    for (const name of [tag, ...others]) git('tag', name);
+    const file = join(cwd, 'output');
+    writeFileSync(file, '');
+    execFileSync('bash', ['-e', '-c', run], {
+      cwd,
+      stdio: 'pipe',
+      env: { PATH: process.env.PATH, TAG: tag, GITHUB_OUTPUT: file },
+    });
+    return readFileSync(file, 'utf8').trim().split('\n');
+  }
+
+  it.each([
+    ['v0.1.0', [], ['channel=latest', 'major=v0']],
+    ['v1.10.0', ['v1', 'v1.9.0', 'v1.2.4'], ['channel=latest', 'major=v1']],
+    ['v1.2.4', ['v1', 'v1.10.0'], ['channel=release-1']],
+    ['v1.9.1', ['v1.9.0', 'v2.0.0'], ['channel=release-1', 'major=v1']],
+    ['v2.0.0-rc.1', ['v1.9.0'], ['channel=next']],
+    ['v1.9.0', ['v2.0.0-rc.1', 'v10'], ['channel=latest', 'major=v1']],
+  ])('%s beside %j', (tag, others, outputs) => {
+    expect(place(tag, others)).toEqual(outputs);
+  });
+
+  it('is none where its commit is not on main', () => {
+    expect(() => place('v1.0.0', [], 'origin/other')).toThrow();
+  });
+});
+
 describe('.pre-commit-hooks.yaml', () => {
-  it('has the hook that the docs name, for the files that a project is made of', () => {
+  it('has the hook that the docs name, which runs whatever a commit has or deletes', () => {
     const [hook, ...others] = parse(readFileSync('.pre-commit-hooks.yaml', 'utf8'));
     expect(others).toEqual([]);
     expect(hook).toMatchObject({ language: 'node', entry: 'idops validate', pass_filenames: false });
     expect(readFileSync('docs/github-action.md', 'utf8')).toContain(`hooks: [{ id: ${hook.id} }]`);
-    const files = new RegExp(hook.files);
-    for (const name of ['idops.yaml', 'manifests/emails/reset.html', 'manifests/emails/reset.txt', 'a.yml'])
-      expect(name).toMatch(files);
-    for (const name of ['README.md', 'src/x.ts', 'yaml']) expect(name).not.toMatch(files);
-    // npm builds what it installs from git by this script alone.
+    expect([hook.always_run, hook.files]).toEqual([true, undefined]);
+    // npm builds what pre-commit installs from its clone by this script alone.
     expect(packageOf().scripts.prepare).toBe('node scripts/prepare.js');
   });
 });

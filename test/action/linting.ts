@@ -14,7 +14,8 @@ export function lint(text: string, path: string): LintResult[] {
     const isVars =
       message.startsWith('undefined variable "vars".') && /^ +base-url: \$\{\{ vars\.\w+ \}\}$/.test(at);
     const isAttesting =
-      message.startsWith('unknown permission scope "attestations".') && at === '      attestations: write';
+      /^unknown permission scope "(attestations|artifact-metadata)"\./.test(message) &&
+      /^ {6}(attestations|artifact-metadata): write$/.test(at);
     return !isQueue && !isVars && !isAttesting;
   });
 }
