@@ -1,4 +1,5 @@
 // Shows a plan as a note of the merge request, and writes the note of the time before anew: node note.mjs plan.md production
+// Where there is no plan.md, the note says so: what it showed before was another commit's plan.
 //
 // GITLAB_TOKEN is a project access token (role Reporter, scope api); the rest is set by GitLab CI. Needs Node 20 and nothing else.
 import { readFile } from 'node:fs/promises';
@@ -12,6 +13,8 @@ const {
   CI_API_V4_URL: api,
   CI_PROJECT_ID: project,
   CI_MERGE_REQUEST_IID: mergeRequest,
+  CI_COMMIT_SHA: commit = '',
+  CI_PIPELINE_URL: pipeline = '',
   GITLAB_TOKEN: token,
 } = process.env;
 
@@ -36,21 +39,43 @@ async function ask(method, path, body) {
   return answer;
 }
 
+/** What such a request reads, and the answer that it came with. */
+async function read(path) {
+  const answer = await ask('GET', path);
+  const text = await answer.text().catch(() => {
+    throw new Failure(`GET ${path}: the answer broke off`);
+  });
+  return { answer, found: JSON.parse(text) };
+}
+
 /** The note that this account wrote for the same name before. What others wrote is none, whatever it begins with. */
 async function earlierNote(notes, marker) {
-  const { id } = await (await ask('GET', '/user')).json();
-  for (let page = '1'; page !== ''; ) {
-    const answer = await ask(
-      'GET',
-      `${notes}?sort=asc&order_by=created_at&per_page=100&page=${encodeURIComponent(page)}`,
-    );
-    const found = (await answer.json()).find(
+  const id = (await read('/user')).found?.id;
+  if (!Number.isInteger(id)) throw new Failure('GET /user: the answer names no account');
+  for (let page = 1; ; ) {
+    const { answer, found } = await read(`${notes}?sort=asc&order_by=created_at&per_page=100&page=${page}`);
+    const own = found.find(
       ({ system, author, body }) => !system && author?.id === id && body.split('\n', 1)[0].trim() === marker,
     );
-    if (found !== undefined) return found.id;
-    page = answer.headers.get('x-next-page') ?? '';
+    if (own !== undefined) return own.id;
+    const next = answer.headers.get('x-next-page') ?? '';
+    if (next === '') return undefined;
+    // Pages that don't go on would be read for ever.
+    if (!(Number(next) > page)) throw new Failure(`GET ${notes}: the page after ${page} is no later one`);
+    page = Number(next);
   }
-  return undefined;
+}
+
+/** The plan, or that there is none. */
+async function textOf(path) {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (failure) {
+    if (failure.code !== 'ENOENT') throw new Failure(`${path} can't be read`);
+  }
+  const of = /^[0-9a-f]+$/.test(commit) ? `commit \`${commit.slice(0, 12)}\`` : 'this commit';
+  const where = /^https?:\/\/[^\s()]+$/.test(pipeline) ? ` [The pipeline](${pipeline}) says why.` : '';
+  return `**idops: failed**: there is no plan for ${of}.${where}\n`;
 }
 
 async function main() {
@@ -65,9 +90,7 @@ async function main() {
   if (missing.length > 0)
     throw new Failure(`${missing.join(', ')} not set; this belongs into the pipeline of a merge request`);
   const marker = `<!-- idops: ${encodeURIComponent(name)} -->`;
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw new Failure(`${file} can't be read`);
-  });
+  const text = await textOf(file);
   // A line that begins with a slash may be a command to GitLab, such as /merge.
   const body = `${marker}\n${text.replaceAll(/^(?=\s*\/)/gm, '\u200b')}`;
   if (body.length > MOST_CHARACTERS)

@@ -27,7 +27,12 @@ interface Note {
 interface Broken {
   /** What is answered in the place of GitLab's own answer; by `METHOD path`. */
   readonly answers?: {
-    readonly [request: string]: { status: number; headers?: { [name: string]: string }; body?: string };
+    readonly [request: string]: {
+      cut?: boolean;
+      status: number;
+      headers?: { [name: string]: string };
+      body?: string;
+    };
   };
   readonly pageSize?: number;
 }
@@ -53,6 +58,12 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize 
         response.end(typeof body === 'string' ? body : JSON.stringify(body));
       };
       const broken = answers[`${request.method} ${pathname}`];
+      if (broken?.cut === true) {
+        // The head promises more than comes.
+        response.writeHead(broken.status, { 'content-length': '100' });
+        response.write('{"id":', () => response.destroy());
+        return;
+      }
       if (broken !== undefined) return answer(broken.status, broken.body ?? '{}', broken.headers);
       if (request.headers['private-token'] !== token) return answer(401, { message: '401 Unauthorized' });
       if (pathname === '/api/v4/user') return answer(200, { id: me, username: 'project_1_bot' });
@@ -86,10 +97,15 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize 
 }
 
 /** Runs the script with a plan, as the job does. */
-async function noted(api: string, text: string, env: { [name: string]: string } = {}, name = 'production') {
+async function noted(
+  api: string,
+  text: string | undefined,
+  env: { [name: string]: string } = {},
+  name = 'production',
+) {
   const folder = await mkdtemp(join(tmpdir(), 'idops-note-'));
   afterwards(() => rm(folder, { recursive: true, force: true }));
-  await writeFile(join(folder, 'plan.md'), text);
+  if (text !== undefined) await writeFile(join(folder, 'plan.md'), text);
   const child = spawn(process.execPath, [script, 'plan.md', name], {
     cwd: folder,
     env: {
@@ -148,6 +164,33 @@ describe('the note of a merge request', () => {
     expect(kept).toHaveLength(2);
   });
 
+  it('says that there is no plan, in the place of an earlier one', async () => {
+    const { api, kept } = await gitlab([{ body: `${marker}\nold plan` }]);
+    const of = {
+      CI_COMMIT_SHA: '0123456789abcdef',
+      CI_PIPELINE_URL: 'https://gitlab.example.com/p/-/pipelines/3',
+    };
+    expect(await noted(api, undefined, of)).toMatchObject({ code: 0 });
+    expect(kept.map(({ body }) => body)).toEqual([
+      `${marker}\n**idops: failed**: there is no plan for commit \`0123456789ab\`. [The pipeline](${of.CI_PIPELINE_URL}) says why.\n`,
+    ]);
+    await noted(api, undefined, { CI_PIPELINE_URL: 'javascript:1' });
+    expect(kept.map(({ body }) => body)).toEqual([
+      `${marker}\n**idops: failed**: there is no plan for this commit.\n`,
+    ]);
+  });
+
+  it('takes no page twice', async () => {
+    const notes = '/api/v4/projects/group%2Fproject/merge_requests/5/notes';
+    const again = { status: 200, body: '[]', headers: { 'x-next-page': '1' } };
+    const { api, requests } = await gitlab([], { answers: { [`GET ${notes}`]: again } });
+    expect(await noted(api, 'new')).toEqual({
+      code: 1,
+      said: expect.stringContaining('the page after 1 is no later one'),
+    });
+    expect(requests).toEqual(['GET /api/v4/user', `GET ${notes}`]);
+  });
+
   it('gives GitLab no command', async () => {
     const { api, kept } = await gitlab([]);
     await noted(api, 'a\n/merge\n  /approve\n\n```\n/close\n```\n');
@@ -172,6 +215,16 @@ describe('the note of a merge request', () => {
       'an answer that is none',
       { 'GET /api/v4/user': { status: 200, body: `<html>${token}` } },
       'something that is no note',
+    ],
+    [
+      'an account without a number, which a foreign note could have too',
+      { 'GET /api/v4/user': { status: 200, body: '{}' } },
+      'GET /user: the answer names no account',
+    ],
+    [
+      'an answer that breaks off',
+      { 'GET /api/v4/user': { status: 200, cut: true } },
+      'GET /user: the answer broke off',
     ],
   ])('says what failed and writes nothing after %s', async (_, answers, message) => {
     const { api, kept, requests } = await gitlab([], { answers });
@@ -282,5 +335,7 @@ describe('examples/gitlab', () => {
       '/usr/local/lib/node_modules/idops/examples/gitlab/note.mjs plan.md',
     );
     expect(stages).toEqual(['check', 'plan', 'note', 'apply']);
+    // A plan that failed is told as well.
+    expect(note.rules.map(({ when }) => when)).toEqual(['always']);
   });
 });
