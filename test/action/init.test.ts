@@ -183,6 +183,8 @@ describe('idops init', () => {
     const said = await idops(`init two ${address} --profile boruta --ci gitlab`, { env });
     expect(said.stderr).toContain('IDOPS_TOKEN is not set');
     expect(said.stderr).toContain('create IDOPS_PLAN_TOKEN, IDOPS_NOTE_TOKEN, IDOPS_APPLY_TOKEN in CI');
+    expect(await read('two/.gitlab-ci.yml')).toContain('IDOPS_PLAN_TOKEN ');
+    expect(await read('two/.gitlab-ci.yml')).not.toContain('IDOPS_BASE_URL');
     expect(await read('two/idops.yaml')).toMatch(/# As .idops init. was told.*\n {2}profile: boruta\n/);
     // A profile that doesn't fit is written where somebody wants it, and told of.
     const other = await idops(`init three ${address} --profile boruta --token-env MY_TOKEN`, { env });

@@ -138,6 +138,7 @@ function pinned(text: string, baseUrl: string | null): string {
   if (baseUrl === null) return text;
   return text
     .replaceAll(/^ *# A variable of the repository, or the address written out\..*\n/gm, '')
+    .replaceAll(/^# +IDOPS_BASE_URL .*\n/gm, '')
     .replaceAll(addressVariables, (written) =>
       written.startsWith('"') ? shellWord(baseUrl) : scalar(baseUrl),
     );
