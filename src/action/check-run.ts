@@ -45,10 +45,15 @@ export async function writeCheckRun(
   const { octokit, ask } = await openClient(token, manner);
   const { checks } = octokit.rest;
   const sent = annotations.slice(0, most).map((annotation) => annotationOf(annotation, check.file));
-  const left = annotations.length - sent.length;
-  const output = {
-    title: titleLine(check.title).slice(0, titleLimit),
-    summary: `${plural(annotations.length, 'annotation')}${left > 0 ? `, of which the first ${sent.length} are here` : ''}. [The run](${check.url}) has all of it in its summary.`,
+  // Each request says how many there are with it: it may be the last one that GitHub takes.
+  const output = (from: number) => {
+    const here = Math.min(from + batch, sent.length);
+    const part = here < annotations.length ? `, of which the first ${here} are here` : '';
+    return {
+      title: titleLine(check.title).slice(0, titleLimit),
+      summary: `${plural(annotations.length, 'annotation')}${part}. [The run](${check.url}) has all of it in its summary.`,
+      annotations: sent.slice(from, from + batch),
+    };
   };
   const id = await ask(async () => {
     const { data } = await checks.create({
@@ -59,14 +64,13 @@ export async function writeCheckRun(
       status: 'completed',
       conclusion: check.conclusion,
       details_url: check.url,
-      output: { ...output, annotations: sent.slice(0, batch) },
+      output: output(0),
       request: { ...expecting(rawCheck).request, ...once.request },
     });
     return data.id;
   });
   for (let from = batch; from < sent.length; from += batch) {
-    const next = { ...output, annotations: sent.slice(from, from + batch) };
-    await ask(() => checks.update({ owner, repo, check_run_id: id, output: next, ...once }));
+    await ask(() => checks.update({ owner, repo, check_run_id: id, output: output(from), ...once }));
   }
   return sent.length;
 }

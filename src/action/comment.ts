@@ -4,7 +4,8 @@ import { type GithubApi, isSame, ownRemarks, type Remark } from './github.js';
 import { GithubFailure } from './github-client.js';
 import type { Author, CommentHistory } from './github-history.js';
 import { type Marker, readMarker, readMarkers } from './marker.js';
-import { type Covered, superseded } from './sections.js';
+import { type Covered, partsOf, superseded } from './sections.js';
+import { saysOutdated } from './text.js';
 
 /** What a pull request is to be told. */
 export interface Told {
@@ -13,8 +14,8 @@ export interface Told {
   readonly opens: boolean;
 }
 
-/** What is to be told in the place of comments of before, of which the lines for idops are given; empty where there were none. */
-export type Tell = (before: readonly Marker[]) => Promise<Told>;
+/** What is to be told in the place of comments of before; empty where there were none. */
+export type Tell = (before: readonly string[]) => Promise<Told>;
 
 /** Which comment is meant, and which environments it is about. */
 export interface About {
@@ -38,11 +39,11 @@ export async function syncComment(
   const owns = await ownRemarks(api, comments);
   const own = owns.find(isIt);
   const others = owns.filter((one) => one !== own && showsToo(one));
-  const before = others.flatMap(({ body }) => readMarkers(body));
+  const before = others.map(({ body }) => body);
   const updated =
     own !== undefined &&
     // Somebody may delete it meanwhile.
-    (await api.updateComment(own.id, (await tell([...readMarkers(own.body), ...before])).body));
+    (await api.updateComment(own.id, (await tell([own.body, ...before])).body));
   if (!updated) {
     const { body, opens } = await tell(before);
     if (opens || others.length > 0) await api.addComment(number, body);
@@ -69,9 +70,13 @@ function showsPlan(body: string, key: string): boolean {
   return readMarkers(body).some((marker) => marker.kind === 'plan' && marker.key === key);
 }
 
-/** Whether a comment showed a plan with something in it, or may have. */
-export function showedChanges(before: readonly Marker[], key: string): boolean {
-  return before.some((one) => one.key === key && one.digest !== null && one.changes?.length !== 0);
+/** Whether a comment showed a plan with something in it, or may have, or says that one before it did. */
+export function showedChanges(before: readonly string[], key: string): boolean {
+  return before.some((body) => {
+    const own = readMarkers(body).filter((one) => one.key === key && one.digest !== null);
+    if (own.some(({ changes }) => changes?.length !== 0)) return true;
+    return own.length > 0 && saysOutdated(partsOf(body, key).planned);
+  });
 }
 
 /**

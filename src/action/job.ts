@@ -119,7 +119,10 @@ export class Job {
   }
 
   /** A plan as comments and summaries show it. */
-  async shared(inputs: Inputs, plan: Plan): Promise<SharedPlan> {
+  async shared(
+    inputs: Pick<Inputs, 'config' | 'environment' | 'environments' | 'workingDirectory' | 'args'>,
+    plan: Plan,
+  ): Promise<SharedPlan> {
     const forge = await forgeOf(process.env, folderOf(inputs));
     const subject = subjectOf(inputs, inputs.args, this.redactor.redact, plan);
     return { plan, only: inputs.args.only, forge, subject };

@@ -1,7 +1,7 @@
 import { environmentNames } from './environments.js';
 import type { Args, Inputs } from './inputs.js';
 import type { Job } from './job.js';
-import { markerLine, noPlan } from './marker.js';
+import { markerLine, noPlan, readMarkers } from './marker.js';
 import { commentKey, environmentOf, sharedKey } from './places.js';
 import { sectionText } from './sections.js';
 import { aboutText, subjectOf } from './subject.js';
@@ -18,12 +18,33 @@ export interface CommentInputs
 
 const nothingSelected: Args = { target: [], kind: [], acceptDid: [] };
 
+/** What of wrong inputs of apply says which comment is to say so. */
+export interface ResultInputs extends CommentInputs {
+  readonly prNumber?: number;
+}
+
+/** Finds in wrong inputs of apply which comment they mean; null where they are for another command, or for several comments. */
+export function resultInputs(given: (name: string) => string): ResultInputs | null {
+  if (given('command').trim().toLowerCase() !== 'apply') return null;
+  const inputs = inputsOf(given, given('comment').trim().toLowerCase() === 'false' ? 'false' : 'on-change');
+  const number = given('pr-number').trim();
+  if (inputs.environments.length > 0) return null;
+  return /^[1-9]\d{0,14}$/.test(number) ? { ...inputs, prNumber: Number(number) } : inputs;
+}
+
 /** Finds in wrong inputs which comment they mean; null where they are surely not about a plan. */
 export function commentInputs(given: (name: string) => string): CommentInputs | null {
   const text = (name: string): string | undefined => given(name).trim() || undefined;
   const command = (text('command') ?? 'plan').toLowerCase();
   if (otherCommands.includes(command)) return null;
   const comment = text('comment')?.toLowerCase();
+  // Nobody knows whether a wrong command was to be one that writes any.
+  const isKnown = comment === 'false' || (comment === 'true' && command === 'plan');
+  return inputsOf(given, isKnown ? comment : 'on-change');
+}
+
+function inputsOf(given: (name: string) => string, comment: Inputs['comment']): CommentInputs {
+  const text = (name: string): string | undefined => given(name).trim() || undefined;
   const [config, environment, githubToken] = [text('config'), text('environment'), text('github-token')];
   return {
     workingDirectory: text('working-directory') ?? '.',
@@ -31,8 +52,7 @@ export function commentInputs(given: (name: string) => string): CommentInputs | 
     ...(environment === undefined ? {} : { environment }),
     environments: environmentNames(given('environments')).map((name) => ({ name })),
     ...(githubToken === undefined ? {} : { githubToken }),
-    // Nobody knows whether a wrong command was to be one that writes any.
-    comment: comment === 'false' || (comment === 'true' && command === 'plan') ? comment : 'on-change',
+    comment,
     args: nothingSelected,
   };
 }
@@ -74,7 +94,7 @@ export async function tellNoPlan(
   );
 }
 
-function replaced(before: readonly { readonly digest: string | null }[]): string[] {
-  if (before.every(({ digest }) => digest === null)) return [];
+function replaced(before: readonly string[]): string[] {
+  if (before.flatMap(readMarkers).every(({ digest }) => digest === null)) return [];
   return ['The plan that an earlier run showed here approves nothing any more.'];
 }

@@ -14,7 +14,7 @@ import { environmentMark } from './environments.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { titleLine } from './log.js';
-import { type Marker, markerLine, noPlan } from './marker.js';
+import { markerLine, noPlan } from './marker.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, folderOf, sharedKey } from './places.js';
 import { makePlan, type Planned, tellDrift } from './plan.js';
@@ -40,7 +40,8 @@ interface Outcome {
 /** Plans one environment after the other: one that fails leaves the others their plans. */
 export async function planEach(job: Job, inputs: Inputs): Promise<Ending> {
   const each: Outcome[] = [];
-  for (const own of eachEnvironment(inputs)) each.push(await planOne(job, own));
+  const hasLines = inputs.environments.some(({ token }) => token !== undefined);
+  for (const own of eachEnvironment(inputs)) each.push(await planOne(job, own, hasLines));
   const list = each.map((one) => `- ${code(one.name)}: ${wordsOf(one)}`).join('\n');
   const about = aboutText(
     'idops plan',
@@ -64,7 +65,8 @@ export async function planEach(job: Job, inputs: Inputs): Promise<Ending> {
   return await endingOf(job, inputs, each);
 }
 
-async function planOne(job: Job, inputs: Inputs): Promise<Outcome> {
+/** `hasLines` says whether the input token has lines for environments, which IDOPS_TOKEN doesn't stand for then. */
+async function planOne(job: Job, inputs: Inputs, hasLines: boolean): Promise<Outcome> {
   const name = inputs.environment ?? '';
   const key = commentKey(inputs, name);
   job.log.learn(inputs);
@@ -72,11 +74,25 @@ async function planOne(job: Job, inputs: Inputs): Promise<Outcome> {
   try {
     return { name, inputs, key, planned: await makePlan(job, inputs, `plan-${name}`), problems: [] };
   } catch (failure) {
-    const problems = redactProblems(problemsOf(failure), job.redactor);
+    const found = problemsOf(failure).map((problem) =>
+      hasLines && inputs.token === undefined ? withoutToken(problem, name) : problem,
+    );
+    const problems = redactProblems(found, job.redactor);
     await job.log.problems(problems);
     if (inputs.args.debug === true) job.log.say(escapeLines(job.redactor.redact(stacksOf(failure))));
     return { name, inputs, key, planned: null, problems };
   }
+}
+
+/** That a variable is missing which may be set says nothing to whoever left out a line of the input. */
+function withoutToken(problem: Problem, name: string): Problem {
+  if (problem.code !== 'unresolved-variable' || !/^variable IDOPS_TOKEN\b/.test(problem.message))
+    return problem;
+  return {
+    ...problem,
+    message: `the input token has no line for ${name}, and IDOPS_TOKEN is not used where it has lines`,
+    hint: `add a line ${name}: TOKEN to it`,
+  };
 }
 
 function wordsOf({ planned }: Outcome): string {
@@ -89,7 +105,7 @@ async function sharedComment(
   key: string,
   head: string,
   each: readonly Outcome[],
-  before: readonly Marker[],
+  before: readonly string[],
 ): Promise<string> {
   const room = Math.floor(markersRoom / each.length);
   const run = job.event.runId;

@@ -47,7 +47,7 @@ export class Posts {
     const number = this.#event.pullRequest?.number ?? inputs.prNumber;
     if (number === undefined || inputs.comment === 'false' || inputs.githubToken === undefined) return;
     const ask = (api: GithubApi) => syncComment(api, number, about, tell);
-    await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, ask, quiet);
+    await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, ask, { quiet });
   }
 
   /**
@@ -61,10 +61,11 @@ export class Posts {
   ): Promise<void> {
     const { githubToken, comment } = inputs;
     if (comment === 'false' || githubToken === undefined || this.#event.commit === '') return;
-    await this.#asking('The result', 'pull-requests: write', githubToken, async (api) => {
+    const write = async (api: GithubApi): Promise<void> => {
       const number = await broughtBy(api, this.#event, inputs.prNumber);
       if (number !== null) await syncResult(api, number, key, tell);
-    });
+    };
+    await this.#asking('The result', 'pull-requests: write', githubToken, write);
   }
 
   /** Writes a check run with all annotations, where that is wanted, and says where it can't be. */
@@ -135,7 +136,7 @@ export class Posts {
     permission: string,
     token: string,
     ask: (api: GithubApi) => Promise<T>,
-    quiet = false,
+    { quiet = false }: { readonly quiet?: boolean } = {},
   ): Promise<T | undefined> {
     try {
       return await ask(await openGithub(token, this.#event, { signal: this.#signal }));

@@ -15,7 +15,7 @@ import { GithubFailure } from './github-client.js';
 import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
 import { titleLine } from './log.js';
-import { commentInputs, tellNoPlan } from './no-plan.js';
+import { commentInputs, resultInputs, tellNoPlan } from './no-plan.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
 import { configInRepository, runAddress } from './places.js';
 import { planAndTell } from './plan.js';
@@ -137,18 +137,16 @@ async function tellFailure(
   const [first] = problems;
   const code = job.signal.aborted ? 130 : 1;
   await writeSummary(`## idops: failed\n\n${await problemsBlock(problems)}`);
+  const hide = (told: string): string => unsaid(job.redactor.redact(told));
   const where = inputs === undefined ? commentInputs(getInput) : inputs.command === 'plan' ? inputs : null;
   if (where !== null) {
     const text = `There is no plan for this commit:\n\n${await problemsBlock(problems)}`;
-    await tellNoPlan(job, where, {
-      title: 'failed',
-      text,
-      hide: (told) => unsaid(job.redactor.redact(told)),
-    });
+    await tellNoPlan(job, where, { title: 'failed', text, hide });
   }
-  if (inputs?.command === 'apply' && job.phase !== 'told') {
+  const applied = inputs === undefined ? resultInputs(getInput) : inputs.command === 'apply' ? inputs : null;
+  if (applied !== null && job.phase !== 'told') {
     const plan = job.made === undefined ? null : redactPlan(job.made, job.redactor);
-    await tellNotApplied(job, inputs, { plan, problems, sent: job.phase === 'sending' });
+    await tellNotApplied(job, applied, { plan, problems, sent: job.phase === 'sending', hide });
   }
   return {
     code,

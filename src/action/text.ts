@@ -86,6 +86,11 @@ function headOf({ plan, subject }: SharedPlan, outdates: boolean, note: string):
   };
 }
 
+/** Whether the heading of a plan says that there was one before it. */
+export function saysOutdated(text: string): boolean {
+  return /^## .*: outdated, /m.exec(text)?.index === text.indexOf('## ');
+}
+
 /** Problems as a block that shows them as they are. */
 export async function problemsBlock(problems: readonly Problem[], room = blockRoom): Promise<string> {
   return block(await renderText(problemsReport, 'text', problems, look), room);

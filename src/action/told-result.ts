@@ -8,6 +8,7 @@ import { nextSteps } from '../report/next.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { markerLine, noPlan, readMarkers } from './marker.js';
+import type { ResultInputs } from './no-plan.js';
 import { commentKey, configInRepository, environmentOf, runAddress } from './places.js';
 import { partsOf, sectionText, undoText, withResult } from './sections.js';
 import { aboutText, type Subject, subjectOf } from './subject.js';
@@ -54,14 +55,21 @@ export async function tellResult(
 /** The same where it came to nothing: `sent` says whether something may have been sent before it failed. */
 export async function tellNotApplied(
   job: Job,
-  inputs: Inputs,
+  inputs: ResultInputs,
   {
     plan,
     problems,
     sent,
-  }: { readonly plan: Plan | null; readonly problems: readonly Problem[]; readonly sent: boolean },
+    hide = job.redactor.redact,
+  }: {
+    readonly plan: Plan | null;
+    readonly problems: readonly Problem[];
+    readonly sent: boolean;
+    /** Takes credentials out of what names the plan. */
+    readonly hide?: (text: string) => string;
+  },
 ): Promise<void> {
-  const subject = subjectOf(inputs, inputs.args, job.redactor.redact, plan ?? undefined);
+  const subject = subjectOf(inputs, inputs.args, hide, plan ?? undefined);
   const said = sent ? 'It failed, and something may have been sent:' : 'Nothing was sent:';
   const title = `${aboutText('idops apply', subject)}: ${sent ? 'failed' : 'not applied'}`;
   const text = [
@@ -75,7 +83,7 @@ export async function tellNotApplied(
 
 async function post(
   job: Job,
-  inputs: Inputs,
+  inputs: ResultInputs,
   plan: Plan | null,
   {
     did,
@@ -87,7 +95,7 @@ async function post(
   const name = plan?.environment ?? environmentOf(inputs);
   const listed = name === null ? {} : { listed: { name, words: `apply: ${words}` } };
   const told = { ...said, ...listed, link: runAddress(job.event) };
-  await job.posts.result(inputs, key, async (body) => {
+  const tell = async (body: string | null): Promise<string | null> => {
     if (body !== null) {
       const parts = partsOf(body, key);
       // A run that had nothing to do takes nothing away of what one before it did.
@@ -102,7 +110,8 @@ async function post(
     const planned = await planText(await job.shared(inputs, plan), job.event);
     const parts = partsOf(`${first}\n${sectionText(key, planned)}`, key);
     return withResult(parts, key, told);
-  });
+  };
+  await job.posts.result(inputs, key, tell);
 }
 
 /** A result that isn't of the plan below it. */

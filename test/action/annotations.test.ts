@@ -81,6 +81,22 @@ describe('annotations', () => {
     expect(log).toContain('shows the first 1000 annotations.');
   });
 
+  it('that GitHub does not take all of are counted in the check run as far as they are there', async () => {
+    const site = await many(130);
+    site.github.faults.push({
+      method: 'PATCH',
+      path: /check-runs/,
+      status: 422,
+      message: 'Invalid request.',
+    });
+    const { log } = await site.run(infra, pullRequest());
+    const [check] = site.github.checks;
+    expect(check?.annotations).toHaveLength(50);
+    expect(check?.output.summary).toContain('131 annotations, of which the first 50 are here');
+    expect(log).toContain("can't be written: GitHub answers 422: Invalid request.");
+    expect(log).not.toContain('request..');
+  });
+
   it.each([
     [{}, 0],
     [{ 'check-run': 'true' }, 1],

@@ -185,6 +185,8 @@ describe('the comment after apply', () => {
       {},
       'blocked',
     ],
+    ['wrong inputs', async () => {}, { args: '--bogus' }, 'wrong-option'],
+    ['wrong inputs', async () => {}, { 'plan-file': 'a', args: '--prune', 'pr-number': '7' }, 'wrong-option'],
     ['a broken configuration', (site) => site.write({ 'idops.yaml': 'version: [' }), {}, 'error['],
   ])('says that nothing was sent of %s', async (_, move, inputs, told) => {
     const site = await merged(acme('Renamed'));

@@ -138,6 +138,8 @@ describe('several environments', () => {
     );
     expect(site.sandbox.requests).toEqual([]);
     expect(comment()).toContain('- `staging`: **failed**');
+    expect(comment()).toContain('the input token has no line for staging');
+    expect(comment()).not.toContain('is not set');
     expect(comment()).toContain('- `production`: 1 to update');
   });
 
@@ -185,6 +187,8 @@ describe('several environments', () => {
     await run();
     expect(comment()).toMatch(/## idops plan for `staging` at `[^`]+`: outdated, nothing is declared/);
     expect(comment()).toMatch(/## idops plan for `production` at `[^`]+`: 1 to update/);
+    await run();
+    expect(comment()).toMatch(/## idops plan for `staging` at `[^`]+`: outdated, nothing is declared/);
   });
 
   describe('planned apart as well', () => {
