@@ -137,7 +137,7 @@ const rawRemark = z.object({
   user: z.object({ id: z.number(), login: z.string() }).nullish(),
 });
 
-const rawIssue = rawRemark.extend({ ...rawNumber.shape, pull_request: z.unknown() });
+const rawIssue = rawRemark.extend({ ...rawNumber.shape, pull_request: z.unknown().optional() });
 
 const rawRepository = z.looseObject({ full_name: z.string() });
 

@@ -98,6 +98,13 @@ describe('an answer that tells nothing', () => {
     expect(await api.comments(7)).toMatchObject([{ id: 1, body: 'x' }]);
   });
 
+  it('is none of those of an issue, which names no pull request', async () => {
+    const { github, api } = await opened([]);
+    await api.openIssue('title', 'x');
+    const [{ number } = { number: 0 }] = github.issues;
+    expect(await api.openIssues()).toMatchObject([{ id: number, body: 'x' }]);
+  });
+
   it('does not matter of a comment that was written', async () => {
     const { github, api } = await opened([{ ...writing, status: 'cut', done: true }]);
     await api.addComment(7, 'x');
