@@ -375,8 +375,8 @@ destroy,isBuffer,isFormDataLike,isIterable,hasSafeIterator,isBlobLike,serializeP
 normalizedMethodRecords,getProtocolFromUrlString}=require_util();var{channels}=require_diagnostics();var{headerNameLowerCasedRecord}=require_constants();
 var invalidPathRegex=/[^\u0021-\u00ff]/;function isValidContentLengthHeaderValue(val){if(typeof val!=="string"||val.length===
 0){return false}for(let i2=0;i2<val.length;i2++){const charCode=val.charCodeAt(i2);if(charCode<48||charCode>57){return false}}
-return true}var kHandler=Symbol("handler");var Request=class{constructor(origin2,{path,method,body:body2,headers,query,idempotent,
-blocking,upgrade,headersTimeout,bodyTimeout,reset,expectContinue,servername,throwOnError,maxRedirections,typeOfService},handler2){
+return true}var kHandler=Symbol("handler");var Request=class{constructor(origin2,{path,method,body:body2,headers,query:query2,
+idempotent,blocking,upgrade,headersTimeout,bodyTimeout,reset,expectContinue,servername,throwOnError,maxRedirections,typeOfService},handler2){
 if(typeof path!=="string"){throw new InvalidArgumentError2("path must be a string")}else if(path[0]!=="/"&&!(path.startsWith(
 "http://")||path.startsWith("https://"))&&method!=="CONNECT"){throw new InvalidArgumentError2("path must be an absolute \
 URL or start with a slash")}else if(invalidPathRegex.test(path)){throw new InvalidArgumentError2("invalid request path")}
@@ -399,7 +399,7 @@ from(body2.buffer,body2.byteOffset,body2.byteLength):null}else if(body2 instance
 Buffer.from(body2):null}else if(typeof body2==="string"){this.body=body2.length?Buffer.from(body2):null}else if(isFormDataLike(
 body2)||isIterable(body2)||isBlobLike(body2)){this.body=body2}else{throw new InvalidArgumentError2("body must be a strin\
 g, a Buffer, a Readable stream, an iterable, or an async iterable")}this.completed=false;this.aborted=false;this.upgrade=
-upgrade||null;this.path=query?serializePathWithQuery(path,query):path;this.origin=origin2;this.protocol=getProtocolFromUrlString(
+upgrade||null;this.path=query2?serializePathWithQuery(path,query2):path;this.origin=origin2;this.protocol=getProtocolFromUrlString(
 origin2);this.idempotent=idempotent==null?method==="HEAD"||method==="GET":idempotent;this.blocking=blocking??this.method!==
 "HEAD";this.reset=reset==null?null:reset;this.host=null;this.contentLength=null;this.contentType=null;this.headers=[];this.
 expectContinue=expectContinue!=null?expectContinue:false;if(Array.isArray(headers)){if(headers.length%2!==0){throw new InvalidArgumentError2(
@@ -2358,8 +2358,8 @@ mimeType=""}else if(mimeType){mimeType=serializeAMimeType(mimeType)}return new B
 arrayBuffer(){return consumeBody(this,bytes=>{return new Uint8Array(bytes).buffer},instance,getInternalState)},text(){return consumeBody(
 this,utf8DecodeBytes,instance,getInternalState)},json(){return consumeBody(this,parseJSONFromBytes,instance,getInternalState)},
 formData(){return consumeBody(this,value3=>{const mimeType=bodyMimeType(getInternalState(this));if(mimeType!==null){switch(mimeType.
-essence){case"multipart/form-data":{const parsed3=multipartFormDataParser(value3,mimeType);const fd=new FormData;setFormDataState(
-fd,parsed3);return fd}case"application/x-www-form-urlencoded":{const entries=new URLSearchParams(value3.toString());const fd=new FormData;
+essence){case"multipart/form-data":{const parsed4=multipartFormDataParser(value3,mimeType);const fd=new FormData;setFormDataState(
+fd,parsed4);return fd}case"application/x-www-form-urlencoded":{const entries=new URLSearchParams(value3.toString());const fd=new FormData;
 for(const[name2,value4]of entries){fd.append(name2,value4)}return fd}}}throw new TypeError('Content-Type was not one of \
 "multipart/form-data" or "application/x-www-form-urlencoded".')},instance,getInternalState)},bytes(){return consumeBody(
 this,bytes=>{return new Uint8Array(bytes)},instance,getInternalState)}};return methods}function mixinBody(prototype,getInternalState){
@@ -3193,8 +3193,8 @@ return false}for(let i2=0;i2<this.#noProxyEntries.length;i2++){const entry2=this
 port!==port){continue}if(hostname5===entry2.hostname){return false}if(hostname5.slice(-(entry2.hostname.length+1))===`.${entry2.
 hostname}`){return false}}return true}#parseNoProxy(){const noProxyValue=this.#opts.noProxy??this.#noProxyEnv;const noProxySplit=noProxyValue.
 split(/[,\s]/);const noProxyEntries=[];for(let i2=0;i2<noProxySplit.length;i2++){const entry2=noProxySplit[i2];if(!entry2){
-continue}const parsed3=entry2.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed3?parsed3[1]:entry2).replace(/^\*?\./,
-"").toLowerCase(),port:parsed3?Number.parseInt(parsed3[2],10):0})}this.#noProxyValue=noProxyValue;this.#noProxyEntries=noProxyEntries}get#noProxyChanged(){
+continue}const parsed4=entry2.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed4?parsed4[1]:entry2).replace(/^\*?\./,
+"").toLowerCase(),port:parsed4?Number.parseInt(parsed4[2],10):0})}this.#noProxyValue=noProxyValue;this.#noProxyEntries=noProxyEntries}get#noProxyChanged(){
 if(this.#opts.noProxy!==void 0){return false}return this.#noProxyValue!==this.#noProxyEnv}get#noProxyEnv(){return process.
 env.no_proxy??process.env.NO_PROXY??""}};module.exports=EnvHttpProxyAgent}});var require_retry_handler=__commonJS({"node_modules/undici/lib/handler/retry-handler.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{kRetryHandlerDefaultRetry}=require_symbols();var{RequestRetryError}=require_errors();var WrapHandler=require_wrap_handler();
@@ -3488,8 +3488,8 @@ fromEntries(entries)}function matchHeaders(mockDispatch2,headers){if(typeof mock
 isArray(headers)){headers=buildHeadersFromArray(headers)}return mockDispatch2.headers(headers?lowerCaseEntries(headers):
 {})}if(typeof mockDispatch2.headers==="undefined"){return true}if(typeof headers!=="object"||typeof mockDispatch2.headers!==
 "object"){return false}for(const[matchHeaderName,matchHeaderValue]of Object.entries(mockDispatch2.headers)){const headerValue=getHeaderByName(
-headers,matchHeaderName);if(!matchValue(matchHeaderValue,headerValue)){return false}}return true}function normalizeSearchParams(query){
-if(typeof query!=="string"){return query}const originalQp=new URLSearchParams(query);const normalizedQp=new URLSearchParams;
+headers,matchHeaderName);if(!matchValue(matchHeaderValue,headerValue)){return false}}return true}function normalizeSearchParams(query2){
+if(typeof query2!=="string"){return query2}const originalQp=new URLSearchParams(query2);const normalizedQp=new URLSearchParams;
 for(let[key,value3]of originalQp.entries()){key=key.replace("[]","");const valueRepresentsString=/^(['"]).*\1$/.test(value3);
 if(valueRepresentsString){normalizedQp.append(key,value3);continue}if(value3.includes(",")){const values=value3.split(",");
 for(const v of values){normalizedQp.append(key,v)}continue}normalizedQp.append(key,value3)}return normalizedQp}function safeUrl(path){
@@ -3518,10 +3518,10 @@ push(newMockDispatch);mockDispatches[kTotalDispatchCount]=(mockDispatches[kTotal
 function deleteMockDispatch(mockDispatches,key){const index=mockDispatches.findIndex(dispatch=>{if(!dispatch.consumed){return false}
 return matchKey(dispatch,key)});if(index!==-1){mockDispatches.splice(index,1)}}function removeTrailingSlash(path){while(path.
 endsWith("/")){path=path.slice(0,-1)}if(path.length===0){path="/"}return path}function buildKey(opts){const{path,method,
-body:body2,headers,query}=opts;return{path,method,body:body2,headers,query}}function generateKeyValues(data3){const keys=Object.
-keys(data3);const result=[];for(let i2=0;i2<keys.length;++i2){const key=keys[i2];const value3=data3[key];const name2=Buffer.
-from(`${key}`);if(Array.isArray(value3)){for(let j=0;j<value3.length;++j){result.push(name2,Buffer.from(`${value3[j]}`))}}else{
-result.push(name2,Buffer.from(`${value3}`))}}return result}function getStatusText(statusCode){return STATUS_CODES2[statusCode]||
+body:body2,headers,query:query2}=opts;return{path,method,body:body2,headers,query:query2}}function generateKeyValues(data3){
+const keys=Object.keys(data3);const result=[];for(let i2=0;i2<keys.length;++i2){const key=keys[i2];const value3=data3[key];
+const name2=Buffer.from(`${key}`);if(Array.isArray(value3)){for(let j=0;j<value3.length;++j){result.push(name2,Buffer.from(
+`${value3[j]}`))}}else{result.push(name2,Buffer.from(`${value3}`))}}return result}function getStatusText(statusCode){return STATUS_CODES2[statusCode]||
 "unknown"}async function getResponse(body2){const buffers=[];for await(const data3 of body2){buffers.push(data3)}return Buffer.
 concat(buffers).toString("utf8")}function mockDispatch(opts,handler2){const key=buildKey(opts);const mockDispatch2=getMockDispatch(
 this[kDispatches],key);mockDispatch2.timesInvoked++;if(mockDispatch2.data.callback){mockDispatch2.data={...mockDispatch2.
@@ -3764,8 +3764,8 @@ requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash
 get(hash3);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve18(path),"utf8");const parsed3=JSON.parse(data3);if(Array.isArray(parsed3)){this.#snapshots.clear();for(const{hash:hash3,
-snapshot}of parsed3){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed3))}}catch(error63){
+resolve18(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash3,
+snapshot}of parsed4){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error63){
 if(error63.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{
 cause:error63})}}}async saveSnapshots(filePath){const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2(
 "Snapshot path is required")}const resolvedPath=resolve18(path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.
@@ -4780,7 +4780,7 @@ x,value3;i2<size2;++i2){value3=iterator2.next().value;x=array2[i2]=[value3[0],va
 0;right=i2;while(left<right){pivot=left+(right-left>>1);if(array2[pivot][0]<=x[0]){left=pivot+1}else{right=pivot}}if(i2!==
 pivot){j=i2;while(j>left){array2[j]=array2[--j]}array2[left]=x}}if(!iterator2.next().done){throw new TypeError("Unreacha\
 ble")}return array2}else{let i2=0;for(const{0:name2,1:{value:value3}}of this.headersMap){array2[i2++]=[name2,value3];assert2(
-value3!==null)}return array2.sort(compareHeaderName)}}};var Headers=class _Headers{#guard;#headersList;constructor(init=void 0){
+value3!==null)}return array2.sort(compareHeaderName)}}};var Headers2=class _Headers{#guard;#headersList;constructor(init=void 0){
 webidl.util.markAsUncloneable(this);if(init===kConstruct){return}this.#headersList=new HeadersList;this.#guard="none";if(init!==
 void 0){init=webidl.converters.HeadersInit(init,"Headers constructor","init");fill(this,init)}}append(name2,value3){webidl.
 brandCheck(this,_Headers);webidl.argumentLengthCheck(arguments,2,"Headers.append");const prefix="Headers.append";name2=webidl.
@@ -4802,24 +4802,24 @@ header value"})}if(this.#guard==="immutable"){throw new TypeError("immutable")}t
 webidl.brandCheck(this,_Headers);const list2=this.#headersList.cookies;if(list2){return[...list2]}return[]}[util.inspect.
 custom](depth,options){options.depth??=depth;return`Headers ${util.formatWithOptions(options,this.#headersList.entries)}`}static getHeadersGuard(o2){
 return o2.#guard}static setHeadersGuard(o2,guard){o2.#guard=guard}static getHeadersList(o2){return o2.#headersList}static setHeadersList(target,list2){
-target.#headersList=list2}};var{getHeadersGuard,setHeadersGuard,getHeadersList,setHeadersList}=Headers;Reflect.deleteProperty(
-Headers,"getHeadersGuard");Reflect.deleteProperty(Headers,"setHeadersGuard");Reflect.deleteProperty(Headers,"getHeadersL\
-ist");Reflect.deleteProperty(Headers,"setHeadersList");iteratorMixin("Headers",Headers,headersListSortAndCombine,0,1);Object.
-defineProperties(Headers.prototype,{append:kEnumerableProperty,delete:kEnumerableProperty,get:kEnumerableProperty,has:kEnumerableProperty,
-set:kEnumerableProperty,getSetCookie:kEnumerableProperty,[Symbol.toStringTag]:{value:"Headers",configurable:true},[util.
-inspect.custom]:{enumerable:false}});webidl.converters.HeadersInit=function(V,prefix,argument){if(webidl.util.Type(V)===
-webidl.util.Types.OBJECT){const iterator2=Reflect.get(V,Symbol.iterator);if(!util.types.isProxy(V)&&iterator2===Headers.
+target.#headersList=list2}};var{getHeadersGuard,setHeadersGuard,getHeadersList,setHeadersList}=Headers2;Reflect.deleteProperty(
+Headers2,"getHeadersGuard");Reflect.deleteProperty(Headers2,"setHeadersGuard");Reflect.deleteProperty(Headers2,"getHeade\
+rsList");Reflect.deleteProperty(Headers2,"setHeadersList");iteratorMixin("Headers",Headers2,headersListSortAndCombine,0,
+1);Object.defineProperties(Headers2.prototype,{append:kEnumerableProperty,delete:kEnumerableProperty,get:kEnumerableProperty,
+has:kEnumerableProperty,set:kEnumerableProperty,getSetCookie:kEnumerableProperty,[Symbol.toStringTag]:{value:"Headers",configurable:true},
+[util.inspect.custom]:{enumerable:false}});webidl.converters.HeadersInit=function(V,prefix,argument){if(webidl.util.Type(
+V)===webidl.util.Types.OBJECT){const iterator2=Reflect.get(V,Symbol.iterator);if(!util.types.isProxy(V)&&iterator2===Headers2.
 prototype.entries){try{return getHeadersList(V).entriesList}catch{}}if(typeof iterator2==="function"){return webidl.converters["\
 sequence<sequence<ByteString>>"](V,prefix,argument,iterator2.bind(V))}return webidl.converters["record<ByteString, ByteS\
 tring>"](V,prefix,argument)}throw webidl.errors.conversionFailed({prefix:"Headers constructor",argument:"Argument 1",types:[
-"sequence<sequence<ByteString>>","record<ByteString, ByteString>"]})};module.exports={fill,compareHeaderName,Headers,HeadersList,
-getHeadersGuard,setHeadersGuard,setHeadersList,getHeadersList}}});var require_response=__commonJS({"node_modules/undici/lib/web/fetch/response.js"(exports,module){"use strict";var{Headers,
+"sequence<sequence<ByteString>>","record<ByteString, ByteString>"]})};module.exports={fill,compareHeaderName,Headers:Headers2,
+HeadersList,getHeadersGuard,setHeadersGuard,setHeadersList,getHeadersList}}});var require_response=__commonJS({"node_modules/undici/lib/web/fetch/response.js"(exports,module){"use strict";var{Headers:Headers2,
 HeadersList,fill,getHeadersGuard,setHeadersGuard,setHeadersList}=require_headers();var{extractBody,cloneBody,mixinBody,streamRegistry,
 bodyUnusable}=require_body();var util=require_util();var nodeUtil=__require("node:util");var{kEnumerableProperty}=util;var{
 isValidReasonPhrase,isCancelled,isAborted,isErrorLike,environmentSettingsObject:relevantRealm}=require_util2();var{redirectStatusSet,
 nullBodyStatus}=require_constants3();var{webidl}=require_webidl();var{URLSerializer}=require_data_url();var{kConstruct}=require_symbols();
 var assert2=__require("node:assert");var{isomorphicEncode,serializeJavascriptValueToJSONString}=require_infra();var textEncoder=new TextEncoder(
-"utf-8");var Response=class _Response{#headers;#state;static error(){const responseObject=fromInnerResponse(makeNetworkError(),
+"utf-8");var Response2=class _Response{#headers;#state;static error(){const responseObject=fromInnerResponse(makeNetworkError(),
 "immutable");return responseObject}static json(data3,init=void 0){webidl.argumentLengthCheck(arguments,1,"Response.json");
 if(init!==null){init=webidl.converters.ResponseInit(init)}const bytes=textEncoder.encode(serializeJavascriptValueToJSONString(
 data3));const body2=extractBody(bytes);const responseObject=fromInnerResponse(makeResponse({}),"response");initializeResponse(
@@ -4831,7 +4831,7 @@ code ${status}`)}const responseObject=fromInnerResponse(makeResponse({}),"immuta
 const value3=isomorphicEncode(URLSerializer(parsedURL));responseObject.#state.headersList.append("location",value3,true);
 return responseObject}constructor(body2=null,init=void 0){webidl.util.markAsUncloneable(this);if(body2===kConstruct){return}
 if(body2!==null){body2=webidl.converters.BodyInit(body2,"Response","body")}init=webidl.converters.ResponseInit(init);this.#state=
-makeResponse({});this.#headers=new Headers(kConstruct);setHeadersGuard(this.#headers,"response");setHeadersList(this.#headers,
+makeResponse({});this.#headers=new Headers2(kConstruct);setHeadersGuard(this.#headers,"response");setHeadersList(this.#headers,
 this.#state.headersList);let bodyWithType=null;if(body2!=null){const[extractedBody,type]=extractBody(body2);bodyWithType=
 {body:extractedBody,type}}initializeResponse(this,init,bodyWithType)}get type(){webidl.brandCheck(this,_Response);return this.#state.
 type}get url(){webidl.brandCheck(this,_Response);const urlList=this.#state.urlList;const url2=urlList[urlList.length-1]??
@@ -4848,14 +4848,14 @@ if(options.depth===null){options.depth=2}options.colors??=true;const properties2
 headers:this.headers,body:this.body,bodyUsed:this.bodyUsed,ok:this.ok,redirected:this.redirected,type:this.type,url:this.
 url};return`Response ${nodeUtil.formatWithOptions(options,properties2)}`}static getResponseHeaders(response){return response.#headers}static setResponseHeaders(response,newHeaders){
 response.#headers=newHeaders}static getResponseState(response){return response.#state}static setResponseState(response,newState){
-response.#state=newState}};var{getResponseHeaders,setResponseHeaders,getResponseState,setResponseState}=Response;Reflect.
-deleteProperty(Response,"getResponseHeaders");Reflect.deleteProperty(Response,"setResponseHeaders");Reflect.deleteProperty(
-Response,"getResponseState");Reflect.deleteProperty(Response,"setResponseState");mixinBody(Response,getResponseState);Object.
-defineProperties(Response.prototype,{type:kEnumerableProperty,url:kEnumerableProperty,status:kEnumerableProperty,ok:kEnumerableProperty,
-redirected:kEnumerableProperty,statusText:kEnumerableProperty,headers:kEnumerableProperty,clone:kEnumerableProperty,body:kEnumerableProperty,
-bodyUsed:kEnumerableProperty,[Symbol.toStringTag]:{value:"Response",configurable:true}});Object.defineProperties(Response,
-{json:kEnumerableProperty,redirect:kEnumerableProperty,error:kEnumerableProperty});function cloneResponse(response){if(response.
-internalResponse){return filterResponse(cloneResponse(response.internalResponse),response.type)}const newResponse=makeResponse(
+response.#state=newState}};var{getResponseHeaders,setResponseHeaders,getResponseState,setResponseState}=Response2;Reflect.
+deleteProperty(Response2,"getResponseHeaders");Reflect.deleteProperty(Response2,"setResponseHeaders");Reflect.deleteProperty(
+Response2,"getResponseState");Reflect.deleteProperty(Response2,"setResponseState");mixinBody(Response2,getResponseState);
+Object.defineProperties(Response2.prototype,{type:kEnumerableProperty,url:kEnumerableProperty,status:kEnumerableProperty,
+ok:kEnumerableProperty,redirected:kEnumerableProperty,statusText:kEnumerableProperty,headers:kEnumerableProperty,clone:kEnumerableProperty,
+body:kEnumerableProperty,bodyUsed:kEnumerableProperty,[Symbol.toStringTag]:{value:"Response",configurable:true}});Object.
+defineProperties(Response2,{json:kEnumerableProperty,redirect:kEnumerableProperty,error:kEnumerableProperty});function cloneResponse(response){
+if(response.internalResponse){return filterResponse(cloneResponse(response.internalResponse),response.type)}const newResponse=makeResponse(
 {...response,body:null});if(response.body!=null){newResponse.body=cloneBody(response.body)}return newResponse}function makeResponse(init){
 return{aborted:false,rangeRequested:false,timingAllowPassed:false,requestIncludesCredentials:false,type:"default",status:200,
 timingInfo:null,cacheState:"",statusText:"",...init,headersList:init?.headersList?new HeadersList(init?.headersList):new HeadersList,
@@ -4878,8 +4878,8 @@ response).statusText=init.statusText}if("headers"in init&&init.headers!=null){fi
 if(body2){if(nullBodyStatus.includes(response.status)){throw webidl.errors.exception({header:"Response constructor",message:`\
 Invalid response status code ${response.status}`})}getResponseState(response).body=body2.body;if(body2.type!=null&&!getResponseState(
 response).headersList.contains("content-type",true)){getResponseState(response).headersList.append("content-type",body2.
-type,true)}}}function fromInnerResponse(innerResponse,guard){const response=new Response(kConstruct);setResponseState(response,
-innerResponse);const headers=new Headers(kConstruct);setResponseHeaders(response,headers);setHeadersList(headers,innerResponse.
+type,true)}}}function fromInnerResponse(innerResponse,guard){const response=new Response2(kConstruct);setResponseState(response,
+innerResponse);const headers=new Headers2(kConstruct);setResponseHeaders(response,headers);setHeadersList(headers,innerResponse.
 headersList);setHeadersGuard(headers,guard);if(innerResponse.urlList.length!==0&&innerResponse.body?.stream){streamRegistry.
 register(response,new WeakRef(innerResponse.body.stream))}return response}webidl.converters.XMLHttpRequestBodyInit=function(V,prefix,name2){
 if(typeof V==="string"){return webidl.converters.USVString(V,prefix,name2)}if(webidl.is.Blob(V)){return V}if(webidl.is.BufferSource(
@@ -4888,9 +4888,9 @@ V,prefix,name2)};webidl.converters.BodyInit=function(V,prefix,argument){if(webid
 asyncIterator]){return V}return webidl.converters.XMLHttpRequestBodyInit(V,prefix,argument)};webidl.converters.ResponseInit=
 webidl.dictionaryConverter([{key:"status",converter:webidl.converters["unsigned short"],defaultValue:()=>200},{key:"stat\
 usText",converter:webidl.converters.ByteString,defaultValue:()=>""},{key:"headers",converter:webidl.converters.HeadersInit}]);
-webidl.is.Response=webidl.util.MakeTypeAssertion(Response);module.exports={isNetworkError,makeNetworkError,makeResponse,
-makeAppropriateNetworkError,filterResponse,Response,cloneResponse,fromInnerResponse,getResponseState}}});var require_request2=__commonJS({"node_modules/undici/lib/web/fetch/request.js"(exports,module){"use strict";var{extractBody,
-mixinBody,cloneBody,bodyUnusable}=require_body();var{Headers,fill:fillHeaders,HeadersList,setHeadersGuard,getHeadersGuard,
+webidl.is.Response=webidl.util.MakeTypeAssertion(Response2);module.exports={isNetworkError,makeNetworkError,makeResponse,
+makeAppropriateNetworkError,filterResponse,Response:Response2,cloneResponse,fromInnerResponse,getResponseState}}});var require_request2=__commonJS({"node_modules/undici/lib/web/fetch/request.js"(exports,module){"use strict";var{extractBody,
+mixinBody,cloneBody,bodyUnusable}=require_body();var{Headers:Headers2,fill:fillHeaders,HeadersList,setHeadersGuard,getHeadersGuard,
 setHeadersList,getHeadersList}=require_headers();var util=require_util();var nodeUtil=__require("node:util");var{isValidHTTPToken,
 sameOrigin,environmentSettingsObject}=require_util2();var{forbiddenMethodsSet,corsSafeListedMethodsSet,referrerPolicy,requestRedirect,
 requestMode,requestCredentials,requestCache,requestDuplex}=require_constants3();var{kEnumerableProperty,normalizedMethodRecordsBase,
@@ -4939,7 +4939,7 @@ if(!patchMethodWarning&&request5.method==="patch"){process.emitWarning("Using `p
 signal!==void 0){signal=init.signal}this.#state=request5;const ac=new AbortController;this.#signal=ac.signal;if(signal!=
 null){if(signal.aborted){ac.abort(signal.reason)}else{this[kAbortController]=ac;const acRef=new WeakRef(ac);const abort=buildAbort(
 acRef);if(abortSignalHasEventHandlerLeakWarning&&getMaxListeners(signal)===defaultMaxListeners){setMaxListeners2(1500,signal)}
-util.addAbortListener(signal,abort);requestFinalizer.register(ac,{signal,abort},abort)}}this.#headers=new Headers(kConstruct);
+util.addAbortListener(signal,abort);requestFinalizer.register(ac,{signal,abort},abort)}}this.#headers=new Headers2(kConstruct);
 setHeadersList(this.#headers,request5.headersList);setHeadersGuard(this.#headers,"request");if(mode==="no-cors"){if(!corsSafeListedMethodsSet.
 has(request5.method)){throw new TypeError(`'${request5.method} is unsupported in no-cors mode.`)}setHeadersGuard(this.#headers,
 "request-no-cors")}if(initHasKey){const headersList=getHeadersList(this.#headers);const headers=init.headers!==void 0?init.
@@ -4999,7 +4999,7 @@ traversableForUserPrompts:init.traversableForUserPrompts??"client",urlList:init.
 headersList?new HeadersList(init.headersList):new HeadersList}}function cloneRequest(request5){const newRequest=makeRequest(
 {...request5,body:null});if(request5.body!=null){newRequest.body=cloneBody(request5.body)}return newRequest}function fromInnerRequest(innerRequest,dispatcher,signal,guard){
 const request5=new Request(kConstruct);setRequestState(request5,innerRequest);setRequestDispatcher(request5,dispatcher);
-setRequestSignal(request5,signal);const headers=new Headers(kConstruct);setRequestHeaders(request5,headers);setHeadersList(
+setRequestSignal(request5,signal);const headers=new Headers2(kConstruct);setRequestHeaders(request5,headers);setHeadersList(
 headers,innerRequest.headersList);setHeadersGuard(headers,guard);return request5}Object.defineProperties(Request.prototype,
 {method:kEnumerableProperty,url:kEnumerableProperty,headers:kEnumerableProperty,redirect:kEnumerableProperty,clone:kEnumerableProperty,
 signal:kEnumerableProperty,duplex:kEnumerableProperty,destination:kEnumerableProperty,body:kEnumerableProperty,bodyUsed:kEnumerableProperty,
@@ -5065,7 +5065,7 @@ super();this.dispatcher=dispatcher;this.connection=null;this.dump=false;this.sta
 "ongoing"){return}this.state="terminated";this.connection?.destroy(reason);this.emit("terminated",reason)}abort(error63){
 if(this.state!=="ongoing"){return}this.state="aborted";if(!error63){error63=new DOMException("The operation was aborted.",
 "AbortError")}this.serializedAbortReason=error63;this.connection?.destroy(error63);this.emit("terminated",error63)}};function handleFetchDone(response){
-finalizeAndReportTiming(response,"fetch")}function fetch2(input2,init=void 0){webidl.argumentLengthCheck(arguments,1,"gl\
+finalizeAndReportTiming(response,"fetch")}function fetch3(input2,init=void 0){webidl.argumentLengthCheck(arguments,1,"gl\
 obalThis.fetch");let p=createDeferredPromise();let requestObject;try{requestObject=new Request(input2,init)}catch(e2){p.
 reject(e2);return p.promise}const request5=getRequestState(requestObject);if(requestObject.signal.aborted){abortFetch(p,
 request5,null,requestObject.signal.reason,null);return p.promise}const globalObject=request5.client.globalObject;if(globalObject?.
@@ -5292,7 +5292,7 @@ if(socket.session!=null&&status!==200||socket.session==null&&status!==101){retur
 for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
 toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve18({status,statusText:STATUS_CODES2[status],
-headersList,socket});return true}}))}}module.exports={fetch:fetch2,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
+headersList,socket});return true}}))}}module.exports={fetch:fetch3,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
 serializedB}function getFieldValues(header){assert2(header!==null);const values=[];for(let value3 of header.split(",")){
@@ -5471,8 +5471,8 @@ length===0||attributeValue[0]!=="/"){cookiePath="/"}else{cookiePath=attributeVal
 sameSite="None"}else if(attributeValueLowercase==="strict"){cookieAttributeList.sameSite="Strict"}else if(attributeValueLowercase===
 "lax"){cookieAttributeList.sameSite="Lax"}}else{cookieAttributeList.unparsed??=[];cookieAttributeList.unparsed.push(`${attributeName}\
 =${attributeValue}`)}}}module.exports={parseSetCookie,parseUnparsedAttributes}}});var require_cookies=__commonJS({"node_modules/undici/lib/web/cookies/index.js"(exports,module){"use strict";var{parseSetCookie}=require_parse();
-var{stringify:stringify2}=require_util4();var{webidl}=require_webidl();var{Headers}=require_headers();var brandChecks=webidl.
-brandCheckMultiple([Headers,globalThis.Headers].filter(Boolean));function getCookies(headers){webidl.argumentLengthCheck(
+var{stringify:stringify2}=require_util4();var{webidl}=require_webidl();var{Headers:Headers2}=require_headers();var brandChecks=webidl.
+brandCheckMultiple([Headers2,globalThis.Headers].filter(Boolean));function getCookies(headers){webidl.argumentLengthCheck(
 arguments,1,"getCookies");brandChecks(headers);const cookie=headers.get("cookie");const out={__proto__:null};if(!cookie){
 return out}for(const piece of cookie.split(";")){const[name2,...value3]=piece.split("=");out[name2.trim()]=value3.join("\
 =")}return out}function deleteCookie(headers,name2,attributes2){brandChecks(headers);const prefix="deleteCookie";webidl.
@@ -5592,12 +5592,12 @@ let payloadLength=bodyLength;let offset=6;if(bodyLength>maxUnsigned16Bit){offset
 head,buffer2]}};module.exports={WebsocketFrameSend,generateMask}}});var require_connection=__commonJS({"node_modules/undici/lib/web/websocket/connection.js"(exports,module){"use strict";var{
 uid,states,sentCloseFrameState,emptyBuffer,opcodes}=require_constants5();var{parseExtensions,isClosed,isClosing,isEstablished,
 isConnecting,validateCloseCodeAndReason}=require_util5();var{makeRequest}=require_request2();var{fetching}=require_fetch();
-var{Headers,getHeadersList}=require_headers();var{getDecodeSplit}=require_util2();var{WebsocketFrameSend}=require_frame();
+var{Headers:Headers2,getHeadersList}=require_headers();var{getDecodeSplit}=require_util2();var{WebsocketFrameSend}=require_frame();
 var assert2=__require("node:assert");var{runtimeFeatures}=require_runtime_features();var crypto2=runtimeFeatures.has("cr\
 ypto")?__require("node:crypto"):null;var warningEmitted=false;function establishWebSocketConnection(url2,protocols,client3,handler2,options){
 const requestURL=url2;requestURL.protocol=url2.protocol==="ws:"?"http:":"https:";const request5=makeRequest({urlList:[requestURL],
 client:client3,serviceWorkers:"none",referrer:"no-referrer",mode:"websocket",credentials:"include",cache:"no-store",redirect:"\
-error",useURLCredentials:true});if(options.headers){const headersList=getHeadersList(new Headers(options.headers));request5.
+error",useURLCredentials:true});if(options.headers){const headersList=getHeadersList(new Headers2(options.headers));request5.
 headersList=headersList}const keyValue=crypto2.randomBytes(16).toString("base64");request5.headersList.append("sec-webso\
 cket-key",keyValue,true);request5.headersList.append("sec-websocket-version","13",true);for(const protocol of protocols){
 request5.headersList.append("sec-websocket-protocol",protocol,true)}const permessageDeflate="permessage-deflate; client_\
@@ -6036,7 +6036,7 @@ setGlobalDispatcher;module.exports.getGlobalDispatcher=getGlobalDispatcher;var f
 stack==="string"?err.stack:"";const normalizedFilename=filename.replace(/\\/g,"/");if(stack&&(stack.includes(filename)||
 stack.includes(normalizedFilename))){return}const capture={};Error.captureStackTrace(capture,appendFetchStackTrace);if(!capture.
 stack){return}const captureLines=capture.stack.split("\n").slice(1).join("\n");err.stack=stack?`${stack}
-${captureLines}`:capture.stack}module.exports.fetch=function fetch2(init,options=void 0){return fetchImpl(init,options).
+${captureLines}`:capture.stack}module.exports.fetch=function fetch3(init,options=void 0){return fetchImpl(init,options).
 catch(err=>{if(currentFilename){appendFetchStackTrace(err,currentFilename)}else if(err&&typeof err==="object"){Error.captureStackTrace(
 err,module.exports.fetch)}throw err})};module.exports.Headers=require_headers().Headers;module.exports.Response=require_response().
 Response;module.exports.Request=require_request2().Request;module.exports.FormData=require_formdata().FormData;var{setGlobalOrigin,
@@ -6059,8 +6059,8 @@ module.exports.Request;globalThis.FormData=module.exports.FormData;globalThis.We
 CloseEvent=module.exports.CloseEvent;globalThis.ErrorEvent=module.exports.ErrorEvent;globalThis.MessageEvent=module.exports.
 MessageEvent;globalThis.EventSource=module.exports.EventSource}module.exports.install=install}});var init_config=__esm({"node_modules/lossless-json/lib/esm/config.js"(){}});function isInteger(value3){return INTEGER_REGEX.test(value3)}function isNumber(value3){return NUMBER_REGEX.test(value3)}
 function isSafeNumber(value3,config3){if(isInteger(value3)){return Number.isSafeInteger(Number.parseInt(value3,10))}const num=Number.
-parseFloat(value3);if(Number.isInteger(num)&&!Number.isSafeInteger(num)){return false}const parsed3=String(num);if(value3===
-parsed3){return true}const valueDigits=extractSignificantDigits(value3);const parsedDigits=extractSignificantDigits(parsed3);
+parseFloat(value3);if(Number.isInteger(num)&&!Number.isSafeInteger(num)){return false}const parsed4=String(num);if(value3===
+parsed4){return true}const valueDigits=extractSignificantDigits(value3);const parsedDigits=extractSignificantDigits(parsed4);
 if(valueDigits===parsedDigits){return true}if(config3?.approx===true){const requiredDigits=14;if(parsedDigits.length>=requiredDigits&&
 valueDigits.startsWith(parsedDigits.substring(0,requiredDigits))){return true}}return false}function getUnsafeNumberReason(value3){
 if(isSafeNumber(value3,{approx:false})){return void 0}if(isInteger(value3)){return UnsafeNumberReason.truncate_integer}const num=Number.
@@ -11714,16 +11714,16 @@ union:()=>union,unknown:()=>unknown,uppercase:()=>_uppercase,url:()=>url,util:()
 uuidv6:()=>uuidv6,uuidv7:()=>uuidv7,validate:()=>validate,validateAsync:()=>validateAsync,void:()=>_void2,withParser:()=>withParser,
 xid:()=>xid2,xor:()=>xor});var init_external=__esm({"node_modules/zod/v4/classic/external.js"(){init_core2();init_schemas2();
 init_checks2();init_errors2();init_parse3();init_compat();init_core2();init_json_schema_processors();init_from_json_schema();
-init_deep_partial();init_in_out();init_locales();init_iso();init_iso();init_coerce()}});var init_zod=__esm({"node_modules/zod/index.js"(){init_external();init_external()}});function about(asked,parse12){return document2=>{const parsed3=parse12(document2);if("wrong"in parsed3)return parsed3;const{
-value:value3}=parsed3;if(!isMap(value3))return parsed3;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
+init_deep_partial();init_in_out();init_locales();init_iso();init_iso();init_coerce()}});var init_zod=__esm({"node_modules/zod/index.js"(){init_external();init_external()}});function about(asked,parse12){return document2=>{const parsed4=parse12(document2);if("wrong"in parsed4)return parsed4;const{
+value:value3}=parsed4;if(!isMap(value3))return parsed4;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
 hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===
-void 0?parsed3:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema=external_exports.
+void 0?parsed4:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema=external_exports.
 object({data:external_exports.array(row),...counts});return document2=>{const page=parse4(schema,document2);if("wrong"in
 page)return page;const{data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==
 null?{}:{pageNumber:page_number},...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},
 ...total_entries==null?{}:{totalEntries:total_entries}}}}}function answerType(schema){const one=external_exports.object(
 {data:schema});const list2=external_exports.object({data:external_exports.array(schema)});return{one:document2=>data(parse4(
-one,document2)),list:document2=>data(parse4(list2,document2))}}function data(parsed3){return"wrong"in parsed3?parsed3:{value:parsed3.
+one,document2)),list:document2=>data(parse4(list2,document2))}}function data(parsed4){return"wrong"in parsed4?parsed4:{value:parsed4.
 value.data}}function parse4(schema,document2){const result=schema.safeParse(document2);if(result.success)return{value:result.
 data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{const place2=path.length===0?"the answer":path.
 map(String).join(".");return`${place2}: ${message.replace(/^Invalid input: /,"").replace("ExactNumber","number")}`});const more=result.
@@ -11766,10 +11766,10 @@ pages={scope:pageOf(listedScope),role:pageOf(listedRole),user:pageOf(user),keyPa
 object({id:text,name:text})),client:pageOf(external_exports.object({id:identifier,name:text,did:text}))}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids=wanted.length>0?wanted:known3.
 flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids)].sort()}function withoutIds(count3,nouns){
 if(count3===0)return[];return[`${count3} of the server's ${nouns} came without an id, so that nothing can be written dow\
-n of ${count3===1?"it":"them"}`]}var init_discovery=__esm({"src/kinds/discovery.ts"(){"use strict"}});async function readOne({reader,limit:limit2},read,params,parse12){return await limit2(()=>reader.showExtra(read,params,parse12))}
-function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun} wit\
-h the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm({"sr\
-c/kinds/reading.ts"(){"use strict"}});function isBlank(value3){if(value3===void 0)return false;const text5=reveal(value3);return typeof text5==="string"&&new RegExp(
+n of ${count3===1?"it":"them"}`]}var init_discovery=__esm({"src/kinds/discovery.ts"(){"use strict"}});async function readOne({reader,limit:limit2},read2,params,parse12){return await limit2(()=>reader.showExtra(read2,params,
+parse12))}function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun}\
+ with the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm(
+{"src/kinds/reading.ts"(){"use strict"}});function isBlank(value3){if(value3===void 0)return false;const text5=reveal(value3);return typeof text5==="string"&&new RegExp(
 "^\\p{White_Space}*$","u").test(text5)}function textOf2(value3){const text5=value3===void 0?"":reveal(value3);return typeof text5===
 "string"?text5:""}function firstText2(...values){return values.find(value3=>typeof value3==="string"&&value3.trim()!=="")}
 function characters(text5){return[...text5].length}var init_texts=__esm({"src/kinds/texts.ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable2=Object.entries(identity2).find(([part,text5])=>part!==
@@ -11777,56 +11777,56 @@ function characters(text5){return[...text5].length}var init_texts=__esm({"src/ki
  can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
 nd_id"].find(part=>identity2[part]!==void 0&&!uuid5.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
  ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,{
-ignored:ignored2=[],emptyIsNull=[],limits:own4={}}){const refused2=(message,path,hint)=>error("profile-limit",`${message}\
+ignored:ignored2=[],emptyIsNull=[],limits:own4={}}){const refused3=(message,path,hint)=>error("profile-limit",`${message}\
  (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.entries(object3.fields).
-filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own4,refused2),...identityProblems(
-object3,own4,refused2),...nulProblems(sent,refused2),...lengthProblems(object3,own4,refused2),...emptyProblems(object3,profile,
-emptyIsNull,own4,refused2),...wordProblems(object3,own4,refused2),...elementProblems(object3,own4,refused2),...sizeProblems(
-object3,limits2,refused2)]}function idProblems(object3,limits2,{ids={}},refused2){return idsOf2(object3).flatMap(({id,path,
+filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own4,refused3),...identityProblems(
+object3,own4,refused3),...nulProblems(sent,refused3),...lengthProblems(object3,own4,refused3),...emptyProblems(object3,profile,
+emptyIsNull,own4,refused3),...wordProblems(object3,own4,refused3),...elementProblems(object3,own4,refused3),...sizeProblems(
+object3,limits2,refused3)]}function idProblems(object3,limits2,{ids={}},refused3){return idsOf2(object3).flatMap(({id,path,
 most:most3})=>{const text5=reveal(id);if(typeof text5!=="string"||text5===UNKNOWN_TEXT)return[];const name2=path.join(".");
-if(most3!==void 0){const length2=characters(text5);return length2<=most3?[]:[refused2(`"${name2}" has ${length2} charact\
+if(most3!==void 0){const length2=characters(text5);return length2<=most3?[]:[refused3(`"${name2}" has ${length2} charact\
 ers, and may have ${most3}`,path)]}if(!limits2.uuids||uuid5.test(text5))return[];const lower=text5.toLowerCase();const hint=uuid5.
 test(lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0\
-e-8b1a-0d6f3e1c2b77";return[refused2(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({
+e-8b1a-0d6f3e1c2b77";return[refused3(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({
 identity:identity2,fields:fields2}){const own4=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],
 path:[part]}]);const inLists=Object.entries(ids).flatMap(([list2,most3])=>elementIds(fields2[list2],[list2],most3??void 0));
 return[...own4,...inLists]}}function elementIds(list2,path,most3){if(!Array.isArray(list2))return[];return list2.flatMap(
 (element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own4=element.id===void 0?[]:[{id:element.id,
 path:[...at3,"id"],...most3===void 0?{}:{most:most3}}];return[...own4,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
-identity:identity2},{identity:parts={}},refused2){return Object.entries(parts).flatMap(([part,{known:known3,otherwise}])=>{
-const{[part]:text5}=identity2;if(text5===void 0||text5===UNKNOWN_TEXT||known3.includes(text5))return[];return[refused2(otherwise,
-[part],`the ${part}s are ${known3.join(", ")}`)]})}function nulProblems(fields2,refused2){const walk=(value3,path)=>{if(value3 instanceof
+identity:identity2},{identity:parts={}},refused3){return Object.entries(parts).flatMap(([part,{known:known3,otherwise}])=>{
+const{[part]:text5}=identity2;if(text5===void 0||text5===UNKNOWN_TEXT||known3.includes(text5))return[];return[refused3(otherwise,
+[part],`the ${part}s are ${known3.join(", ")}`)]})}function nulProblems(fields2,refused3){const walk=(value3,path)=>{if(value3 instanceof
 HashedSecret)return[];if(holdsNul(value3))return[path];if(Array.isArray(value3))return value3.flatMap((item,index)=>walk(
 item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key.includes("\0")?
 [[...path,key]]:walk(member2,[...path,key]))};return Object.entries(fields2).flatMap(([field2,value3])=>walk(value3,[field2]).
-map(path=>refused2(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server can't keep`,path)))}
+map(path=>refused3(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server can't keep`,path)))}
 function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf2(value3).includes("\0")}function lengthProblems({
-fields:fields2},{characters:limited={}},refused2){return Object.entries(limited).flatMap(([field2,most3])=>{const length2=characters(
-textOf2(fields2[field2]));return length2<=most3?[]:[refused2(`"${field2}" has ${length2} characters, and may have ${most3}`,
-[field2])]})}function emptyProblems({fields:fields2,placeOf:placeOf3},profile,emptyIsNull,{filled:filled4={},notEmpty:notEmpty2=[]},refused2){
+fields:fields2},{characters:limited={}},refused3){return Object.entries(limited).flatMap(([field2,most3])=>{const length2=characters(
+textOf2(fields2[field2]));return length2<=most3?[]:[refused3(`"${field2}" has ${length2} characters, and may have ${most3}`,
+[field2])]})}function emptyProblems({fields:fields2,placeOf:placeOf3},profile,emptyIsNull,{filled:filled4={},notEmpty:notEmpty2=[]},refused3){
 const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled4).
-flatMap(([field2,instead])=>{const value3=fields2[field2];if(value3!==null&&!isBlank(value3))return[];return[refused2(`"${field2}\
+flatMap(([field2,instead])=>{const value3=fields2[field2];if(value3!==null&&!isBlank(value3))return[];return[refused3(`"${field2}\
 " can't be ${value3===null?"null":empty2(value3)}`,[field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{
 if(!isBlank(fields2[field2]))return[];const message=empty2(fields2[field2])==="empty"?`an empty "${field2}" becomes null`:
 `a "${field2}" of white space alone becomes null`;const hint=`write ${field2}: null`;if(notEmpty2.includes(field2))return[
-refused2(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[placeOf3(field2)],
-hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused2){return uniqueWords.
+refused3(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[placeOf3(field2)],
+hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused3){return uniqueWords.
 flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words7=textOf2(fields2[field2]).split(
-" ");if(words7.length>1&&words7.includes("")){return[refused2(`"${field2}" has a space at its start, at its end or next \
+" ");if(words7.length>1&&words7.includes("")){return[refused3(`"${field2}" has a space at its start, at its end or next \
 to another one, and this server takes single spaces between words`,[field2],"leave out the spaces that separate nothing")]}
 const twice=words7.find((word2,index)=>words7.indexOf(word2)!==index);if(twice===void 0)return[];const shown2=holdsSensitive(
-fields2[field2]??null)?"a word":`"${twice}"`;return[refused2(`"${field2}" has ${shown2} twice`,[field2],"keep one of the\
+fields2[field2]??null)?"a word":`"${twice}"`;return[refused3(`"${field2}" has ${shown2} twice`,[field2],"keep one of the\
  two")]})}function isText2(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
-fields:fields2},{elements:elements2={}},refused2){return Object.entries(elements2).flatMap(([field2,{needs,types:types2}])=>{
+fields:fields2},{elements:elements2={}},refused3){return Object.entries(elements2).flatMap(([field2,{needs,types:types2}])=>{
 const map3=fields2[field2];if(!isMap(map3))return[];return Object.entries(map3).flatMap(([key,element])=>{if(element===null||
 reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.every(member2=>Object.hasOwn(element,member2))){const members3=needs.
 map(member2=>`"${member2}"`).join(" and ");const example=`${key}: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}\
-}`;return[refused2(`an element of "${field2}" must be a map with ${members3}`,[field2,key],`write it as ${example}`)]}return Object.
+}`;return[refused3(`an element of "${field2}" must be a map with ${members3}`,[field2,key],`write it as ${example}`)]}return Object.
 entries(types2).flatMap(([member2,type])=>{const value3=Object.hasOwn(element,member2)?element[member2]:void 0;if(value3===
-void 0||memberTypes[type].fits(value3))return[];return[refused2(`"${member2}" in an element of "${field2}" must be ${memberTypes[type].
-words}`,[field2,key,member2])]})})})}function sizeProblems({fields:fields2},limits2,refused2){const bytes=requestSize(fields2);
+void 0||memberTypes[type].fits(value3))return[];return[refused3(`"${member2}" in an element of "${field2}" must be ${memberTypes[type].
+words}`,[field2,key,member2])]})})})}function sizeProblems({fields:fields2},limits2,refused3){const bytes=requestSize(fields2);
 if(bytes<=limits2.requestBytes)return[];const[longest2=""]=Object.keys(fields2).sort((a2,b)=>size(fields2[b])-size(fields2[a2]));
-const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused2(message,
+const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused3(message,
 [longest2])]}function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+
 4+size(value3),32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid5,
 memberTypes;var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();init_texts();
@@ -11913,9 +11913,9 @@ hing is recorded, the number is taken as the present one and nothing is sent.",e
 decisive:["did"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[
 `id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({id})=>id??"",called:({
 name:name2})=>firstText2(name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){
-const{one:read}=traits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settle(objects2.
+const{one:read2}=traits[context3.profile.name].reads??{};if(read2===void 0)return new Map;return new Map(await settle(objects2.
 map(async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown2=await readOne(
-context3,read,params,answers.client.one);const found2=shown2===null?missing(identity2,"client"):{exists:true,identity:identity2,
+context3,read2,params,answers.client.one);const found2=shown2===null?missing(identity2,"client"):{exists:true,identity:identity2,
 fields:shownClient(shown2),...named2(shown2)};return[object3,found2]})))},onlyAnswered:new Set(onlyAnswered),discovery:{
 options:{client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,same:did=>`the \
 DID came out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({requests:[],
@@ -12105,9 +12105,9 @@ noun,`${MOST_ROWS} ${noun}`)}throw endless(noun,`${MOST_PAGES} pages`)}function 
 [error("unstable-list",`the list of ${noun} goes on after ${most3}`,[],"check that base_url is the address of an identit\
 y server of this API")])}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/size2)}var PASSES,
 IDLE_PAGES,MOST_PAGES,MOST_ROWS;var init_listing=__esm({"src/kinds/listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=
-3;MOST_PAGES=1e4;MOST_ROWS=1e6}});async function readCatalog(name2,read,parse12,reader){const rows=await readRows(name2,read,parse12,reader);return rows===
-null?null:new Catalog(rows)}async function readRows(name2,read,parse12,reader){let offered=true;const rows=await readListing(
-name2,async number5=>{const page=await reader.listExtra(read,number5,parse12);if(page===null)offered=false;return{...page?.
+3;MOST_PAGES=1e4;MOST_ROWS=1e6}});async function readCatalog(name2,read2,parse12,reader){const rows=await readRows(name2,read2,parse12,reader);return rows===
+null?null:new Catalog(rows)}async function readRows(name2,read2,parse12,reader){let offered=true;const rows=await readListing(
+name2,async number5=>{const page=await reader.listExtra(read2,number5,parse12);if(page===null)offered=false;return{...page?.
 totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;var init_catalog=__esm(
 {"src/kinds/catalog.ts"(){"use strict";init_listing();Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){
 let unsure3=false;for(const row of rows){if(typeof row.id!=="string"){unsure3=true;continue}this.#byId.set(row.id,row);if(typeof row.
@@ -12358,8 +12358,8 @@ id}`],check:(declared,profile)=>[...declared.flatMap(user3=>[...userTraits[profi
 user3):[],...userTraits[profile.name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(([field2,value3])=>repeatedElements(
 user3,field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText2(
 username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects2,context3){
-const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settle(
-objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=await readOne(context3,read,{user_id:identity2.
+const{one:read2}=userTraits[context3.profile.name].reads??{};if(read2===void 0)return new Map;return new Map(await settle(
+objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=await readOne(context3,read2,{user_id:identity2.
 id??""},answers.user.one);if(shown2===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
 fields:shownUser(shown2),names:toldNames(shown2)}]})))},refersTo:listsOfUser,resolve:resolveUser,update(input2){if(userTraits[input2.
 profile.name].whole!==void 0)return replaceUser(input2);const{present:present3,desired:desired2}=input2;return{requests:[
@@ -14572,8 +14572,8 @@ slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after(close,equals),sig
 ""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){let at3=from;while(at3<body2.length&&/\s/.test(body2.
 charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/condense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown(limits.bodyCharacters)}\
  characters`,limit:true}}const{text:text5,whole:whole3}=withoutLongSpace(body2);const condensed=condense(text5);const writer=createWriter();
-try{const parsed3=writer.parse(condensed.text);if(depthOf(parsed3)>limits.sectionDepth){return{syntax:`sections are nest\
-ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed3,text5,condensed);const parts=partsOf2(
+try{const parsed4=writer.parse(condensed.text);if(depthOf(parsed4)>limits.sectionDepth){return{syntax:`sections are nest\
+ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed4,text5,condensed);const parts=partsOf2(
 tokens,offset=>whole3(condensed.original(offset)));const strange=strangeName(parts);if(strange!==void 0)return strange;if(tagsIn(
 parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>createWriter().
 renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text5,{escape:value3=>html2?mustache_default.escape(printed(
@@ -14620,17 +14620,17 @@ this.#characters+=String(text5??"").length;if(this.#characters>limits.renderedCh
 Context{#absent;constructor(view,parent,absent){super(view,parent);this.#absent=absent}push(view){return new _JsonContext(
 view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
 split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt(context3.view,path);if(found2!==
-void 0)return found2}return void 0}}}});function renderMails(sides,...given2){const parsed3=sides.map(({txt,html:html2})=>({txt:parse8(txt),html:parse8(html2)}));
-const templates=parsed3.flatMap(({txt,html:html2})=>[txt,html2]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);
+void 0)return found2}return void 0}}}});function renderMails(sides,...given2){const parsed4=sides.map(({txt,html:html2})=>({txt:parse8(txt),html:parse8(html2)}));
+const templates=parsed4.flatMap(({txt,html:html2})=>[txt,html2]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);
 const parts=templates.flatMap(template2=>template2.parts);const all=given2.length===0?[{}]:given2;const samples=all.slice(
 0,limits.variants).map(one=>sampleData(parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];
 let made2=0;let characters2=0;const isFull=()=>made2===limits.variants||characters2>limits.templateCharacters;for(const absent of combinations(
-sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed3.
+sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed4.
 map(({txt,html:html2})=>({txt:renderBody(txt,data3,{html:false,absent}),html:renderBody(html2,data3,{html:true,absent})}));
 const text5=JSON.stringify(mails);if(seen2.has(text5))continue;seen2.add(text5);characters2+=text5.length;variants.push(
 {sample,label:sections2.length===0?null:labelOf(sections2,absent),mails})}}return{variants,left:combinationsOf(sections2)*
-all.length-made2}}function parse8(body2){if(typeof body2!=="string")return null;const parsed3=parseMustache(body2);return"\
-syntax"in parsed3?{source:body2,template:void 0,problem:parsed3}:{source:body2,template:parsed3,problem:{syntax:""}}}function renderBody(body2,data3,options){
+all.length-made2}}function parse8(body2){if(typeof body2!=="string")return null;const parsed4=parseMustache(body2);return"\
+syntax"in parsed4?{source:body2,template:void 0,problem:parsed4}:{source:body2,template:parsed4,problem:{syntax:""}}}function renderBody(body2,data3,options){
 if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{
 tooLong:syntax2}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){
 if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names3=new Set;
@@ -16276,9 +16276,9 @@ return pattern.map(p=>picomatch2.parse(p,options));return parse12(pattern,{...op
 true){return state.output}const opts=options||{};const prepend=opts.contains?"":"^";const append=opts.contains?"":"$";let source=`${prepend}\
 (?:${state.output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex2=picomatch2.toRegex(
 source,options);if(returnState===true){regex2.state=state}return regex2};picomatch2.makeRe=(input2,options={},returnOutput=false,returnState=false)=>{
-if(!input2||typeof input2!=="string"){throw new TypeError("Expected a non-empty string")}let parsed3={negated:false,fastpaths:true};
-if(options.fastpaths!==false&&(input2[0]==="."||input2[0]==="*")){parsed3.output=parse12.fastpaths(input2,options)}if(!parsed3.
-output){parsed3=parse12(input2,options)}return picomatch2.compileRe(parsed3,options,returnOutput,returnState)};picomatch2.
+if(!input2||typeof input2!=="string"){throw new TypeError("Expected a non-empty string")}let parsed4={negated:false,fastpaths:true};
+if(options.fastpaths!==false&&(input2[0]==="."||input2[0]==="*")){parsed4.output=parse12.fastpaths(input2,options)}if(!parsed4.
+output){parsed4=parse12(input2,options)}return picomatch2.compileRe(parsed4,options,returnOutput,returnState)};picomatch2.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err){
 if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants7;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
 var utils=require_utils2();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
@@ -17920,14 +17920,14 @@ forEach(hookedCommand=>{hookedCommand._lifeCycleHooks[event].forEach(callback2=>
 if(event==="postAction"){hooks.reverse()}hooks.forEach(hookDetail=>{result=this._chainOrCall(result,()=>{return hookDetail.
 callback(hookDetail.hookedCommand,this)})});return result}_chainOrCallSubCommandHook(promise3,subCommand,event){let result=promise3;
 if(this._lifeCycleHooks[event]!==void 0){this._lifeCycleHooks[event].forEach(hook2=>{result=this._chainOrCall(result,()=>{
-return hook2(this,subCommand)})})}return result}_parseCommand(operands,unknown5){const parsed3=this.parseOptions(unknown5);
-this._parseOptionsEnv();this._parseOptionsImplied();operands=operands.concat(parsed3.operands);unknown5=parsed3.unknown;
+return hook2(this,subCommand)})})}return result}_parseCommand(operands,unknown5){const parsed4=this.parseOptions(unknown5);
+this._parseOptionsEnv();this._parseOptionsImplied();operands=operands.concat(parsed4.operands);unknown5=parsed4.unknown;
 this.args=operands.concat(unknown5);if(operands&&this._findCommand(operands[0])){return this._dispatchSubcommand(operands[0],
 operands.slice(1),unknown5)}if(this._getHelpCommand()&&operands[0]===this._getHelpCommand().name()){return this._dispatchHelpCommand(
 operands[1])}if(this._defaultCommandName){this._outputHelpIfRequested(unknown5);return this._dispatchSubcommand(this._defaultCommandName,
 operands,unknown5)}if(this.commands.length&&this.args.length===0&&!this._actionHandler&&!this._defaultCommandName){this.
-help({error:true})}this._outputHelpIfRequested(parsed3.unknown);this._checkForMissingMandatoryOptions();this._checkForConflictingOptions();
-const checkForUnknownOptions=()=>{if(parsed3.unknown.length>0){this.unknownOption(parsed3.unknown[0])}};const commandEvent=`\
+help({error:true})}this._outputHelpIfRequested(parsed4.unknown);this._checkForMissingMandatoryOptions();this._checkForConflictingOptions();
+const checkForUnknownOptions=()=>{if(parsed4.unknown.length>0){this.unknownOption(parsed4.unknown[0])}};const commandEvent=`\
 command:${this.name()}`;if(this._actionHandler){checkForUnknownOptions();this._processArguments();let promiseChain;promiseChain=
 this._chainOrCallHooks(promiseChain,"preAction");promiseChain=this._chainOrCall(promiseChain,()=>this._actionHandler(this.
 processedArgs));if(this.parent){promiseChain=this._chainOrCall(promiseChain,()=>{this.parent.emit(commandEvent,operands,
@@ -18064,9 +18064,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync3,existsSync as existsSync3}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync4,existsSync as existsSync3}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync3(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync3(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync3(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync4(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -18123,8 +18123,8 @@ Conflict"]=409]="Conflict";HttpCodes2[HttpCodes2["Gone"]=410]="Gone";HttpCodes2[
 anyRequests";HttpCodes2[HttpCodes2["InternalServerError"]=500]="InternalServerError";HttpCodes2[HttpCodes2["NotImplement\
 ed"]=501]="NotImplemented";HttpCodes2[HttpCodes2["BadGateway"]=502]="BadGateway";HttpCodes2[HttpCodes2["ServiceUnavailab\
 le"]=503]="ServiceUnavailable";HttpCodes2[HttpCodes2["GatewayTimeout"]=504]="GatewayTimeout"})(HttpCodes||(exports.HttpCodes=
-HttpCodes={}));var Headers;(function(Headers2){Headers2["Accept"]="accept";Headers2["ContentType"]="content-type"})(Headers||
-(exports.Headers=Headers={}));var MediaTypes;(function(MediaTypes2){MediaTypes2["ApplicationJson"]="application/json"})(
+HttpCodes={}));var Headers2;(function(Headers3){Headers3["Accept"]="accept";Headers3["ContentType"]="content-type"})(Headers2||
+(exports.Headers=Headers2={}));var MediaTypes;(function(MediaTypes2){MediaTypes2["ApplicationJson"]="application/json"})(
 MediaTypes||(exports.MediaTypes=MediaTypes={}));function getProxyUrl(serverUrl){const proxyUrl=pm2.getProxyUrl(new URL(serverUrl));
 return proxyUrl?proxyUrl.href:""}var HttpRedirectCodes=[HttpCodes.MovedPermanently,HttpCodes.ResourceMoved,HttpCodes.SeeOther,
 HttpCodes.TemporaryRedirect,HttpCodes.PermanentRedirect];var HttpResponseRetryCodes=[HttpCodes.BadGateway,HttpCodes.ServiceUnavailable,
@@ -18155,20 +18155,20 @@ return __awaiter3(this,void 0,void 0,function*(){return this.request("PATCH",req
 return __awaiter3(this,void 0,void 0,function*(){return this.request("PUT",requestUrl,data3,additionalHeaders||{})})}head(requestUrl,additionalHeaders){
 return __awaiter3(this,void 0,void 0,function*(){return this.request("HEAD",requestUrl,null,additionalHeaders||{})})}sendStream(verb,requestUrl,stream,additionalHeaders){
 return __awaiter3(this,void 0,void 0,function*(){return this.request(verb,requestUrl,stream,additionalHeaders)})}getJson(requestUrl_1){
-return __awaiter3(this,arguments,void 0,function*(requestUrl,additionalHeaders={}){additionalHeaders[Headers.Accept]=this.
-_getExistingOrDefaultHeader(additionalHeaders,Headers.Accept,MediaTypes.ApplicationJson);const res=yield this.get(requestUrl,
+return __awaiter3(this,arguments,void 0,function*(requestUrl,additionalHeaders={}){additionalHeaders[Headers2.Accept]=this.
+_getExistingOrDefaultHeader(additionalHeaders,Headers2.Accept,MediaTypes.ApplicationJson);const res=yield this.get(requestUrl,
 additionalHeaders);return this._processResponse(res,this.requestOptions)})}postJson(requestUrl_1,obj_1){return __awaiter3(
-this,arguments,void 0,function*(requestUrl,obj,additionalHeaders={}){const data3=JSON.stringify(obj,null,2);additionalHeaders[Headers.
-Accept]=this._getExistingOrDefaultHeader(additionalHeaders,Headers.Accept,MediaTypes.ApplicationJson);additionalHeaders[Headers.
+this,arguments,void 0,function*(requestUrl,obj,additionalHeaders={}){const data3=JSON.stringify(obj,null,2);additionalHeaders[Headers2.
+Accept]=this._getExistingOrDefaultHeader(additionalHeaders,Headers2.Accept,MediaTypes.ApplicationJson);additionalHeaders[Headers2.
 ContentType]=this._getExistingOrDefaultContentTypeHeader(additionalHeaders,MediaTypes.ApplicationJson);const res=yield this.
 post(requestUrl,data3,additionalHeaders);return this._processResponse(res,this.requestOptions)})}putJson(requestUrl_1,obj_1){
 return __awaiter3(this,arguments,void 0,function*(requestUrl,obj,additionalHeaders={}){const data3=JSON.stringify(obj,null,
-2);additionalHeaders[Headers.Accept]=this._getExistingOrDefaultHeader(additionalHeaders,Headers.Accept,MediaTypes.ApplicationJson);
-additionalHeaders[Headers.ContentType]=this._getExistingOrDefaultContentTypeHeader(additionalHeaders,MediaTypes.ApplicationJson);
+2);additionalHeaders[Headers2.Accept]=this._getExistingOrDefaultHeader(additionalHeaders,Headers2.Accept,MediaTypes.ApplicationJson);
+additionalHeaders[Headers2.ContentType]=this._getExistingOrDefaultContentTypeHeader(additionalHeaders,MediaTypes.ApplicationJson);
 const res=yield this.put(requestUrl,data3,additionalHeaders);return this._processResponse(res,this.requestOptions)})}patchJson(requestUrl_1,obj_1){
 return __awaiter3(this,arguments,void 0,function*(requestUrl,obj,additionalHeaders={}){const data3=JSON.stringify(obj,null,
-2);additionalHeaders[Headers.Accept]=this._getExistingOrDefaultHeader(additionalHeaders,Headers.Accept,MediaTypes.ApplicationJson);
-additionalHeaders[Headers.ContentType]=this._getExistingOrDefaultContentTypeHeader(additionalHeaders,MediaTypes.ApplicationJson);
+2);additionalHeaders[Headers2.Accept]=this._getExistingOrDefaultHeader(additionalHeaders,Headers2.Accept,MediaTypes.ApplicationJson);
+additionalHeaders[Headers2.ContentType]=this._getExistingOrDefaultContentTypeHeader(additionalHeaders,MediaTypes.ApplicationJson);
 const res=yield this.patch(requestUrl,data3,additionalHeaders);return this._processResponse(res,this.requestOptions)})}request(verb,requestUrl,data3,headers){
 return __awaiter3(this,void 0,void 0,function*(){if(this._disposed){throw new Error("Client has already been disposed.")}
 const parsedUrl=new URL(requestUrl);let info=this._prepareRequest(verb,parsedUrl,headers);const maxTries=this._allowRetries&&
@@ -18209,9 +18209,9 @@ requestOptions.headers){const headerValue=lowercaseKeys2(this.requestOptions.hea
 typeof headerValue==="number"?headerValue.toString():headerValue}}const additionalValue=additionalHeaders[header];if(additionalValue!==
 void 0){return typeof additionalValue==="number"?additionalValue.toString():additionalValue}if(clientHeader!==void 0){return clientHeader}
 return _default3}_getExistingOrDefaultContentTypeHeader(additionalHeaders,_default3){let clientHeader;if(this.requestOptions&&
-this.requestOptions.headers){const headerValue=lowercaseKeys2(this.requestOptions.headers)[Headers.ContentType];if(headerValue){
+this.requestOptions.headers){const headerValue=lowercaseKeys2(this.requestOptions.headers)[Headers2.ContentType];if(headerValue){
 if(typeof headerValue==="number"){clientHeader=String(headerValue)}else if(Array.isArray(headerValue)){clientHeader=headerValue.
-join(", ")}else{clientHeader=headerValue}}}const additionalValue=additionalHeaders[Headers.ContentType];if(additionalValue!==
+join(", ")}else{clientHeader=headerValue}}}const additionalValue=additionalHeaders[Headers2.ContentType];if(additionalValue!==
 void 0){if(typeof additionalValue==="number"){return String(additionalValue)}else if(Array.isArray(additionalValue)){return additionalValue.
 join(", ")}else{return additionalValue}}if(clientHeader!==void 0){return clientHeader}return _default3}_getAgent(parsedUrl){
 let agent;const proxyUrl=pm2.getProxyUrl(parsedUrl);const useProxy=proxyUrl&&proxyUrl.hostname;if(this._keepAlive&&useProxy){
@@ -18426,7 +18426,7 @@ context3)};JSONParseV2=(text5,reviver)=>{return JSON.parse(text5,(key,value3,con
 isOutOfBounds;const isInt=context3&&intRegex.test(context3.source);const isBigInt=isBigNumber&&isInt;if(isBigInt)return BigInt(
 context3.source);const hasCustomReviver=typeof reviver==="function";if(!hasCustomReviver)return value3;return reviver(key,
 value3,context3)})};MAX_INT=Number.MAX_SAFE_INTEGER.toString();MAX_DIGITS=MAX_INT.length;stringsOrLargeNumbers=/"(?:[^"\\]|\\.)*"|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/g;
-noiseValueWithQuotes=/^"-?\d+n+"$/;applyReviverIteratively=(parsed3,userReviver)=>{const rootHolder={"":parsed3};const stack=[
+noiseValueWithQuotes=/^"-?\d+n+"$/;applyReviverIteratively=(parsed4,userReviver)=>{const rootHolder={"":parsed4};const stack=[
 {parent:rootHolder,key:"",visited:false}];while(stack.length>0){const node2=stack[stack.length-1];if(!node2.visited){node2.
 visited=true;const value3=node2.parent[node2.key];const isComplexObject=value3!==null&&typeof value3==="object";if(isComplexObject){
 const keys=Object.keys(value3);for(let i2=keys.length-1;i2>=0;i2--){stack.push({parent:value3,key:keys[i2],visited:false})}}}else{
@@ -18441,8 +18441,8 @@ length<MAX_DIGITS||digits.length===MAX_DIGITS&&digits<=MAX_INT);const isStandard
 isLessThanMaxSafeInt;if(isStandardValue)return match;return'"'+match+'n"'})};JSONParse=(text5,reviver)=>{if(!text5)return originalParse(
 text5,reviver);try{if(isContextSourceSupported())return JSONParseV2(text5,reviver);const serializedData=serializeBigInts(
 text5);return originalParse(serializedData,(key,value3,context3)=>convertMarkedBigIntsReviver(key,value3,context3,reviver))}catch(error63){
-if(error63 instanceof RangeError){const serializedData=serializeBigInts(text5);const parsed3=originalParse(serializedData);
-return applyReviverIteratively(parsed3,reviver)}throw error63}}}});var RequestError;var init_dist_src=__esm({"node_modules/@octokit/request-error/dist-src/index.js"(){RequestError=class extends Error{name;status;request;response;constructor(message,statusCode,options){
+if(error63 instanceof RangeError){const serializedData=serializeBigInts(text5);const parsed4=originalParse(serializedData);
+return applyReviverIteratively(parsed4,reviver)}throw error63}}}});var RequestError;var init_dist_src=__esm({"node_modules/@octokit/request-error/dist-src/index.js"(){RequestError=class extends Error{name;status;request;response;constructor(message,statusCode,options){
 super(message,{cause:options.cause});this.name="HttpError";this.status=Number.parseInt(statusCode);if(Number.isNaN(this.
 status)){this.status=0}if("response"in options){this.response=options.response}const requestCopy=Object.assign({},options.
 request);if(options.request.headers.authorization){requestCopy.headers=Object.assign({},options.request.headers,{authorization:options.
@@ -18450,13 +18450,13 @@ request.headers.authorization.replace(/(?<! ) .*$/," [REDACTED]")})}requestCopy.
 "client_secret=[REDACTED]").replace(/\baccess_token=\w+/g,"access_token=[REDACTED]");this.request=requestCopy}}}});function isPlainObject3(value3){if(typeof value3!=="object"||value3===null)return false;if(Object.prototype.toString.call(
 value3)!=="[object Object]")return false;const proto=Object.getPrototypeOf(value3);if(proto===null)return true;const Ctor=Object.
 prototype.hasOwnProperty.call(proto,"constructor")&&proto.constructor;return typeof Ctor==="function"&&Ctor instanceof Ctor&&
-Function.prototype.call(Ctor)===Function.prototype.call(value3)}async function fetchWrapper(requestOptions){const fetch2=requestOptions.
-request?.fetch||globalThis.fetch;if(!fetch2){throw new Error("fetch is not set. Please pass a fetch implementation as ne\
+Function.prototype.call(Ctor)===Function.prototype.call(value3)}async function fetchWrapper(requestOptions){const fetch3=requestOptions.
+request?.fetch||globalThis.fetch;if(!fetch3){throw new Error("fetch is not set. Please pass a fetch implementation as ne\
 w Octokit({ request: { fetch }}). Learn more at https://github.com/octokit/octokit.js/#fetch-missing")}const log2=requestOptions.
 request?.log||console;const parseSuccessResponseBody=requestOptions.request?.parseSuccessResponseBody!==false;const body2=isPlainObject3(
 requestOptions.body)||Array.isArray(requestOptions.body)?JSONStringify(requestOptions.body):requestOptions.body;const requestHeaders=Object.
 fromEntries(Object.entries(requestOptions.headers).map(([name2,value3])=>[name2,String(value3)]));let fetchResponse;try{
-fetchResponse=await fetch2(requestOptions.url,{method:requestOptions.method,body:body2,redirect:requestOptions.request?.
+fetchResponse=await fetch3(requestOptions.url,{method:requestOptions.method,body:body2,redirect:requestOptions.request?.
 redirect,headers:requestHeaders,signal:requestOptions.request?.signal,...requestOptions.body&&{duplex:"half"}})}catch(error63){
 let message="Unknown Error";if(error63 instanceof Error){if(error63.name==="AbortError"){error63.status=500;throw error63}
 message=error63.message;if(error63.name==="TypeError"&&"cause"in error63){if(error63.cause instanceof Error){message=error63.
@@ -18491,17 +18491,17 @@ var import_content_type,VERSION2,defaults_default,noop2,request4;var init_dist_b
 uest/dist-bundle/index.js"(){init_dist_bundle();init_universal_user_agent();import_content_type=__toESM(require_dist2(),1);
 init_json_with_bigint();init_dist_src();VERSION2="10.0.16";defaults_default={headers:{"user-agent":`octokit-request.js/${VERSION2}\
  ${getUserAgent()}`}};noop2=()=>"";request4=withDefaults3(endpoint,defaults_default);}});function _buildMessageForResponseErrors(data3){return`Request failed due to following response errors:
-`+data3.errors.map(e2=>` - ${e2.message}`).join("\n")}function graphql(request22,query,options){if(options){if(typeof query===
+`+data3.errors.map(e2=>` - ${e2.message}`).join("\n")}function graphql(request22,query2,options){if(options){if(typeof query2===
 "string"&&"query"in options){return Promise.reject(new Error(`[@octokit/graphql] "query" cannot be used as variable name`))}
 for(const key in options){if(!FORBIDDEN_VARIABLE_OPTIONS.includes(key))continue;return Promise.reject(new Error(`[@octok\
-it/graphql] "${key}" cannot be used as variable name`))}}const parsedOptions=typeof query==="string"?Object.assign({query},
-options):query;const requestOptions=Object.keys(parsedOptions).reduce((result,key)=>{if(NON_VARIABLE_OPTIONS.includes(key)){
+it/graphql] "${key}" cannot be used as variable name`))}}const parsedOptions=typeof query2==="string"?Object.assign({query:query2},
+options):query2;const requestOptions=Object.keys(parsedOptions).reduce((result,key)=>{if(NON_VARIABLE_OPTIONS.includes(key)){
 result[key]=parsedOptions[key];return result}if(!result.variables){result.variables={}}result.variables[key]=parsedOptions[key];
 return result},{});const baseUrl2=parsedOptions.baseUrl||request22.endpoint.DEFAULTS.baseUrl;if(GHES_V3_SUFFIX_REGEX.test(
 baseUrl2)){requestOptions.url=baseUrl2.replace(GHES_V3_SUFFIX_REGEX,"/api/graphql")}return request22(requestOptions).then(
 response=>{if(response.data.errors){const headers={};for(const key of Object.keys(response.headers)){headers[key]=response.
 headers[key]}throw new GraphqlResponseError(requestOptions,headers,response.data)}return response.data.data})}function withDefaults4(request22,newDefaults){
-const newRequest=request22.defaults(newDefaults);const newApi=(query,options)=>{return graphql(newRequest,query,options)};
+const newRequest=request22.defaults(newDefaults);const newApi=(query2,options)=>{return graphql(newRequest,query2,options)};
 return Object.assign(newApi,{defaults:withDefaults4.bind(null,newRequest),endpoint:newRequest.endpoint})}function withCustomRequest(customRequest){
 return withDefaults4(customRequest,{method:"POST",url:"/graphql"})}var VERSION3,GraphqlResponseError,NON_VARIABLE_OPTIONS,
 FORBIDDEN_VARIABLE_OPTIONS,GHES_V3_SUFFIX_REGEX,graphql2;var init_dist_bundle3=__esm({"node_modules/@octokit/graphql/dis\
@@ -20069,12 +20069,12 @@ part.type.type==="map"&&before[field2]!==void 0;return{part,changes,kept:shown2=
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_settle();init_fields();init_kinds();init_references();init_rules();init_problems();function stoppable(reader,signal){const goOn=()=>{if(signal?.aborted)throw interrupted()};const paged={...reader,
-listOrganizations:async page=>{goOn();return await reader.listOrganizations(page)},listExtra:async(read,page,parse12)=>{
-goOn();return await reader.listExtra(read,page,parse12)}};return{paged,goOn}}function interrupted(){return new ProblemsError(
+listOrganizations:async page=>{goOn();return await reader.listOrganizations(page)},listExtra:async(read2,page,parse12)=>{
+goOn();return await reader.listExtra(read2,page,parse12)}};return{paged,goOn}}function interrupted(){return new ProblemsError(
 [error("interrupted","interrupted: nothing more was asked")])}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
-let refused2;const{paged,goOn}=stoppable(reader,signal);const limited=step=>read=>limit2(async()=>{goOn();if(refused2!==
-void 0)throw refused2;try{const result=await read();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
-failure2.kind==="unauthorized")refused2=failure2;throw failure2}});const context3={reader,profile,list:name2=>holdList(lists,
+let refused3;const{paged,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused3!==
+void 0)throw refused3;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
+failure2.kind==="unauthorized")refused3=failure2;throw failure2}});const context3={reader,profile,list:name2=>holdList(lists,
 name2,{reader:paged,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own4=kind.readable(
 profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own4.length>0?[{kind,own:own4}]:[]});const wanted=new Set(
 needed2);const shared2=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
@@ -20086,10 +20086,10 @@ list(name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}
 lists)}}function stepsOf(asked,needed2,held){const shared2=new Set(needed2);let steps=0;for(const{kind,own:own4}of asked){
 if(kind.listed===void 0)steps+=own4.length;else if(kind.listed==="own")steps+=1;else shared2.add(kind.listed)}return steps+
 [...shared2].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
-document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe(
-which,[],{...options,progress:noProgress})).live;const found2=new Map(await read(objects2));let open9=[...found2].flatMap(
+document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read2=async which=>(await observe(
+which,[],{...options,progress:noProgress})).live;const found2=new Map(await read2(objects2));let open9=[...found2].flatMap(
 ([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open9.length>0&&round<MOST;round+=1){await pause(
-MOMENT);const again=await read(open9);open9=open9.filter(object3=>{const before=found2.get(object3);const now=again.get(
+MOMENT);const again=await read2(open9);open9=open9.filter(object3=>{const before=found2.get(object3);const now=again.get(
 object3);if(now!==void 0)found2.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
 return found2}async function readBackAll(kind,open9,{reader,profile,pause},concurrency){const objects2=open9.map(one=>({
 kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change:change2,failure:failure2}},live)=>failure2.
@@ -20117,9 +20117,9 @@ false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(!(
 return this.#failed(failure2,attempts+failure2.attempts,index>0)}}return{...last,attempts}}#failed(failure2,attempts,begun){
 const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.
 name].protects===true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.
-noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused2=failure2.kind==="refused"||failure2.
+noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused3=failure2.kind==="refused"||failure2.
 kind==="not-found"||failure2.kind==="forbidden";const open9={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
-status,attempts,answered:failure2.kind==="answer",refused:refused2,unsteady:failure2.kind==="lost"||failure2.doubt===true};
+status,attempts,answered:failure2.kind==="answer",refused:refused3,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
 this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
 const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
@@ -20238,8 +20238,8 @@ void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...ba
 const gone=unrestorable(kind,input2.recorded?.owed?.run,restored);if(gone!==void 0)return{...base2,action:"blocked",reason:gone};
 if(wanted.unknowable.length>0){return{...base2,action:"blocked",reason:unmergeable(kind,wanted.unknowable)}}if(differing2.
 length===0&&!(input2.assert&&base2.observed==="recorded")){return{...base2,apply:{...base2.apply,expected:wanted.fields}}}
-const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused2=trouble??tooLarge(requests,input2.profile);
-if(refused2!==void 0)return{...base2,action:"blocked",reason:refused2};if(Object.keys(expected).length===0){return{...base2,
+const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused3=trouble??tooLarge(requests,input2.profile);
+if(refused3!==void 0)return{...base2,action:"blocked",reason:refused3};if(Object.keys(expected).length===0){return{...base2,
 apply:{...base2.apply,expected:wanted.fields}}}const fields2=differing2.map(({field:field2,part})=>({...fieldChange(part),
 ...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base2,action:"update",requests,fields:fields2,destructions:kind.
 destructions(fields2),warnings:[...warnings,...restoreWarnings(kind,input2.recorded?.owed?.run,lost2,expected),...updateWarnings(
@@ -20832,10 +20832,10 @@ void 0?environment===home.environment:state.file===home.backend.name}function he
 0||lost2===void 0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run5,state},home){const here2=home.backend.
 name;return state===void 0||state.file===here2?`run ${run5} is of another state than ${here2}`:`run ${run5} is of the st\
 ate ${state.file}, and this is ${here2}`}function refuseOther(run5,home){return new ProblemsError([error("run-other-stat\
-e",ownerOf(run5,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home){const{runs}=home.backend;const{open_run,last_run}=state;const names3=[];const read=async name2=>name2===
+e",ownerOf(run5,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home){const{runs}=home.backend;const{open_run,last_run}=state;const names3=[];const read2=async name2=>name2===
 last_run&&name2!==open_run?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){
 const later=name2===open_run||last_run===void 0||name2>last_run;if(later||name2===last_run&&!await runs.hasEnd(name2).catch(
-()=>true))names3.push(name2)}const contents2=(await Promise.all(names3.map(name2=>read(name2)))).filter(content=>content!==
+()=>true))names3.push(name2)}const contents2=(await Promise.all(names3.map(name2=>read2(name2)))).filter(content=>content!==
 null&&content.run.server===state.server);const own4=contents2.filter(({run:run5,ended})=>belongs(run5,state)&&!(ended&&run5.
 run===last_run));const others=contents2.filter(({run:run5,ended})=>!ended&&!belongs(run5,state));if(others.length===0||state.
 serial>0)return own4;const isOther3=await othersOf(state,home);const lost2=others.filter(({run:run5})=>!isOther3(run5));
@@ -21258,31 +21258,31 @@ const name2=nameOf3(folder,this.#project);this.#refused.set(folder,error("manife
 t leads out of the project`,[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(
 path,this.#project);this.#refused.set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(
 name2)]))}};function asFile(name2){return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){
-return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read}=seen2;const ignore=[...seen2.ignore];const shown2=path=>shownPath(
+return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown2=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
 const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names3=await glob(
 patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve4(project.root,name2)).filter(path=>!found2.
-has(path)&&!read.has(path)&&!isOthers(path)&&!all.dangling.has(path));const folders=await glob(patterns,{...new Walk(project).
+has(path)&&!read2.has(path)&&!isOthers(path)&&!all.dangling.has(path));const folders=await glob(patterns,{...new Walk(project).
 options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve4(project.root,name2)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep5)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
 seen2,known3);const named6=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named6.map(one=>absence(one,
-project)));const refused2=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
+project)));const refused3=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
 [...[...walk.linked].map(path=>`${shown2(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown2(
-path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused2,...missed2.map(path=>`${shown2(
+path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused3,...missed2.map(path=>`${shown2(
 path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown2(path)} is a folder with\
  the name of a manifest, as a mount without its source`).sort(),...deeper.sort()])]}async function deeperOnes({project,access:access3,
-globs,ignore,found:found2,read},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
+globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
 **/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,{...options,
 caseSensitiveMatch:false})};const named6=new Walk(project);const names3=[...await within5(named6,bases.filter(base2=>base2!==
-"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused2=named6.problems().flatMap(({severity,
+"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused3=named6.problems().flatMap(({severity,
 message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve4(project.root,name2)).filter(path=>!found2.
-has(path)&&!read.has(path)&&!known3.has(path));if(paths.length===0)return refused2;const others=await readElsewhere(project);
+has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused3;const others=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others.has(path)).map(path=>limit2(async()=>{
 const content=await access3.read(path);const shown2=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
 text)?[`${shown2} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown2}\
- has the name of a manifest, and can't be read`]})));return[...refused2,...looked.flat()]}async function readElsewhere(project){
+ has the name of a manifest, and can't be read`]})));return[...refused3,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
 [one.slice(1)]:[]);const named6=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named6.length===
 0?[]:await glob(named6,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve4(project.
@@ -21301,13 +21301,13 @@ pattern,{...walk.options(),ignore});globs.push({pattern,isNamed:place2!==null,is
 found2.add(resolve5(project.root,match));if(matches.length===0){empty2.push(warning2("no-match",`no file matches "${pattern}\
 "`,places,"check the glob; it is relative to the configuration"))}}const givenByDefault=patterns.every(({place:place2})=>place2===
 null);if(!givenByDefault)problems.push(...empty2);else if(found2.size===0)problems.push(...empty2.slice(0,1));problems.push(
-...walk.problems());const files=await eachOnce2(project,access3,[...found2].sort(),problems);const read=new Set(files.map(
-({target})=>target));return{files,unread:()=>unreadOf({project,access:access3,walk,ignore,globs,found:found2,read})}}async function eachOnce2(project,access3,paths,problems){const looked=await Promise.all(paths.map(path=>access3.find(path)));
+...walk.problems());const files=await eachOnce2(project,access3,[...found2].sort(),problems);const read2=new Set(files.map(
+({target})=>target));return{files,unread:()=>unreadOf({project,access:access3,walk,ignore,globs,found:found2,read:read2})}}async function eachOnce2(project,access3,paths,problems){const looked=await Promise.all(paths.map(path=>access3.find(path)));
 const seen2=new Set;const direct=new Set(paths);return paths.flatMap((path,index)=>{const name2=nameOf3(path,project);const found2=looked[index];
 if(found2===void 0)return[];if(!("target"in found2)){problems.push(refusal(name2,found2));return[]}const{target}=found2;
 if(seen2.has(target)||path!==target&&direct.has(target))return[];seen2.add(target);return[{path,target,name:name2}]})}async function readManifest(access3,{
-path,name:name2}){const read=await access3.read(path);if("text"in read)return sourceOf(name2,read.text);return refusal(name2,
-read)}function refusal(name2,{reason,detail}){const{file:shown2}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
+path,name:name2}){const read2=await access3.read(path);if("text"in read2)return sourceOf(name2,read2.text);return refusal(
+name2,read2)}function refusal(name2,{reason,detail}){const{file:shown2}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
 outside":return error("manifest-outside",`${shown2} is a link that leads out of the project`,place2,"copy the file into \
 the project");case"private":return error("manifest-private",`${shown2} ${detail}, which no manifest may be`,place2,'keep\
  manifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreada\
@@ -21355,43 +21355,43 @@ isFirst,range:{start:line.start+indent2,end:line.end}}}function headAbove(text5,
 Math.max(0,before-REACH2),before).split("\n").filter(line=>line.trim()!=="");for(const[index,line]of lines.toReversed().
 entries()){const[,lead="",mark,digit]=/^(\s*(?:- +)*)["']?[A-Za-z_][\w -]{0,60}["']?:[ \t]+([|>])[-+]?(\d?)[-+]?(?:[ \t]+#.*)?\s*$/.
 exec(line)??[];if(mark!==void 0){const columns=digit===void 0||digit===""?void 0:Number(digit);return{mark,column:lead.length,
-columns,least:lead.length+(columns??1),isFirst:index===0}}if(line.search(/\S/)<=indent2)return void 0}return void 0}function slipOf({code:code2,message,pos},refused2){const{text:text5}=refused2;const at3=Math.min(pos[0],text5.length);const found2={
-code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text5.length),at3+1)};return unindented(found2,refused2)??forCode[code2]?.(
-found2,refused2)}function unindented({at:at3,code:code2},refused2){const{text:text5}=refused2;const found2=unindentedText(
+columns,least:lead.length+(columns??1),isFirst:index===0}}if(line.search(/\S/)<=indent2)return void 0}return void 0}function slipOf({code:code2,message,pos},refused3){const{text:text5}=refused3;const at3=Math.min(pos[0],text5.length);const found2={
+code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text5.length),at3+1)};return unindented(found2,refused3)??forCode[code2]?.(
+found2,refused3)}function unindented({at:at3,code:code2},refused3){const{text:text5}=refused3;const found2=unindentedText(
 text5,at3);if(found2===void 0)return void 0;const{mark,columns,isFirst,range:range2}=found2;if(isFirst){return{message:`\
 the text that "${mark}" announces on the line above is not indented${columns===void 0?"":" so far"}`,hint:columns===void 0?
 "indent each line of the text further than its key":`indent each line of the text by ${columns} more than its key, or le\
 ave the ${columns} behind "${mark}" out`,range:range2}}const written3=text5.slice(range2.start,range2.end);const isOther3=/^[-=_*"']|^\/[/*]/.
-test(written3)||missingSpace(written3,range2,refused2)!==void 0;if(isOther3||!outside2.includes(code2))return void 0;return{
+test(written3)||missingSpace(written3,range2,refused3)!==void 0;if(isOther3||!outside2.includes(code2))return void 0;return{
 message:`this line is no "key: value", and not indented as the text that "${mark}" announces above`,hint:"indent it as f\
 ar as that text, or write a colon and a space behind its key",range:range2}}var outside2=["MULTILINE_IMPLICIT_KEY","MISS\
 ING_CHAR"];function conflictIn(text5){const marker=/^<{7} [^\n]*$/m.exec(text5);if(marker===null||!/^>{7} /m.test(text5))
 return void 0;return{message:"a merge conflict is not resolved: git left its marks here",hint:"keep one of the two sides\
 , and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",range:{start:marker.index,end:marker.index+marker[0].
-length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused2)=>/sequence/.test(
-found2.message)?unevenList(found2,refused2):nested(found2,refused2),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused2)=>/^Flow/.
-test(found2.message)?openBracket(found2,refused2):/sequence/.test(found2.message)?unevenList(found2,refused2):/mapping/.
-test(found2.message)?unevenKeys(found2,refused2):void 0,MISSING_CHAR:missing2,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({
+length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused3)=>/sequence/.test(
+found2.message)?unevenList(found2,refused3):nested(found2,refused3),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused3)=>/^Flow/.
+test(found2.message)?openBracket(found2,refused3):/sequence/.test(found2.message)?unevenList(found2,refused3):/mapping/.
+test(found2.message)?unevenKeys(found2,refused3):void 0,MISSING_CHAR:missing2,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({
 at:at3,end})=>({message:"a comma is missing between the members in brackets, or quotes around a value with a colon",hint:'\
 write them as {id: x, name: "a: b"}',range:{start:at3,end}}),BAD_SCALAR_START:({at:at3},{text:text5})=>({message:`a text\
  without quotes can't begin with "${text5[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({
 at:at3})=>({message:"in double quotes a backslash begins an escape, and there is none of this name",hint:"write the back\
 slash twice, or use single quotes, in which it is a backslash",range:{start:at3,end:at3+2}}),TAB_AS_INDENT:({at:at3},{text:text5})=>{
 const start3=text5.indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"inde\
-nt it with spaces",range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused2){
-const{text:text5}=refused2;const{at:at3}=found2;const line=lineAt(text5,at3);const owner=keyOf3(text5.slice(line.start,at3));
+nt it with spaces",range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused3){
+const{text:text5}=refused3;const{at:at3}=found2;const line=lineAt(text5,at3);const owner=keyOf3(text5.slice(line.start,at3));
 const value3=text5.slice(at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin\
  with "? "`,hint:quoteIt,range:{start:at3,end:at3+1}}}if(/:(?:\s|$)/.test(value3)){const hint=owner===void 0?quoteIt:`${quoteIt}\
 : ${owner}: "\u2026"`;return{message:"a value without quotes holds a colon with a space after it",hint,range:{start:at3,
-end:line.end}}}const below2=nextKeyLine(text5,line.end);const ends2=refused2.hides(below2)?void 0:keyOf3(text5.slice(below2.
+end:line.end}}}const below2=nextKeyLine(text5,line.end);const ends2=refused3.hides(below2)?void 0:keyOf3(text5.slice(below2.
 start,below2.end));const name2=ends2===void 0?"this line":`"${ends2}"`;const above=owner===void 0?"a key that has a valu\
 e already":`"${owner}", which has a value already`;const place2=owner===void 0?"the key above":`"${owner}"`;return{message:`${name2}\
  is indented below ${above}`,hint:`indent it as far as ${place2}; a text of several lines begins with "|" behind its key\
-, or is in quotes`,range:below2}}function strayLine(found2,refused2){const{text:text5}=refused2;const{at:at3}=found2;const first=lineAt(
+, or is in quotes`,range:below2}}function strayLine(found2,refused3){const{text:text5}=refused3;const{at:at3}=found2;const first=lineAt(
 text5,at3);const written3=text5.slice(at3,first.end);const range2={start:at3,end:at3+written3.trimEnd().length};if(/^-(?:\s|$)/.
 test(written3))return strayItem(at3);if(/^(?:\/\/|\/\*)/.test(written3)){return{message:"this line is no YAML",hint:'a c\
 omment begins with "#"',range:range2}}if(/^[-=_*]{2,}\s*$/.test(written3)){return{message:"this line is no YAML",hint:'d\
-ocuments are separated by a line of "---"',range:range2}}const glued=missingSpace(written3,range2,refused2);if(glued!==void 0)
+ocuments are separated by a line of "---"',range:range2}}const glued=missingSpace(written3,range2,refused3);if(glued!==void 0)
 return glued;const next=nextKeyLine(text5,first.end);if(next.end<=found2.end+1&&next.start-lineAt(text5,next.start).start!==
 at3-first.start){return{message:"this line is indented neither like the keys above nor like the value above",hint:"inden\
 t it as far as the key that it belongs beside",range:next}}return{message:'this line is no "key: value", and the one aft\
@@ -21407,27 +21407,27 @@ return{message:"the items of a list have to begin in the same column",hint:'inde
  the list',range:contentAt(text5,at3)}}function openBracket({at:at3},{text:text5,marks:marks2}){const start3=marks2.bracketBefore(
 at3)??Math.max(0,at3-1);const[opens,closes]=text5[start3]==="{"?["{","}"]:["[","]"];const goesOn=text5.slice(at3).trim()!==
 ""&&lineAt(text5,at3).start>start3;return{message:`the "${opens}" that opens here is not closed`,hint:`write its "${closes}\
-"${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start3,end:start3+1}}}function missing2(found2,refused2){
-const{text:text5,marks:marks2}=refused2;const{at:at3,end,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
+"${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start3,end:start3+1}}}function missing2(found2,refused3){
+const{text:text5,marks:marks2}=refused3;const{at:at3,end,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
 quoteBefore(at3)?.start??at3;return{message:"the quote that opens here is never closed",hint:`write ${text5[start3]==="'"?
 "'":'"'} where the value ends`,range:{start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written3=text5.
 slice(at3,lineAt(text5,at3).end).trimEnd();const range2={start:at3,end:at3+Math.max(1,written3.length)};return missingSpace(
-written3,range2,refused2)??{message:'this line is no "key: value"',hint:"write a colon and a space behind the key; inden\
+written3,range2,refused3)??{message:'this line is no "key: value"',hint:"write a colon and a space behind the key; inden\
 t what belongs to the line above further",range:range2}}if(/^(?:Flow|Missing \})/.test(message))return openBracket(found2,
-refused2);if(/^Sequence item/.test(message)){return{message:"this line is no item of the list above, and is not indented\
+refused3);if(/^Sequence item/.test(message)){return{message:"this line is no item of the list above, and is not indented\
  like the keys of its last item",hint:'begin it with "- ", or indent it as far as the keys of the item',range:contentAt(
-text5,at3)}}if(/^Missing (?:,|space)/.test(message)){const variable=bareVariable(found2,refused2);if(variable!==void 0)return variable;
+text5,at3)}}if(/^Missing (?:,|space)/.test(message)){const variable=bareVariable(found2,refused3);if(variable!==void 0)return variable;
 return{message:"a comma is missing before this",hint:"separate what is in [] and {} by commas; a value with a comma or a\
  colon needs quotes",range:{start:at3,end}}}if(/^Comments/.test(message)){return{message:'a space is missing before the \
 "#" of a comment',hint:'write the space; a "#" that belongs to the value goes inside the quotes',range:{start:at3,end:at3+
-1}}}if(/directives-end/.test(message))return besideMarker(found2,refused2);return void 0}function bareVariable({at:at3},{
+1}}}if(/directives-end/.test(message))return besideMarker(found2,refused3);return void 0}function bareVariable({at:at3},{
 text:text5}){const start3=at3-1;const written3=/^\$\{[^}\s]{0,200}\}?/.exec(text5.slice(Math.max(0,start3),start3+210))?.[0];
 if(written3===void 0)return void 0;return{message:"a variable inside {} or [] has no quotes",hint:'write it as "${NAME}"\
 , in quotes',range:{start:start3,end:start3+written3.length}}}function besideMarker({at:at3,message},{text:text5}){if(/same line/.
 test(message)){return{message:`a key can't stand on the line of "---"`,hint:"begin the document on the next line",range:contentAt(
 text5,at3)}}const start3=text5.lastIndexOf("\n%",at3)+1;if(text5[start3]!=="%")return void 0;return{message:`a line can'\
 t begin with "%", but for a directive of YAML`,hint:'put quotes around the key, or make a comment of the line with "#"',
-range:{start:start3,end:lineAt(text5,start3).end}}}function unexpected(found2,refused2){const{text:text5,marks:marks2}=refused2;
+range:{start:start3,end:lineAt(text5,start3).end}}}function unexpected(found2,refused3){const{text:text5,marks:marks2}=refused3;
 const{at:at3,end,message}=found2;const line=lineAt(text5,at3);const before=text5.slice(line.start,at3);const range2={start:at3,
 end:Math.min(end,line.end)};if(/block-seq-ind on same line/.test(message)){if(before.trim()==="")return strayItem(at3);return{
 message:"a list can't begin on the line of its key",hint:'write each "- " on a line of its own below the key, or the lis\
@@ -21440,7 +21440,7 @@ void 0){return{message:`this "${closing3==="seq"?"]":"}"}" closes nothing`,hint:
 ue that it belongs to",range:range2}}if(/^Unexpected , in/.test(message)){return{message:"nothing stands before this com\
 ma",hint:"remove it",range:range2}}if(/^Unexpected (?:single|double)-quoted-scalar token/.test(message)){return{message:"\
 a comma is missing before this",hint:"separate what is in [] and {} by commas",range:range2}}if(!/at node end$/.test(message))
-return void 0;const variable=bareVariable(found2,refused2);if(variable!==void 0)return variable;const quote2=marks2.quoteBefore(
+return void 0;const variable=bareVariable(found2,refused3);if(variable!==void 0)return variable;const quote2=marks2.quoteBefore(
 at3);if(quote2!==void 0&&text5.slice(quote2.end,at3).trim()===""&&text5.slice(quote2.start,quote2.end).includes("\n")){return{
 message:"the quote that opens here closes on a later line, in front of other text",hint:`write the quote that closes it \
 where the value ends; within double quotes a quote is \\", within single ones it is ''`,range:{start:quote2.start,end:quote2.
@@ -21528,21 +21528,21 @@ this.#project=project;this.#access=access3}async read(request5){const path=resol
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async has(manifest,path){
 const found2=await this.#access.find(resolve7(dirname4(manifest),path));if(!("target"in found2))return false;return await stat4(
-found2.target).then(file2=>file2.isFile(),()=>false)}async#load(path){const read=await this.#access.read(path);if(!("tar\
-get"in read))return read;this.files.add(read.target);this.#characters+=read.text.length;if(this.#characters>limits.allBodiesCharacters)
-return{reason:"too-many"};return bodyOf(read.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown2=request5.
-tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.
-reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body file "${request5.path}"`}\
- lies outside the project`,places,"a body file must lie in the folder of the configuration, after following links");case"\
-private":return error("body-private",`${shown2} ${found2.detail}, which no body may be`,places,"keep bodies in files of \
-their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body files of this project \
-have more than ${shown(limits.allBodiesCharacters)} characters together`,places,"split the project, or take pictures out\
- of the bodies and link to them");case"missing":return error("body-missing",`${shown2} ${found2.detail}`,places,"the pat\
-h is relative to the manifest");case"too-large":return error("too-large",`${shown2} ${found2.detail}`,places);case"not-u\
-tf8":return error("body-not-utf8",`${shown2} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-unr\
-eadable",`${shown2} ${found2.detail}`,places)}}};function bodyOf(text5,name2){let source;return{text:text5,place(part){if(part===
-void 0)return wholeFile(name2);source??=sourceOf(name2,text5);const mark=text5.length-source.text.length;return source.place(
-{start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_values();init_fields();init_kinds();init_schema();init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_zod();init_json();init_nearest();init_secret_names();init_values();init_zod();function schemasAt(schema,path){if(schema instanceof external_exports.ZodUnion)return schema.options.flatMap(
+found2.target).then(file2=>file2.isFile(),()=>false)}async#load(path){const read2=await this.#access.read(path);if(!("ta\
+rget"in read2))return read2;this.files.add(read2.target);this.#characters+=read2.text.length;if(this.#characters>limits.
+allBodiesCharacters)return{reason:"too-many"};return bodyOf(read2.text,nameOf3(path,this.#project))}#problem(request5,path,found2){
+const shown2=request5.tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.
+place];switch(found2.reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body fil\
+e "${request5.path}"`} lies outside the project`,places,"a body file must lie in the folder of the configuration, after \
+following links");case"private":return error("body-private",`${shown2} ${found2.detail}, which no body may be`,places,"k\
+eep bodies in files of their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body\
+ files of this project have more than ${shown(limits.allBodiesCharacters)} characters together`,places,"split the projec\
+t, or take pictures out of the bodies and link to them");case"missing":return error("body-missing",`${shown2} ${found2.detail}`,
+places,"the path is relative to the manifest");case"too-large":return error("too-large",`${shown2} ${found2.detail}`,places);case"\
+not-utf8":return error("body-not-utf8",`${shown2} ${found2.detail}`,places,"save it as UTF-8");default:return error("bod\
+y-unreadable",`${shown2} ${found2.detail}`,places)}}};function bodyOf(text5,name2){let source;return{text:text5,place(part){
+if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text5);const mark=text5.length-source.text.length;return source.
+place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_values();init_fields();init_kinds();init_schema();init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_zod();init_json();init_nearest();init_secret_names();init_values();init_zod();function schemasAt(schema,path){if(schema instanceof external_exports.ZodUnion)return schema.options.flatMap(
 option=>schemasAt(option,path));if(schema instanceof external_exports.ZodOptional||schema instanceof external_exports.ZodNullable)
 return schemasAt(schema.unwrap(),path);if(schema instanceof external_exports.ZodPipe)return schemasAt(schema.in,path);const[
 step,...rest]=path;if(step===void 0)return[schema];if(schema instanceof external_exports.ZodObject){const{shape}=schema;
@@ -21708,7 +21708,7 @@ notes}=check2({schema:kind.schema,root,file:file2,variables,name:kind.name,field
 path)});const sensitive=sensitiveIdentities(kind,root,file2,notes);const found2=[...mistyped,...problems.filter(problem=>!sensitive.
 some(other=>covers(other,problem))),...sensitive];if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity===
 "error")){return bodyProblems2(kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant2,problems:[...found2,...bodies2]}))}
-return new Builder2(kind,root,notes,reading).build(data3,found2).then(read=>({...read,...meant2}))}function covers(one,other){
+return new Builder2(kind,root,notes,reading).build(data3,found2).then(read2=>({...read2,...meant2}))}function covers(one,other){
 const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&
 a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function isObject3(value3){return typeof value3==="object"&&
 value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}function readKind(root,{file:file2,variables}){const entry2=root.
@@ -21772,49 +21772,49 @@ le"])?.tainted===true?new Sensitive(text5):text5}if(Array.isArray(value3))return
 void 0).map(([key,member2])=>[key,this.#value(member2,[...path,key])]))}const leaf=typeof value3==="string"||typeof value3===
 "number"||typeof value3==="boolean"||value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(
 leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf(file2,root,path){
-const{node:node2,key}=find6(root,path);return file2.place(key??(node2===root?startOf2(root):node2.range))}init_json();init_problems();init_values();import{dirname as dirname5,join as join5,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access3=new Access(project);
-const once3=path=>{const known3=read.get(path)??readSample(project,access3,path);read.set(path,known3);return known3};const found2=new Map;
-const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
-for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once3(join5(folder,
-samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.set(address2,
-sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname5(
-manifest);isInside(folder,root);folder=dirname5(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access3,path){
-const read=await access3.read(path);const name2=nameOf3(path,project);const{file:shown2}=name2;if(!("text"in read))return refusal2(
-name2,read);const source=sourceOf(name2,read.text);const{documents,problems}=parseYaml(source);const[problem]=problems.filter(
-({severity})=>severity==="error");if(problem!==void 0)return problem;if(documents.length===0)return[{name:shown2,data:{},
-file:shown2}];const samples=[];for(const[index,document2]of documents.entries()){const{value:value3}=resolve6(document2.
-root,source,null);if(!isMap(value3)){return error("wrong-type",`sample data must be one map, got ${typeOf(document2.root)}`,
-[source.place(document2.root.range)],'write "placeholder: value" for each placeholder')}samples.push({name:documents.length===
-1?shown2:`document ${index+1}`,data:mapValues(value3,printable),file:shown2})}return samples}function printable(value3){
-if(value3 instanceof ExactNumber)return plainNumber(value3.text)===0?0:value3.text;if(Array.isArray(value3))return value3.
-map(printable);return isMap(value3)?mapValues(value3,printable):value3}function refusal2(name2,{reason,detail}){const{file:shown2}=name2;
-const start3=wholeFile(name2);switch(reason){case"missing":return void 0;case"outside":return error("body-outside",`the \
-sample data ${shown2} is a link that leads out of the project`,[start3]);case"private":return error("body-private",`the \
-sample data ${shown2} ${detail}, which no sample may be`,[start3]);case"too-large":return error("too-large",`${shown2} ${detail}`,
-[start3]);case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,[start3],"save it as UTF-8");default:return error(
-"file-unreadable",`${shown2} ${detail}`,[start3])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
+const{node:node2,key}=find6(root,path);return file2.place(key??(node2===root?startOf2(root):node2.range))}init_json();init_problems();init_values();import{dirname as dirname5,join as join5,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
+const once3=path=>{const known3=read2.get(path)??readSample(project,access3,path);read2.set(path,known3);return known3};
+const found2=new Map;const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.
+test(type))continue;for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once3(
+join5(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.
+set(address2,sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];
+for(let folder=dirname5(manifest);isInside(folder,root);folder=dirname5(folder))folders.push(folder);return[...folders,root]}
+async function readSample(project,access3,path){const read2=await access3.read(path);const name2=nameOf3(path,project);const{
+file:shown2}=name2;if(!("text"in read2))return refusal2(name2,read2);const source=sourceOf(name2,read2.text);const{documents,
+problems}=parseYaml(source);const[problem]=problems.filter(({severity})=>severity==="error");if(problem!==void 0)return problem;
+if(documents.length===0)return[{name:shown2,data:{},file:shown2}];const samples=[];for(const[index,document2]of documents.
+entries()){const{value:value3}=resolve6(document2.root,source,null);if(!isMap(value3)){return error("wrong-type",`sample\
+ data must be one map, got ${typeOf(document2.root)}`,[source.place(document2.root.range)],'write "placeholder: value" f\
+or each placeholder')}samples.push({name:documents.length===1?shown2:`document ${index+1}`,data:mapValues(value3,printable),
+file:shown2})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
+0?0:value3.text;if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}
+function refusal2(name2,{reason,detail}){const{file:shown2}=name2;const start3=wholeFile(name2);switch(reason){case"miss\
+ing":return void 0;case"outside":return error("body-outside",`the sample data ${shown2} is a link that leads out of the \
+project`,[start3]);case"private":return error("body-private",`the sample data ${shown2} ${detail}, which no sample may b\
+e`,[start3]);case"too-large":return error("too-large",`${shown2} ${detail}`,[start3]);case"not-utf8":return error("not-u\
+tf8",`${shown2} ${detail}`,[start3],"save it as UTF-8");default:return error("file-unreadable",`${shown2} ${detail}`,[start3])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const secretsOf=new Map;const access3=new Access(project,options.tokenFile===
 void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access3,problems);const bodies2=new Bodies(project,
 access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources=await Promise.all(files.map(async file2=>({
 ...file2,source:await limit2(()=>readManifest(access3,file2))})));const documents=[];const parsedFiles=[];for(const{source,
 ...found2}of sources){const{path}=found2;if(!("text"in source)){problems.push(source);hides=true;continue}if(isSampleData(
-path,source.text))continue;const parsed3=parseYaml(source);problems.push(...parsed3.problems);if(hasErrors(parsed3.problems))
-hides=true;parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed3.documents});for(const document2 of parsed3.
+path,source.text))continue;const parsed4=parseYaml(source);problems.push(...parsed4.problems);if(hasErrors(parsed4.problems))
+hides=true;parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed4.documents});for(const document2 of parsed4.
 documents){const secrets2=new Set;const reading=readDocument(document2,{file:source,path,variables,profile,bodies:bodies2,
-secrets:secrets2});secretsOf.set(reading,secrets2);documents.push(reading)}}const read=await Promise.all(documents);for(const document2 of read)
-for(const problem of document2.problems)problems.push(problem);const declared=read.flatMap(({declared:declared2})=>declared2===
-void 0?[]:[declared2]);const wrong2=read.filter(({declared:declared2,problems:problems2})=>declared2===void 0&&hasErrors(
+secrets:secrets2});secretsOf.set(reading,secrets2);documents.push(reading)}}const read2=await Promise.all(documents);for(const document2 of read2)
+for(const problem of document2.problems)problems.push(problem);const declared=read2.flatMap(({declared:declared2})=>declared2===
+void 0?[]:[declared2]);const wrong2=read2.filter(({declared:declared2,problems:problems2})=>declared2===void 0&&hasErrors(
 problems2));if(wrong2.some(({meant:meant2})=>meant2===void 0))hides=true;for(const problem of duplicates(declared))problems.
 push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);for(const problem of kind.
 check(ofKind,profile))problems.push(problem)}const secrets=new Set;let beyond;for(const[index,reading]of documents.entries()){
-for(const secret3 of secretsOf.get(reading)??[])secrets.add(secret3);if(secrets.size>MAX_SECRETS)beyond??=read[index]?.declared}
-for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-ma\
-ny-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the most that can be hashed sl\
-owly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{declared,meant:wrong2.
+for(const secret3 of secretsOf.get(reading)??[])secrets.add(secret3);if(secrets.size>MAX_SECRETS)beyond??=read2[index]?.
+declared}for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){problems.push(error(
+"too-many-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the most that can be ha\
+shed slowly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{declared,meant:wrong2.
 flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),hides,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==
 ""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),
-files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file:file2,source,from,parsed:parsed3})=>({
-...file2,text:source.text,documents:parsed3.map(({root},index)=>({written:()=>resolve6(root,source,null).value,declared:read[from+
+files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file:file2,source,from,parsed:parsed4})=>({
+...file2,text:source.text,documents:parsed4.map(({root},index)=>({written:()=>resolve6(root,source,null).value,declared:read2[from+
 index]?.declared}))})),unread}}function hasErrors(problems){return problems.some(({severity})=>severity==="error")}function tellSecrets({
 secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,
 credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text5){return basename4(dirname6(path))===samplesFolder&&
@@ -21919,9 +21919,9 @@ before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},ad
 void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},
 before,existed:shown2?.exists??null,managed:[]}};const called2=shown2?.called??kind.called?.(options.state.resources[address2]?.
 fields??{});return{change:{...change2,...labelled2(change2,called2,new Map)},reads:shown2===void 0?[]:[kind.scopes.read]}}
-async function assemble(changes,reads2,header){const writes=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].
+async function assemble(changes,reads2,header){const writes2=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].
 scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.
-name,environment:header.environment,changes,requiredScopes:[...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(
+name,environment:header.environment,changes,requiredScopes:[...new Set([...reads2,...writes2])].sort(),warnings:[],digest:await withSlowHashes(
 ()=>planDigest(header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change2=>warned2(change2,redact))}}function warned2(change2,redact){
 const warnings=change2.fields.flatMap(({path,type,before,after,sensitive})=>{if(type!=="body"||sensitive)return[];return[
 ...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after,redact)?[maskedBody(`the new ${path}`)]:
@@ -21940,20 +21940,24 @@ apply:sealSchema});async function seal(plan,options,redactName){return{...option
 async function sealObjects(plan,redactName){const hasher=digestHasher(plan);return await eachWithSlowHashes(plan.changes,
 change2=>({address:sealedName(change2,redactName),action:change2.action,observed:hashOf2(observedOf(change2,hasher)),requests:planDigest(
 plan,[change2])}))}function sealedName({address:address2,apply:{key}},redactName){return redactAddress(address2,{redactName})===
-address2?address2:redactAddress(key,{redactName})}function observedOf({kind,fields:fields2,apply},hasher){const types2=kindOf(
-kind).fields;const before=mapValues(apply.before,(field2,name2)=>normalForm(types2[name2]??value,field2));const generation2=fields2.
-find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(
-generation2?.before??null,hasher)]}function hashOf2(value3){return`sha256:${createHash3("sha256").update(canonical(value3)).
-digest("hex")}`}function planHash({apply,...shown2}){const{whole:_,...rest}=apply;return hashOf2({...shown2,apply:rest})}
+address2?address2:redactAddress(key,{redactName})}function observedOf(change2,hasher){const{kind,fields:fields2,apply}=change2;
+const types2=kindOf(kind).fields;const secret3=secretFields2(change2);const before=mapValues(apply.before,(field2,name2)=>{
+const normal=normalForm(types2[name2]??value,field2);return secret3.has(name2)?new Sensitive(withHashes(normal,hasher)):
+normal});const generation2=fields2.find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.existed,
+apply.generation??null,withHashes(generation2?.before??null,hasher)]}function secretFields2({action:action2,fields:fields2,
+apply}){if(action2==="blocked")return new Set(apply.managed);const asked=Object.entries(apply.expected).flatMap(([name2,
+field2])=>holdsSensitive(field2)?[name2]:[]);const shown2=fields2.flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,
+"")]:[]);return new Set([...asked,...shown2])}function hashOf2(value3){return`sha256:${createHash3("sha256").update(canonical(
+value3)).digest("hex")}`}function planHash({apply,...shown2}){const{whole:_,...rest}=apply;return hashOf2({...shown2,apply:rest})}
 function alteration(stored3,file2){const{whole:whole3}=stored3.apply;if(whole3===void 0||whole3===planHash(stored3))return[];
 return[error("plan-altered",`${file2} was changed after it was stored: what it shows is not the plan that was made`,[],"\
 make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text5,file2,use="applied"){const unusable2=why=>unusablePlan(
 file2,why,use);let data3;try{data3=parseJson(text5)}catch{return unusable2("it is not JSON")}const version3=data3?.format_version;
-if(typeof version3==="number"&&version3>1)return unusable2(`it has format ${version3}, this idops knows format 1`);const parsed3=storedSchema.
-safeParse(data3);if(parsed3.success)return parsed3.data;return unusable2(notStored(parsed3.error.issues[0]?.path??[]))}function unusablePlan(file2,why,use){
+if(typeof version3==="number"&&version3>1)return unusable2(`it has format ${version3}, this idops knows format 1`);const parsed4=storedSchema.
+safeParse(data3);if(parsed4.success)return parsed4.data;return unusable2(notStored(parsed4.error.issues[0]?.path??[]))}function unusablePlan(file2,why,use){
 return error("plan-unreadable",`${file2} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){
 const where=path.length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}
-function isStoredPlan(read){return"digest"in read}async function staleness(stored3,now){const found2=[];if(stored3.server!==
+function isStoredPlan(read2){return"digest"in read2}async function staleness(stored3,now){const found2=[];if(stored3.server!==
 now.server)found2.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){
 found2.push(`it is for the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(
 stored3.apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text5=>text5);
@@ -22077,7 +22081,7 @@ Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8"
 pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number5){let data3;try{
 data3=parseJson(line)}catch{throw unusable(path,`line ${number5} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
 "number"&&version3>JOURNAL_FORMAT){throw unusable(path,`it has format ${version3}, this idops knows formats up to ${JOURNAL_FORMAT}`)}
-const parsed3=journalLineSchema.safeParse(data3);if(parsed3.success)return parsed3.data;throw unusable(path,`line ${number5}\
+const parsed4=journalLineSchema.safeParse(data3);if(parsed4.success)return parsed4.data;throw unusable(path,`line ${number5}\
  is not a line of a journal`)}function unusable(path,why){return new ProblemsError([error("journal-unreadable",`the jour\
 nal ${relative8(process.cwd(),path)||path} can't be used: ${why}`,[],COPY_BACK)])}async function removeJournals(folder,runs){
 for(const run5 of runs)await rm4(join11(folder,`${run5}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
@@ -22103,10 +22107,10 @@ let data3;try{data3=parseJson(text5)}catch{throw new ProblemsError([error("state
  JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}const version3=typeof data3==="object"&&data3!==null&&"for\
 mat_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError(
 [error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"us\
-e the version of idops that wrote it, or a later one")])}const parsed3=stateSchema.safeParse(data3);if(!parsed3.success){
-const[issue3]=parsed3.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.path.join(".")}`;
+e the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.safeParse(data3);if(!parsed4.success){
+const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.path.join(".")}`;
 throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a state of idops${where}`,[],`put a good c\
-opy back, or move it away: ${LOSS}`)])}return{...parsed3.data,resources:oneSpelling(parsed3.data.resources)}}function oneSpelling(resources){
+opy back, or move it away: ${LOSS}`)])}return{...parsed4.data,resources:oneSpelling(parsed4.data.resources)}}function oneSpelling(resources){
 const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))return resources;const one={};for(const[
 key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.recorded_at>record2.recorded_at)continue;
 one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}var LOSS="without it requests may be \
@@ -22217,8 +22221,8 @@ value"in document2?messageIn(document2.value):null,members:"value"in document2?e
 const{status,headers,body:body2,broken}=outcome3;const unusable2=(facts2,passing=false)=>({problem:{kind:"answer",status,
 ...facts2},sent:true,passing});if(broken!==null)return unusable2({reason:broken},broken!=="too-large");const document2=body2.
 length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable2({reason:document2.wrong,detail:firstHeader(
-headers,"content-type")??null})}const parsed3=parse12(document2.value);if(!("wrong"in parsed3))return{value:parsed3.value,
-status};const{wrong:wrong2,reason="wrong-type"}=parsed3;return unusable2({reason,detail:wrong2,serverMessage:messageIn(document2.
+headers,"content-type")??null})}const parsed4=parse12(document2.value);if(!("wrong"in parsed4))return{value:parsed4.value,
+status};const{wrong:wrong2,reason="wrong-type"}=parsed4;return unusable2({reason,detail:wrong2,serverMessage:messageIn(document2.
 value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document2){
 for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer")}return document2}#target(location){const base2=this.#options.
 baseUrl.href;if(location===void 0||!URL.canParse(location,base2))return null;const{origin:origin2,pathname}=new URL(location,
@@ -22262,7 +22266,7 @@ const date5=outcome3.status===null?void 0:firstHeader(outcome3.headers,"date");o
 ...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...date5===void 0?{}:{date:date5},...said2!=null&&isRaw(
 said2)?{raw:this.#cleaner(credential)(said2)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){const route=openRoute(
 this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request5,limits2)}finally{await route.
-destroy()}}async#renew(refused2,scope2){try{return await this.#options.credentials.renew(refused2,scope2)||null}catch(failure2){
+destroy()}}async#renew(refused3,scope2){try{return await this.#options.credentials.renew(refused3,scope2)||null}catch(failure2){
 return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
 const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.
 prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
@@ -22280,13 +22284,13 @@ this.#options.redact(strip(text5)))}#stripper({value:value3}){const token=value3
 echo,mask),text5)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
-const read=async call=>(await transport.call({...call,method:"GET"})).data;const documented2=operation=>({operation,title:operations[operation].
-title,scope:operations[operation].scope});return{listOrganizations:async page=>read({...documented2("listOrganizations"),
-path:`${operationPath("listOrganizations")}?page=${page}`,parse:parseOrganizationPage}),showTemplate:async(backendId,type)=>read(
+const read2=async call=>(await transport.call({...call,method:"GET"})).data;const documented2=operation=>({operation,title:operations[operation].
+title,scope:operations[operation].scope});return{listOrganizations:async page=>read2({...documented2("listOrganizations"),
+path:`${operationPath("listOrganizations")}?page=${page}`,parse:parseOrganizationPage}),showTemplate:async(backendId,type)=>read2(
 {...documented2("showTemplate"),path:operationPath("showTemplate",{backend_id:backendId,template_type:type}),parse:about(
-{backend_id:backendId,type},answers.template.one),whenMissing:null}),showExtra:async({title,path,scope:scope2},params,parse12)=>read(
+{backend_id:backendId,type},answers.template.one),whenMissing:null}),showExtra:async({title,path,scope:scope2},params,parse12)=>read2(
 {operation:null,title,scope:scope2,path:fillPath(path,params),parse:aboutOne(path,params,parse12),whenMissing:null}),listExtra:async({
-title,path,scope:scope2},page,parse12)=>read({operation:null,title,scope:scope2,path:page===1?path:`${path}?page=${page}`,
+title,path,scope:scope2},page,parse12)=>read2({operation:null,title,scope:scope2,path:page===1?path:`${path}?page=${page}`,
 parse:parse12,whenMissing:null,missing:[404,406]})}}function aboutOne(path,params,parse12){const id=params[/\/:([a-z_]+)$/.
 exec(path)?.[1]??""];return id===void 0?parse12:about({id},parse12)}function writerOver(transport){return{async send({operation,
 params,body:body2,confirm:confirm2},freshUntil){const{title,method,scope:scope2}=operations[operation];const call={operation,
@@ -22329,8 +22333,8 @@ text5,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date
 now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
 source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
 void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){if(held===
-void 0)throw failure2;return headerOf(held)}}async renew(refused2,scope2){if(this.#held!==void 0&&headerOf(this.#held).value!==
-refused2.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused2.value}#suits({renewAt,scopes},scope2){
+void 0)throw failure2;return headerOf(held)}}async renew(refused3,scope2){if(this.#held!==void 0&&headerOf(this.#held).value!==
+refused3.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused3.value}#suits({renewAt,scopes},scope2){
 return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
 const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
 try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
@@ -22373,9 +22377,9 @@ throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome3;
 status>299){const said2="value"in document2?messageIn(document2.value):null;const text5=said2===null?"":`: ${oneLine(redact(
 said2))}`;if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text5}`,"check client_id, clien\
 t_secret, and the scopes that this client may have")}throw problem("token-unavailable",`answered ${status}${text5}`,"che\
-ck token_url")}const parsed3="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed3?.success!==true){
+ck token_url")}const parsed4="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed4?.success!==true){
 throw problem("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
-expires_in}=parsed3.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem(
+expires_in}=parsed4.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem(
 "token-unavailable","gave a token that is no bearer token")}return{text:bearerText(access_token,`the token from ${address2.
 href}`),renewAt:expires_in==null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime){return Math.
 max(lifetime-30,lifetime/2)}var DEFAULT_TIMEOUT=30;function openConnection(server,declared,options){const network={...options,patience:new Patience(
@@ -22402,19 +22406,20 @@ name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended
 sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run5,before,asked}:"as before";const now=fieldsOf(
 answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run5,
 lost2,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
-at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}async function settleState(home,writes,options){const{backend:backend3}=home;const notes=[];let lock=writes===void 0?void 0:
-await backend3.lock(writes,new Date);try{const load=async()=>await withDebts(await backend3.load(options.server),home);let state=await load();
-const unfinished=()=>unfinishedRuns(state,home);const found2=await unfinished();if(found2.length===0)return{state,lock,notes:takeover(
-lock)};const living=found2.find(isUnderWay);if(lock===void 0){const holder=await backend3.holder()??(living===void 0?null:
-runHolder(living.run));if(holder!==null)return{state,lock,notes:[`the state is being written: ${holder}`]};try{lock=await backend3.
-lock("plan",new Date)}catch(failure2){const quicker=await backend3.holder();if(quicker===null)throw failure2;return{state,
-lock,notes:[`the state is being written: ${quicker}`]}}state=await load()}if(living!==void 0)throw underWay(living.run);
-notes.push(...takeover(lock));for(const content of await unfinished()){const resumed=await resumeRun(content,heirOf(state,
-content.run),{...options,runs:backend3.runs,now:()=>new Date});state=resumed.state;await backend3.save(state);await resumed.
-finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.settled} of its answers were ta\
-ken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,...resumed.
-findings)}if(writes!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,notes}}catch(failure2){
-await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end){this.#end=end}get signal(){
+at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}async function settleState(home,writes2,options){const{backend:backend3}=home;const notes=[];let lock=writes2===void 0?void 0:
+await backend3.lock(writes2,new Date);try{const load=async()=>await withDebts(await backend3.load(options.server),home);
+let state=await load();const unfinished=()=>unfinishedRuns(state,home);const found2=await unfinished();if(found2.length===
+0)return{state,lock,notes:takeover(lock)};const living=found2.find(isUnderWay);if(lock===void 0){const holder=await backend3.
+holder()??(living===void 0?null:runHolder(living.run));if(holder!==null)return{state,lock,notes:[`the state is being wri\
+tten: ${holder}`]};try{lock=await backend3.lock("plan",new Date)}catch(failure2){const quicker=await backend3.holder();if(quicker===
+null)throw failure2;return{state,lock,notes:[`the state is being written: ${quicker}`]}}state=await load()}if(living!==void 0)
+throw underWay(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const resumed=await resumeRun(
+content,heirOf(state,content.run),{...options,runs:backend3.runs,now:()=>new Date});state=resumed.state;await backend3.save(
+state);await resumed.finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.settled} o\
+f its answers were taken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into t\
+he state`,...resumed.findings)}if(writes2!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,
+notes}}catch(failure2){await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===
+null?[]:[lock.takenOver]}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end){this.#end=end}get signal(){
 return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new TypeError("this session is closed");const doing=work();
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
@@ -22506,8 +22511,8 @@ found")}).describe("Everything that was found wrong");init_values();init_kinds()
 const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown2,changes:shown2.changes.map(
 (change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
 confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown2=storedJson(redactPlan(plan,redactor));const stored3={...shown2,
-apply:await seal(plan,options,redactor.redactName)};const read=parseJson(jsonText(stored3));return jsonText({...stored3,
-apply:{...stored3.apply,whole:planHash(read)}})}async function readPlanFile(path,shown2=path){return readStoredPlan(await readText2(
+apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
+apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown2=path){return readStoredPlan(await readText2(
 path,shown2),shown2)}async function readText2(path,shown2){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing?"is not there":`can't be read: ${whyRefused(failure2)}`;
 const hint=isMissing?`idops plan --out ${shown2} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
@@ -22522,8 +22527,8 @@ string()),requests:external_exports.array(external_exports.looseObject({method:e
 string()})),fields:external_exports.array(external_exports.looseObject({path:external_exports.string(),before:external_exports.
 unknown(),after:external_exports.unknown(),sensitive:external_exports.boolean()})),warnings:external_exports.array(external_exports.
 looseObject({code:external_exports.string(),message:external_exports.string()})),reason:external_exports.string().nullable()}))});
-function shownOtherwise(stored3,plan,redactor){const parsed3=shownSchema.safeParse(stored3);const found2=parsed3.success?
-differences(parsed3.data,storedJson(redactPlan(plan,redactor))):[`${parsed3.error.issues[0]?.path.map(String).join(".")}\
+function shownOtherwise(stored3,plan,redactor){const parsed4=shownSchema.safeParse(stored3);const found2=parsed4.success?
+differences(parsed4.data,storedJson(redactPlan(plan,redactor))):[`${parsed4.error.issues[0]?.path.map(String).join(".")}\
  isn't there, or is something else`];if(found2.length===0)return[];const told4=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),
 `and ${found2.length-SHOWN4} more`]:found2;return[error("plan-altered",`the stored plan shows something else than applyi\
 ng it would do: ${told4.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;
@@ -22672,35 +22677,98 @@ Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must 
 function positive(value3){const number5=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number5)&&number5>0)return number5;
 throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number5=Number(
 value3);if(value3.trim()!==""&&Number.isFinite(number5)&&number5>0&&number5<=86400)return number5;throw new InvalidArgumentError(
-"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_plan();init_escape();init_escape();var GithubFailure=class extends Error{status;lacksPermission;constructor(message,{status=null,lacksPermission=false,
-cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;this.lacksPermission=lacksPermission}};var retries=3;
-var longestPause2=120;var secondaryPause=60;var once2={request:{retries:0}};async function openClient(token,manner){const{
-baseUrl:baseUrl2,signal,timeout=30,second=1e3}=manner;const[{getOctokit:getOctokit2},{retry:retry2},{throttling:throttling2},
-{default:Bottleneck2}]=await Promise.all([Promise.resolve().then(()=>(init_github2(),github_exports2)),Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),
-Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),Promise.resolve().then(()=>__toESM(require_light(),1))]).
-catch(failure2=>{throw new GithubFailure("GitHub can't be asked: the file with the event can't be read",{cause:failure2})});
-const waits=(pause,_options,_octokit,repeated2)=>pause<=longestPause2&&repeated2<retries;const octokit=getOctokit2(token,
-{log:silent,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},retry:{retries,retryAfterBaseValue:second,doNotRetry:[400,401,403,
-404,410,422,429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,retryAfterBaseValue:second,
-onRateLimit:waits,onSecondaryRateLimit:waits}},({hook:hook2})=>{const limited=new WeakMap;hook2.wrap("request",async(request5,options)=>{
-const ending=new AbortController;const end=()=>ending.abort();signal.addEventListener("abort",end);const timer=setTimeout(
-()=>ending.abort(late(timeout)),timeout*1e3);try{options.request={...options.request,signal:ending.signal};return await request5(
-options)}catch(failure2){const times=limited.get(options)??0;if(sayPause(failure2,secondaryPause*2**times))limited.set(options,
-times+1);throw failure2}finally{clearTimeout(timer);signal.removeEventListener("abort",end)}});return{}},retry2,throttling2);
-return{octokit,ask:async work=>{if(signal.aborted)throw interrupted2();let stop;const stopped=new Promise((_,reject)=>{stop=
-()=>reject(interrupted2());signal.addEventListener("abort",stop,{once:true})});try{return await Promise.race([work(),stopped])}catch(failure2){
-throw failure2 instanceof GithubFailure?failure2:inWords2(failure2)}finally{if(stop!==void 0)signal.removeEventListener(
-"abort",stop)}}}}var silent={debug(){},info(){},warn(){},error(){}};function sayPause(failure2,otherwise){const{status,response}=failure2;
-const headers=response?.headers;if(status!==403&&status!==429||headers===void 0)return false;const after=Number(headers["\
-retry-after"]??Number.NaN);const known3=Number.isFinite(after);if(!known3&&String(headers["x-ratelimit-remaining"])==="0")
-return false;if(!known3&&!/secondary rate|abuse detection/i.test(String(failure2.message)))return false;headers["retry-a\
-fter"]=String(known3?Math.max(1,after):otherwise);if(!/\bsecondary rate\b/i.test(String(failure2.message)))failure2.message=
-`secondary rate: ${failure2.message}`;return true}function interrupted2(){return new GithubFailure("interrupted")}function late(timeout){
-return new Error(`no answer within ${timeout} seconds`)}function inWords2(failure2){const{status,message,response}=failure2;
-const code2=typeof status==="number"?status:null;const data3=response?.data;const said2=typeof data3?.message==="string"?
-data3.message:String(message);const short4=escapeText(said2.length>300?`${said2.slice(0,300)}\u2026`:said2);return code2===
-null||response===void 0?new GithubFailure(`GitHub can't be asked: ${short4}`,{cause:failure2}):new GithubFailure(`GitHub\
- answers ${code2}: ${short4}`,{status:code2,lacksPermission:code2===403&&/^Resource not accessible by/i.test(said2),cause:failure2})}var pageSize=100;var versionsMost=1e3;var actor="fragment actor on Actor { __typename login ... on User { databaseId } .\
+"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_plan();init_escape();init_zod();import{readFileSync as readFileSync3}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+void 0||path==="")return void 0;try{return JSON.parse(readFileSync3(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
+const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
+function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
+"/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(payload,"pull_request");const number5=member(pull,"number");
+const branch=branchOf(env.GITHUB_REF);return{name:name2,owner,repository,sha:headCommit(env,payload),commit:env.GITHUB_SHA??
+"",branch,onDefaultBranch:name2==="schedule"||onBranches.has(name2)&&branch!==null&&branch===at2(payload,"repository","d\
+efault_branch"),pullRequest:typeof number5==="number"?{number:number5,withoutSecrets:secretsMissing(name2,payload,pull),
+merge:mergeOf(pull)}:null,mergeGroup:name2==="merge_group"?mergeGroupOf(member(payload,"merge_group")):null,foreign:whyForeign(
+name2,payload),runId:env.GITHUB_RUN_ID||null,runUrl:`${env.GITHUB_SERVER_URL??"https://github.com"}/${owner}/${repository}\
+/actions/runs/${env.GITHUB_RUN_ID??""}`}}var onBranches=new Set(["push","workflow_dispatch"]);function branchOf(ref){const[
+,branch]=/^refs\/heads\/(.+)$/.exec(typeof ref==="string"?ref:"")??[];return branch??null}function mergeOf(pull){if(member(
+pull,"merged")!==true)return null;const text5=value3=>typeof value3==="string"?value3:null;return{base:text5(at2(pull,"b\
+ase","ref")),mergedAt:text5(member(pull,"merged_at")),mergeCommit:text5(member(pull,"merge_commit_sha"))}}function mergeGroupOf(group){
+const base2=branchOf(member(group,"base_ref"));const head=branchOf(member(group,"head_ref"));if(base2===null||head===null)
+return null;const start3=`gh-readonly-queue/${base2}/pr-`;const[,number5]=head.startsWith(start3)?/^(\d+)-[0-9a-f]+$/.exec(
+head.slice(start3.length))??[]:[];return number5===void 0?null:{number:Number(number5),base:base2}}var withoutSecrets2=new Set(
+["pull_request","pull_request_review","pull_request_review_comment"]);function secretsMissing(name2,payload,pull){if(!withoutSecrets2.
+has(name2))return null;if(isOfFork(pull))return"it comes from a fork, and runs for forks get no secrets";const sender=member(
+member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, whose runs get no secrets":
+null}var own3=new Set(["push","schedule","workflow_dispatch"]);var another="this run is for a branch of another reposito\
+ry";function whyForeign(event,payload){const name2=event.toLowerCase();if(name2==="pull_request_target")return"pull_requ\
+est_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");const run5=member(payload,
+"workflow_run");if(pull!==void 0){if(isOfFork(pull))return another}else if(name2.startsWith("pull_request"))return unknown3(
+event);if(run5!==void 0){if(!isOneRepository(member(run5,"head_repository"),member(payload,"repository")))return another;
+if(bringsForeign(run5))return another}else if(name2==="workflow_run")return unknown3(event);if(name2==="check_run"||name2===
+"check_suite"){const check4=member(payload,name2);const suite=name2==="check_run"?member(check4,"check_suite"):check4;if(bringsForeign(
+check4)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown3(event)}if(name2===
+"issue_comment"){const issue3=member(payload,"issue");if(member(issue3,"pull_request")!==void 0)return"issue_comment giv\
+es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown3(event)}if(name2==="status"){const branches=member(
+payload,"branches");if(!Array.isArray(branches)||branches.length===0)return unknown3(event)}if(name2.startsWith("deploym\
+ent")&&!isOwnRef(at2(payload,"deployment","ref")))return unknown3(event);return own3.has(name2)||typeof payload==="objec\
+t"&&payload!==null?null:unknown3(event)}function isOwnRef(ref){return typeof ref==="string"&&!/^refs\/pull\/|^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.
+test(ref)}function unknown3(event){return`the event ${event===""?"of this run":event} doesn't say that this run isn't fo\
+r a branch of another repository`}function bringsForeign(check4){const pulls=member(check4,"pull_requests");return Array.
+isArray(pulls)&&pulls.some(isOfFork)}function isOfFork(pull){return!isOneRepository(at2(pull,"head","repo"),at2(pull,"ba\
+se","repo"))}function isOneRepository(from,into){const[one,other]=[member(from,"id"),member(into,"id")];if(typeof one===
+"number"&&typeof other==="number")return one===other;const name2=member(from,"full_name");return typeof name2==="string"&&
+name2===member(into,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_zod();var UnreadableAnswer=class extends Error{};function expecting(schema){return{request:{expects:data3=>schema.safeParse(
+data3).success}}}function wholeFetch(fetching,expects){return async(address2,init)=>{const response=await fetching(address2,
+init);const headers=new Headers([...response.headers]);const{ok,status,statusText}=response;const text5=await response.text().
+catch(failure2=>{if(init?.signal?.aborted===true)throw failure2;if(ok&&expects===void 0)return"";throw new UnreadableAnswer(
+"broke off")});if(ok&&expects!==void 0){if(!expects(parsed3(text5)))throw new UnreadableAnswer("isn't what was asked for");
+headers.set("content-type","application/json")}return new Response(text5===""?null:text5,{status,statusText,headers})}}function parsed3(text5){
+try{return JSON.parse(text5)}catch{throw new UnreadableAnswer("isn't JSON")}}async function read(octokit,path,parameters,schema){
+const{data:data3}=await octokit.request(`GET ${path}`,{...parameters,...expecting(schema)});return schema.parse(data3)}async function readAll(octokit,path,parameters,item){
+const schema=external_exports.array(item);const all=[];let{url:url2}=octokit.request.endpoint(`GET ${path}`,{...parameters,
+per_page:100});const{origin:origin2}=new URL(url2);for(;;){const{data:data3,headers}=await octokit.request({method:"GET",
+url:url2,...expecting(schema)});all.push(...schema.parse(data3));const[,next]=/<([^<>]+)>;\s*rel="next"/.exec(headers.link??
+"")??[];if(next===void 0)return all;url2=new URL(next,url2).href;if(new URL(url2).origin!==origin2){throw new UnreadableAnswer(
+"leads to another server for the rest of a list, and that is not asked")}}}var refused2=external_exports.object({errors:external_exports.
+array(external_exports.object({message:external_exports.string()})).min(1)});async function query(octokit,text5,variables,schema){
+const either=external_exports.union([refused2,external_exports.object({data:schema})]);return schema.parse(await octokit.
+graphql(text5,{...variables,...expecting(either)}))}init_escape();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
+answered=false,mayBeDone=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;this.lacksPermission=
+lacksPermission;this.answered=answered;this.mayBeDone=mayBeDone}};var retries=3;var longestWait=180;var secondaryPause=60;
+var once2={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2,signal,timeout=30,second=1e3}=manner;
+const[{getOctokit:getOctokit2},{retry:retry2},{throttling:throttling2},{default:Bottleneck2}]=await Promise.all([Promise.resolve().then(()=>(init_github2(),github_exports2)),
+Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),
+Promise.resolve().then(()=>__toESM(require_light(),1))]).catch(failure2=>{throw new GithubFailure("GitHub can't be asked\
+: the file with the event can't be read",{cause:failure2})});const waited=new WeakMap;const waits=(pause,options,_octokit,repeated2)=>{
+const whole3=(waited.get(options)??0)+pause;waited.set(options,whole3);return whole3<=longestWait&&repeated2<retries};let writing=0;
+const octokit=getOctokit2(token,{log:silent,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},retry:{retries,retryAfterBaseValue:second,
+doNotRetry:[400,401,403,404,410,422,429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,
+retryAfterBaseValue:second,onRateLimit:waits,onSecondaryRateLimit:waits}},({hook:hook2})=>{const limited=new WeakMap;hook2.
+wrap("request",async(request5,options)=>{const ending=new AbortController;const end=()=>ending.abort();signal.addEventListener(
+"abort",end);const timer=setTimeout(()=>ending.abort(late(timeout)),timeout*1e3);const given2={...options.request};const written3=writes(
+options)?1:0;writing+=written3;try{options.request={...given2,signal:ending.signal,fetch:wholeFetch(given2.fetch??fetch,
+given2.expects)};return await request5(options)}catch(failure2){const times=limited.get(options)??0;if(sayPause(failure2,
+secondaryPause*2**times))limited.set(options,times+1);throw failure2}finally{writing-=written3;options.request=given2;clearTimeout(
+timer);signal.removeEventListener("abort",end)}});return{}},retry2,throttling2);return{octokit,ask:async work=>{if(signal.
+aborted)throw interrupted2(false);let stop;const stopped=new Promise((_,reject)=>{stop=()=>reject(interrupted2(writing>0));
+signal.addEventListener("abort",stop,{once:true})});try{return await Promise.race([work(),stopped])}catch(failure2){throw failure2 instanceof
+GithubFailure?failure2:inWords2(failure2)}finally{if(stop!==void 0)signal.removeEventListener("abort",stop)}}}}var silent={
+debug(){},info(){},warn(){},error(){}};function sayPause(failure2,otherwise){const{status,response}=failure2;const headers=response?.
+headers;if(status!==403&&status!==429||headers===void 0)return false;const after=Number(headers["retry-after"]??Number.NaN);
+const known3=Number.isFinite(after);if(!known3&&String(headers["x-ratelimit-remaining"])==="0")return false;if(!known3&&
+!/secondary rate|abuse detection/i.test(String(failure2.message)))return false;headers["retry-after"]=String(known3?Math.
+max(1,after):otherwise);if(!/\bsecondary rate\b/i.test(String(failure2.message)))failure2.message=`secondary rate: ${failure2.
+message}`;return true}function interrupted2(mayBeDone){return new GithubFailure("interrupted",{mayBeDone})}function late(timeout){
+return new Error(`no answer within ${timeout} seconds`)}function writes({method="GET",url:url2=""}){return method!=="GET"&&
+!url2.endsWith("/graphql")}var neverSent=/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|.*CERT.*)$/;
+function wasSent({cause}){const code2=cause?.cause?.code;return typeof code2!=="string"||!neverSent.test(code2)}function inWords2(failure2){
+const{status,message,response,cause,request:request5={},errors:errors2}=failure2;const unreadable2=[failure2,cause].find(
+one=>one instanceof UnreadableAnswer);const data3=response?.data;const texts2=errors2?.map(one=>one.message)??[];const said2=texts2.
+length>0?texts2.join("; "):typeof data3?.message==="string"?data3.message:String(message);const line=said2.replace(/\s+/g,
+" ").trim();const short4=escapeText(line.length>300?`${line.slice(0,300)}\u2026`:line);if(response===void 0){const mayBeDone=writes(
+request5)&&wasSent(failure2);const words7=mayBeDone?`GitHub's answer was lost: ${short4}`:`GitHub can't be asked: ${short4}`;
+return new GithubFailure(unreadable2===void 0?words7:`GitHub's answer ${unreadable2.message}`,{mayBeDone,cause:failure2})}
+const code2=typeof status==="number"?status:null;return new GithubFailure(`GitHub answers${code2===null?"":` ${code2}`}:\
+ ${short4}`,{status:code2,answered:code2===null||code2<500,lacksPermission:(code2===403||code2===null)&&[said2,...texts2].
+some(text5=>/^Resource not accessible by/i.test(text5)),mayBeDone:writes(request5)&&code2!==null&&code2>=500,cause:failure2})}init_zod();var pageSize=100;var versionsMost=1e3;var actor="fragment actor on Actor { __typename login ... on User { databaseId } .\
 .. on Bot { databaseId } }";var historiesQuery=`query ($ids: [ID!]!) {
   viewer { login databaseId }
   nodes(ids: $ids) {
@@ -22718,54 +22786,76 @@ ${actor}`;var versionsQuery=`query ($id: ID!, $first: Int!, $after: String) {
   }
 }
 ${actor}`;var textQuery="query ($id: ID!) { node(id: $id) { ... on UserContentEdit { deletedAt diff } } }";function openHistory(octokit,ask2){
-return{histories:nodes=>ask2(async()=>{const comments=[];let viewer;for(let from=0;viewer===void 0||from<nodes.length;from+=
-pageSize){const ids=nodes.slice(from,from+pageSize);const answer=await octokit.graphql(historiesQuery,{ids});viewer={login:answer.
-viewer.login,id:answer.viewer.databaseId};for(const node2 of answer.nodes){if(node2?.id===void 0)continue;const{id,body:body2,
-createdAt,lastEditedAt}=node2;const[author,editor]=[who(node2.author),who(node2.editor)];comments.push({node:id,body:body2,
-createdAt,lastEditedAt,author,editor})}}return{viewer,comments}}),versions:id=>ask2(async()=>{const versions=[];let after=null;
-do{const answer=await octokit.graphql(versionsQuery,{id,first:pageSize,after});const edits=answer.node?.userContentEdits;
-for(const edit of edits?.nodes??[]){if(edit===null)continue;versions.push({node:edit.id,at:edit.editedAt,by:who(edit.editor)})}
-after=edits?.pageInfo.hasNextPage===true?edits.pageInfo.endCursor:null}while(after!==null&&versions.length<versionsMost);
-return after===null?versions:[]}),versionText:id=>ask2(async()=>{const{node:node2}=await octokit.graphql(textQuery,{id});
-return node2?.deletedAt===null?node2.diff??null:null})}}function who(actor2){if(actor2===null)return null;const{__typename,
+const editsAfter=async(id,after)=>{const{node:node2}=await query(octokit,versionsQuery,{id,first:pageSize,after},rawVersions);
+return node2?.userContentEdits};return{histories:nodes=>ask2(async()=>{const comments=[];let viewer;for(let from=0;viewer===
+void 0||from<nodes.length;from+=pageSize){const ids=nodes.slice(from,from+pageSize);const answer=await query(octokit,historiesQuery,
+{ids},rawHistories);viewer={login:answer.viewer.login,id:answer.viewer.databaseId};for(const node2 of answer.nodes){if(node2===
+null||!("id"in node2))continue;const{id,body:body2,createdAt,lastEditedAt}=node2;const[author,editor]=[who(node2.author),
+who(node2.editor)];comments.push({node:id,body:body2,createdAt,lastEditedAt,author,editor})}}return{viewer,comments}}),versions:id=>ask2(
+async()=>{const versions=[];let after=null;do{const edits=await editsAfter(id,after);for(const edit of edits?.nodes??[]){
+if(edit===null)continue;versions.push({node:edit.id,at:edit.editedAt,by:who(edit.editor)})}after=edits?.pageInfo.hasNextPage===
+true?edits.pageInfo.endCursor:null}while(after!==null&&versions.length<versionsMost);return after===null?versions:[]}),versionText:id=>ask2(
+async()=>{const{node:node2}=await query(octokit,textQuery,{id},rawText);return node2?.deletedAt===null?node2.diff??null:
+null})}}var rawActor=external_exports.object({__typename:external_exports.string(),login:external_exports.string(),databaseId:external_exports.
+number().nullish()});var rawViewer=external_exports.object({viewer:external_exports.object({login:external_exports.string(),
+databaseId:external_exports.number().nullable()})});var rawComment=external_exports.object({id:external_exports.string(),
+body:external_exports.string(),createdAt:external_exports.string(),lastEditedAt:external_exports.string().nullable(),author:rawActor.
+nullable(),editor:rawActor.nullable()});var rawHistories=rawViewer.extend({nodes:external_exports.array(external_exports.
+union([rawComment,external_exports.strictObject({}),external_exports.null()]))});var rawEdit=external_exports.object({id:external_exports.
+string(),editedAt:external_exports.string(),editor:rawActor.nullable()});var rawVersions=external_exports.object({node:external_exports.
+object({userContentEdits:external_exports.object({pageInfo:external_exports.object({hasNextPage:external_exports.boolean(),
+endCursor:external_exports.string().nullable()}),nodes:external_exports.array(rawEdit.nullable()).nullable()}).nullish()}).
+nullable()});var rawText=external_exports.object({node:external_exports.object({deletedAt:external_exports.string().nullish(),
+diff:external_exports.string().nullish()}).nullable()});function who(actor2){if(actor2===null)return null;const{__typename,
 login,databaseId=null}=actor2;return{id:databaseId,login:__typename==="Bot"?`${login}[bot]`:login}}async function openGithub(token,{owner,repository:repo},manner){const{octokit,ask:ask2}=await openClient(token,manner);const{
-rest,paginate:paginate2}=octokit;const at3={owner,repo};return{viewer:()=>ask2(async()=>{const{viewer}=await octokit.graphql(
-"{ viewer { login databaseId } }");return{id:viewer.databaseId,login:viewer.login}}),comments:issue3=>ask2(async()=>{const found2=await paginate2(
-rest.issues.listComments,{...at3,issue_number:issue3,per_page:100});return found2.map(remark)}),addComment:(issue3,body2)=>ask2(
-async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2,...once2})}),updateComment:(id,body2)=>ask2(
-async()=>{try{await rest.issues.updateComment({...at3,comment_id:id,body:body2});return true}catch(failure2){if(failure2.
-status===404)return false;throw failure2}}),pullRequestsOf:sha=>ask2(async()=>{const found2=await paginate2(rest.repos.listPullRequestsAssociatedWithCommit,
-{...at3,commit_sha:sha,per_page:100});const here2=`${owner}/${repo}`.toLowerCase();return found2.filter(({base:base2})=>base2.
-repo.full_name.toLowerCase()===here2).map(pullRequest)}),pullRequest:number5=>ask2(async()=>pullRequest((await rest.pulls.
-get({...at3,pull_number:number5})).data)),...openHistory(octokit,ask2),openIssues:()=>ask2(async()=>{const found2=await paginate2(
-rest.issues.listForRepo,{...at3,state:"open",sort:"created",direction:"asc",per_page:100});return found2.filter(({pull_request})=>pull_request===
-void 0).map(issue3=>({...remark(issue3),id:issue3.number}))}),openIssue:(title,body2)=>ask2(async()=>(await rest.issues.
-create({...at3,title,body:body2,...once2})).data.number),updateIssue:(number5,{body:body2,close})=>ask2(async()=>{await rest.
-issues.update({...at3,issue_number:number5,body:body2,...close?{state:"closed",state_reason:"completed"}:{}})})}}async function ownRemarks(api,remarks){
-if(remarks.length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame2(
-author,viewer))}function isSame2(author,viewer){if(viewer.id!==null)return author.id===viewer.id;return[viewer.login,`${viewer.
-login}[bot]`].includes(author.login)}function pullRequest({number:number5,base:base2,merged_at,merge_commit_sha}){return{
-number:number5,base:base2.ref,mergedAt:merged_at,mergeCommit:merge_commit_sha}}function remark({id,node_id,body:body2,user:user3}){
-return{id,node:node_id,body:body2??"",author:user3===void 0||user3===null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal3(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
- start the workflow by hand with its digest as expect-digest";async function approvedText(api,pull,isAbout2){const comments=(await api.
-comments(pull.number)).filter(({body:body2})=>isAbout2(body2));if(comments.length===0)return null;const{viewer,comments:found2}=await api.
+rest}=octokit;const at3={owner,repo};return{viewer:()=>ask2(async()=>{const{viewer}=await query(octokit,"{ viewer { logi\
+n databaseId } }",{},rawViewer);return{id:viewer.databaseId,login:viewer.login}}),comments:issue3=>ask2(async()=>{const path="\
+/repos/{owner}/{repo}/issues/{issue}/comments";return(await readAll(octokit,path,{...at3,issue:issue3},rawRemark)).map(remark)}),
+addComment:(issue3,body2)=>ask2(async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2,...once2})}),
+updateComment:(id,body2)=>ask2(async()=>{try{await rest.issues.updateComment({...at3,comment_id:id,body:body2});return true}catch(failure2){
+if(failure2.status===404)return false;throw failure2}}),pullRequestsOf:sha=>ask2(async()=>{const path="/repos/{owner}/{r\
+epo}/commits/{sha}/pulls";const found2=await readAll(octokit,path,{...at3,sha},rawPullRequest);const here2=`${owner}/${repo}`.
+toLowerCase();return found2.filter(({base:base2})=>base2.repo.full_name.toLowerCase()===here2).map(pullRequest)}),pullRequest:number5=>ask2(
+async()=>{const path="/repos/{owner}/{repo}/pulls/{number}";return pullRequest(await read(octokit,path,{...at3,number:number5},
+rawPullRequest))}),bringsForeign:number5=>ask2(async()=>{const path="/repos/{owner}/{repo}/pulls/{number}";const pull=await read(
+octokit,path,{...at3,number:number5},rawOrigin);return pull.merged_at===null&&isOfFork(pull)}),...openHistory(octokit,ask2),
+openIssues:()=>ask2(async()=>{const path="/repos/{owner}/{repo}/issues";const asked={...at3,state:"open",sort:"created",
+direction:"asc"};const found2=await readAll(octokit,path,asked,rawIssue);return found2.filter(({pull_request})=>pull_request===
+void 0).map(issue3=>({...remark(issue3),id:issue3.number}))}),openIssue:(title,body2)=>ask2(async()=>{const request5={...expecting(
+rawNumber).request,...once2.request};return rawNumber.parse((await rest.issues.create({...at3,title,body:body2,request:request5})).
+data).number}),updateIssue:(number5,{body:body2,close})=>ask2(async()=>{await rest.issues.update({...at3,issue_number:number5,
+body:body2,...close?{state:"closed",state_reason:"completed"}:{}})})}}async function ownRemarks(api,remarks){if(remarks.
+length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame2(author,viewer))}
+function isSame2(author,viewer){if(viewer.id!==null)return author.id===viewer.id;return[viewer.login,`${viewer.login}[bo\
+t]`].includes(author.login)}var rawNumber=external_exports.object({number:external_exports.number()});var rawRemark=external_exports.
+object({id:external_exports.number(),node_id:external_exports.string(),body:external_exports.string().nullish(),user:external_exports.
+object({id:external_exports.number(),login:external_exports.string()}).nullish()});var rawIssue=rawRemark.extend({...rawNumber.
+shape,pull_request:external_exports.unknown().optional()});var rawRepository=external_exports.looseObject({full_name:external_exports.
+string()});var rawPullRequest=external_exports.object({number:external_exports.number(),base:external_exports.object({ref:external_exports.
+string(),repo:rawRepository}),merged_at:external_exports.string().nullable(),merge_commit_sha:external_exports.string().
+nullable()});var rawOrigin=rawPullRequest.extend({head:external_exports.object({repo:rawRepository.nullable()})});function pullRequest({
+number:number5,base:base2,merged_at,merge_commit_sha}){return{number:number5,base:base2.ref,mergedAt:merged_at,mergeCommit:merge_commit_sha}}
+function remark({id,node_id,body:body2,user:user3}){return{id,node:node_id,body:body2??"",author:user3===void 0||user3===
+null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal3(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
+ start the workflow by hand with its digest as expect-digest";async function approvedText(api,pull,kindOf2){const comments=(await api.
+comments(pull.number)).filter(({body:body2})=>kindOf2(body2)!==null);if(comments.length===0)return null;const{viewer,comments:found2}=await api.
 histories(comments.map(({node:node2})=>node2));const said2=[];for(const comment of found2){if(comment.author===null||!isSame2(
 comment.author,viewer))continue;refuseEdited(comment,pull,viewer);const one=await saidAt(api,comment,pull,viewer);if(one!==
-null)said2.push(one)}const[latest]=said2.sort((one,other)=>other.since-one.since);return latest?.text??null}function refuseEdited({
-lastEditedAt,editor},{number:number5},viewer){if(lastEditedAt===null&&editor===null)return;if(editor!==null&&isSame2(editor,
-viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(editor.login);throw refusal3(`\
-the comment with the plan of pull request #${number5} was edited by ${who2} at ${lastEditedAt??"an unknown time"}`,`only\
- what idops wrote is approved: ${planAgain}`)}async function saidAt(api,{node:node2,body:body2,createdAt,lastEditedAt},{
-number:number5,mergedAt},viewer){const since=timeOf(lastEditedAt??createdAt,number5);if(mergedAt===null)return{text:body2,
-since};const merged=timeOf(mergedAt,number5);if(since<=merged)return{text:body2,since};if(timeOf(createdAt,number5)>merged)
-return null;const versions=(await api.versions(node2)).map(version3=>({...version3,since:timeOf(version3.at,number5)})).
-filter(version3=>version3.since<=merged).sort((one,other)=>other.since-one.since);const[last,before]=versions;if(last===
-void 0||last.by===null||!isSame2(last.by,viewer)||last.since===before?.since){throw unknown3(number5,lastEditedAt)}const text5=await api.
-versionText(last.node);if(text5===null)throw unknown3(number5,lastEditedAt);return{text:text5,since:last.since}}function unknown3(number5,editedAt){
-return refusal3(`the comment with the plan of pull request #${number5} was changed after the merge${editedAt===null?"":`\
-, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said before`,planAgain)}function timeOf(text5,number5){
-const time3=Date.parse(text5);if(Number.isNaN(time3)){throw refusal3(`GitHub doesn't say when the plan of pull request #${number5}\
- was written`,planAgain)}return time3}init_zod();import{createHash as createHash6}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
+null&&kindOf2(one.text)==="plan")said2.push(one)}const[latest]=said2.sort((one,other)=>other.since-one.since);return latest?.
+text??null}function refuseEdited({lastEditedAt,editor},{number:number5},viewer){if(lastEditedAt===null&&editor===null)return;
+if(editor!==null&&isSame2(editor,viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(
+editor.login);throw refusal3(`the comment with the plan of pull request #${number5} was edited by ${who2} at ${lastEditedAt??
+"an unknown time"}`,`only what idops wrote is approved: ${planAgain}`)}async function saidAt(api,{node:node2,body:body2,
+createdAt,lastEditedAt},{number:number5,mergedAt},viewer){const since=timeOf(lastEditedAt??createdAt,number5);if(mergedAt===
+null)return{text:body2,since};const merged=timeOf(mergedAt,number5);if(since<=merged)return{text:body2,since};if(timeOf(
+createdAt,number5)>merged)return null;const versions=(await api.versions(node2)).map(version3=>({...version3,since:timeOf(
+version3.at,number5)})).filter(version3=>version3.since<=merged).sort((one,other)=>other.since-one.since);const[last,before]=versions;
+if(last===void 0||last.by===null||!isSame2(last.by,viewer)||last.since===before?.since){throw unknown4(number5,lastEditedAt)}
+const text5=await api.versionText(last.node);if(text5===null)throw unknown4(number5,lastEditedAt);return{text:text5,since:last.
+since}}function unknown4(number5,editedAt){return refusal3(`the comment with the plan of pull request #${number5} was ch\
+anged after the merge${editedAt===null?"":`, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said befo\
+re`,planAgain)}function timeOf(text5,number5){const time3=Date.parse(text5);if(Number.isNaN(time3)){throw refusal3(`GitH\
+ub doesn't say when the plan of pull request #${number5} was written`,planAgain)}return time3}init_zod();import{createHash as createHash6}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
 e","regenerate","adopt","blocked","unchanged"];var packed=external_exports.array(external_exports.tuple([external_exports.
 string(),external_exports.enum(actions2),external_exports.string().regex(/^[0-9a-f]+$/)]));var idLength=5;var hashLength=6;
 var shortHashLength=3;var compactLength=idLength+1+shortHashLength;function markerKey(config3,environment){return sha256(
@@ -22782,17 +22872,17 @@ if(run5!==null&&isRun.test(run5))parts.push(`run=${run5}`);const line=more=>`<!-
 [`changes=${named6}.`]);if(full.length<=room)return full}const compact=line([`compact=${compact64(changes)}.`]);return compact.
 length<=room?compact:bare2}var isRun=/^\d{1,20}$/;function readMarkers(body2){const found2=[];for(const line of body2.split(
 /\r?\n/)){const marker=readLine(line);if(marker===null)break;found2.push(marker)}return found2}function readMarker(body2){
-return readMarkers(body2)[0]??null}var linePattern=new RegExp(["^<!-- idops-(?<kind>plan|drift) key=(?<key>[0-9a-f]{16})",
-"(?: digest=(?<digest>sha256:[0-9a-f]{64}))?","(?: observed=(?<observed>sha256:[0-9a-f]{64}))?","(?: run=(?<run>\\d{1,20}\
-))?","(?: (?<form>changes|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$"].join(""));function readLine(line){const groups3=linePattern.
+return readMarkers(body2)[0]??null}var linePattern=new RegExp(["^<!-- idops-(?<kind>plan|past|drift) key=(?<key>[0-9a-f]\
+{16})","(?: digest=(?<digest>sha256:[0-9a-f]{64}))?","(?: observed=(?<observed>sha256:[0-9a-f]{64}))?","(?: run=(?<run>\\\
+d{1,20}))?","(?: (?<form>changes|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$"].join(""));function readLine(line){const groups3=linePattern.
 exec(line)?.groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run5,form,changes}=groups3;return{
-kind:kind==="drift"?"drift":"plan",key,digest:digest??null,observed:observed??null,run:run5??null,changes:changes===void 0?
-null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base643(data3){return data3.toString("base64").replace(
-/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash3})=>[address2,action2,
-hash3]);if(rows.some(([address2])=>address2===null))return null;return base643(deflateRawSync(JSON.stringify(rows),{level:9}))}
-function ofNamed64(text5){const data3=Buffer.from(text5.replaceAll("-~","--"),"base64");try{const rows=packed.parse(JSON.
-parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash3])=>({id:idOf(
-address2),address:address2,action:action2,hash:hash3}))}catch{return null}}function compact64(changes){const rows=changes.
+kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,run:run5??null,changes:changes===
+void 0?null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base643(data3){return data3.toString("bas\
+e64").replace(/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash3})=>[
+address2,action2,hash3]);if(rows.some(([address2])=>address2===null))return null;return base643(deflateRawSync(JSON.stringify(
+rows),{level:9}))}function ofNamed64(text5){const data3=Buffer.from(text5.replaceAll("-~","--"),"base64");try{const rows=packed.
+parse(JSON.parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash3])=>({
+id:idOf(address2),address:address2,action:action2,hash:hash3}))}catch{return null}}function compact64(changes){const rows=changes.
 map(({id,action:action2,hash:hash3})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
 hash3,"hex").subarray(0,shortHashLength)]));return base643(Buffer.concat(rows))}function ofCompact64(text5){const data3=Buffer.
 from(text5,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
@@ -22818,31 +22908,32 @@ null?"":`; ${runUrl} shows what was approved`;const rest=nameless2.size===0?[]:[
  ${nameless2.size}${where}`];return[...told4,...fresh,...rest]}function namesOf2(plan,redactor){return new Map(plan.changes.
 map(change2=>[markedId(change2,redactor),redactor.redactName(change2.address)]))}var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest";async function approvalOf(api,event,{
 key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const source=`pull request #${pull.number}`;const text5=await approvedText(
-api,pull,body2=>planMarker(body2,key)!==null);const marker=text5===null?null:planMarker(text5,key);if(marker===null||marker.
-digest===null)return null;const{digest,observed,run:run5,changes}=marker;if(observed===null){throw refusal3(`the plan th\
-at ${source} shows doesn't say what the server had when an older idops made it`,`plan again on the pull request before i\
-t is merged; after that, ${wayOut}`)}const runUrl=run5===null?null:event.runUrl.replace(/[^/]*$/,run5);return{digest,observed,
-changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal3(`what was a\
-pproved can't be read: ${failure2.message}`,failure2.lacksPermission?"the job needs the permissions contents: read and p\
-ull-requests: read":"nothing was sent; run it again when GitHub answers")}}function planMarker(body2,key){return readMarkers(
-body2).find(marker=>marker.kind==="plan"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told4=event.
-pullRequest?.number??event.mergeGroup?.number;const{named:named6=told4}=request5;if(told4!==void 0&&named6!==told4){throw refusal3(
-`this run is about pull request #${told4}, and the input pr-number is ${named6}`,"leave pr-number out, or start the work\
-flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named6!==void 0){const{base:base2}=merge4;return mergedHere(
-{number:named6,...merge4},event,event.branch??base2)}if(named6===void 0)return await broughtBy(api,event);const pull=await api.
-pullRequest(named6);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
-open){throw refusal3(`pull request #${named6} is not merged`,"merge it, or take the branch and commit that brought it")}
-const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal3(`pull \
-request #${named6} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
-base}`,"put it into the queue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;
-if(branch===null){throw refusal3("this run is for no branch, so no pull request was merged into it","run it for the bran\
-ch that pull requests are merged into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.
-filter(({base:base2,mergedAt,mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pull]=found2;if(pull===
-void 0){throw refusal3(`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`me\
-rge through a pull request, one in a push, or ${wayOut}`)}if(found2.length>1){const numbers=found2.map(({number:number5})=>`\
-#${number5}`).join(", ");throw refusal3(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,
-`name the one that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own4,commit:commit2},branch){
-const{number:number5,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal3(
+api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text5===null?null:planMarker(text5,key);if(marker===null||
+marker.digest===null)return null;const{digest,observed,run:run5,changes}=marker;if(observed===null){throw refusal3(`the \
+plan that ${source} shows doesn't say what the server had when an older idops made it`,`plan again on the pull request b\
+efore it is merged; after that, ${wayOut}`)}const runUrl=run5===null?null:event.runUrl.replace(/[^/]*$/,run5);return{digest,
+observed,changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal3(`w\
+hat was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the permi\
+ssions contents: read and pull-requests: read":`nothing was sent; run it again when ${failure2.answered?"that is put rig\
+ht or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(body2).find(marker=>marker.kind!=="dr\
+ift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told4=event.pullRequest?.number??event.
+mergeGroup?.number;const{named:named6=told4}=request5;if(told4!==void 0&&named6!==told4){throw refusal3(`this run is abo\
+ut pull request #${told4}, and the input pr-number is ${named6}`,"leave pr-number out, or start the workflow by hand")}const merge4=event.
+pullRequest?.merge??null;if(merge4!==null&&named6!==void 0){const{base:base2}=merge4;return mergedHere({number:named6,...merge4},
+event,event.branch??base2)}if(named6===void 0)return await broughtBy(api,event);const pull=await api.pullRequest(named6);
+if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.open){throw refusal3(
+`pull request #${named6} is not merged`,"merge it, or take the branch and commit that brought it")}const{mergeGroup}=event;
+if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal3(`pull request #${named6} is ${pull.
+mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.base}`,"put it into the q\
+ueue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;if(branch===null){throw refusal3(
+"this run is for no branch, so no pull request was merged into it","run it for the branch that pull requests are merged \
+into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.filter(({base:base2,mergedAt,
+mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pull]=found2;if(pull===void 0){throw refusal3(
+`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`merge through a pull requ\
+est, one in a push, or ${wayOut}`)}if(found2.length>1){const numbers=found2.map(({number:number5})=>`#${number5}`).join(
+", ");throw refusal3(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,`name the one\
+ that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own4,commit:commit2},branch){const{
+number:number5,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal3(
 `GitHub doesn't say how pull request #${number5} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal3(`p\
 ull request #${number5} was merged into ${base2}, and this run is for ${own4??"no branch"}`,"run it for the branch that \
 the pull request was merged into")}if(mergeCommit!==commit2){throw refusal3(`the merge of pull request #${number5} is ${shortCommit(
@@ -22946,7 +23037,7 @@ if(counted2.length===0)return;const destructive2=counted2.reduce((sum,one)=>sum+
 ...summarize({changes:counted2.flatMap(({changes})=>changes)}),destructive:destructive2};for(const[name2,count3]of Object.
 entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text5){if((process.env.GITHUB_STEP_SUMMARY??
 "")==="")return;try{await summary.addRaw(text5,true).write()}catch{warning("The summary of the step can't be written.",{
-title:"idops"})}}init_escape();init_plan();init_marked();init_review();var commentLimit=65536;function begins(part,key){return`<!-- idops-${part} key=${key} -->`}function ends(part,key){return`\
+title:"idops"})}}init_escape();init_plan();init_marked();init_review();init_marked();var commentLimit=65536;function begins(part,key){return`<!-- idops-${part} key=${key} -->`}function ends(part,key){return`\
 <!-- /idops-${part} key=${key} -->`}function sectionText(key,text5){return`${begins("section",key)}
 ${text5.trimEnd()}
 ${ends("section",key)}
@@ -22960,19 +23051,31 @@ const first=lineAt2(text5,begins(part,key),start3);if(first<0)return null;const 
 text5,ends(part,key),from);return to<0?null:[from,to]}function lineAt2(text5,line,start3){for(let at3=text5.indexOf(line,
 start3);at3>=0;at3=text5.indexOf(line,at3+1)){const end=text5[at3+line.length];if((at3===0||text5[at3-1]==="\n")&&(end===
 void 0||end==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
-ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text5,sent,link:link2}){const{before,
-after}=parts;const block2=(part,shown2)=>shown2===null||shown2===""?[]:[begins(part,key),shown2,ends(part,key),""];const old=sent&&
-parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept([...old,...parts.former],formerRoom);let result=sent?
-text5.trimEnd():parts.result;let unsent=sent?null:text5.trimEnd();const around=plan=>[...block2("unsent",unsent),...block2(
-"result",result),...block2("former",former2.length===0?null:["Before that:","",...former2].join("\n")),"<details><summar\
-y>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</details>",""].join("\n");const whole3=plan=>after===
-""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after}`;const room=()=>commentLimit-whole3("").
-length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);if(room()<0&&result!==null)result=
-shortened2(result,result.length+room(),link2);return whole3(shortened2(parts.planned,room(),link2))}function formerLine(result,key){
-const[,title=""]=/^## (.*)$/m.exec(result)??[];const[run5=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,
-"undo",key);const lines=undo===null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run5,...lines].filter(
-line=>line!=="").join(". ")}`}function kept(lines,room){let used=0;return lines.filter(line=>{used+=line.length+1;return used<=
-room})}function shortened2(plan,room,link2){if(plan.length<=room)return plan;const note=`
+ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text5,sent,link:link2,listed:listed2}){
+const{after}=parts;const told4=listed2!==void 0&&(sent||parts.result===null);const before=told4?withListed(parts.before,
+listed2.name,listed2.words):parts.before;const block2=(part,shown2)=>shown2===null||shown2===""?[]:[begins(part,key),shown2,
+ends(part,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept([...old,...parts.
+former],formerRoom);let result=sent?text5.trimEnd():parts.result;let unsent=sent?null:text5.trimEnd();const around=plan=>[
+...block2("unsent",unsent),...block2("result",result),...block2("former",former2.length===0?null:["Before that:","",...former2].
+join("\n")),"<details><summary>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</detai\
+ls>",""].join("\n");const whole3=plan=>after===""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after}`;
+const room=()=>commentLimit-whole3("").length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);
+if(room()<0&&result!==null)result=shortened2(result,result.length+room(),link2);return whole3(shortened2(parts.planned,room(),
+link2))}function withListed(text5,name2,words7){const end=text5.search(/^<!-- idops-section /m);const head=end<0?text5:text5.
+slice(0,end);const start3=`- ${code(name2)}: `;const lines=head.split("\n").map(line=>line.startsWith(start3)?start3+words7:
+line);return lines.join("\n")+text5.slice(head.length)}function superseded(body2,{key,name:name2}){const text5=body2.replaceAll(
+"\r\n","\n");const markers=readMarkers(text5);const lines=text5.split("\n");const lead=lines.slice(0,markers.length).map(
+(line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine({kind:"pa\
+st",key,run:null,...noPlan}):line});const rest=lines.slice(markers.length).join("\n");const at3=between2(rest,"section",
+key)?.[0]??0;const said2="**Superseded**: another comment shows its latest plan. What stands here approves nothing any m\
+ore.";const shown2=`${rest.slice(0,at3)}${said2}
+
+${rest.slice(at3)}`;return`${lead.join("\n")}
+${name2===null?shown2:withListed(shown2,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
+exec(result)??[];const[run5=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,"undo",key);const lines=undo===
+null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run5,...lines].filter(line=>line!=="").join(". ")}`}function kept(lines,room){
+let used=0;return lines.filter(line=>{used+=line.length+1;return used<=room})}function shortened2(plan,room,link2){if(plan.
+length<=room)return plan;const note=`
 This is shortened: [the run's summary](${link2}) has all of it.`;const blocks=blocksOf(plan);let length2=blocks.join("").
 length+note.length;for(let at3=blocks.length-1;at3>=0&&length2>room;at3-=1){const block2=blocks[at3]??"";const[,summary2]=/^<details><summary>(.*)<\/summary>$/m.
 exec(block2)??[];if(!block2.startsWith("<details>")||summary2===void 0)continue;const line=`- ${summary2}
@@ -23009,9 +23112,9 @@ blocked:blocked4}=summarize(plan);const sentences=[note,outdates?"An earlier run
 ends nothing.":"",blocked4>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",adopt>
 0&&blocked4===0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",selectedSentence(
 subject)];return{title:`${aboutText("idops plan",subject)}: ${outdates?"outdated, ":""}${headline(plan)}`,intro:sentences.
-filter(sentence2=>sentence2!=="").join(" ")}}async function problemsBlock(problems,room=blockRoom){return block(await renderText(
-problemsReport,"text",problems,look),room)}function block(text5,room){const short4=text5.length>room?`${text5.slice(0,room)}\
-
+filter(sentence2=>sentence2!=="").join(" ")}}function saysOutdated(text5){return/^## .*: outdated, /m.exec(text5)?.index===
+text5.indexOf("## ")}async function problemsBlock(problems,room=blockRoom){return block(await renderText(problemsReport,
+"text",problems,look),room)}function block(text5,room){const short4=text5.length>room?`${text5.slice(0,room)}
 \u2026 (the log has all of it)`:text5;return`${fence(short4.trimEnd().split("\n"))}
 `}function origin(event){const commit2=escapeText(event.sha).replaceAll("`","");return`<sub>Commit \`${commit2}\`, [run w\
 ith its summary](${runAddress(event)}).</sub>`}async function fitting2({plan,only:only2,forge},head,measure3,limit2){const given2={
@@ -23027,26 +23130,32 @@ der.";const intro=undo.length===0?"":`${undoText(key,undo)}
 ${needs}`;const look2={...job.log.look,budget:resultRoom,title,intro};const parts=[result.run===null?`## ${title}
 `:await renderText(resultReport,"markdown",{result,plan},look2),...problems.length===0?[]:[await problemsBlock(problems,
 problemsRoom)],`${origin(job.event)}
-`];await post(job,inputs,plan,{text:parts.join("\n"),sent:did,did:result.run!==null})}async function tellNotApplied(job,inputs,{
-plan,problems,sent}){const subject=subjectOf(inputs,inputs.args,job.redactor.redact,plan??void 0);const said2=sent?"It f\
-ailed, and something may have been sent:":"Nothing was sent:";const title=`${aboutText("idops apply",subject)}: ${sent?"\
-failed":"not applied"}`;const text5=[`## ${title}`,said2,await problemsBlock(problems,problemsRoom),`${origin(job.event)}\
+`];const words7=outcome2(result,problems.length>0);await post(job,inputs,plan,{text:parts.join("\n"),words:words7,sent:did,
+did:result.run!==null})}async function tellNotApplied(job,inputs,{plan,problems,sent,hide:hide2=job.redactor.redact}){const subject=subjectOf(
+inputs,inputs.args,hide2,plan??void 0);const said2=sent?"It failed, and something may have been sent:":"Nothing was sent\
+:";const title=`${aboutText("idops apply",subject)}: ${sent?"failed":"not applied"}`;const text5=[`## ${title}`,said2,await problemsBlock(
+problems,problemsRoom),`${origin(job.event)}
+`].join("\n\n");await post(job,inputs,plan,{text:text5,words:sent?"failed":"not applied",sent,did:true})}async function post(job,inputs,plan,{
+did,words:words7,...said2}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
+inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told4={...said2,...listed2,link:runAddress(
+job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf4(body2,key);const{result,unsent}=parts2;if((result??
+unsent)!==null&&!did)return null;const shown2=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told4.
+sent&&plan!==null&&shown2?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told4,text:ofOtherPlan(told4.text)}:
+told4)}if(!told4.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
+await job.shared(inputs,plan),job.event);const parts=partsOf4(`${first}
+${sectionText(key,planned)}`,key);return withResult(parts,key,told4)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text5){
+const note="**What was applied is another plan than the one below:** the summary of the run shows it.";return text5.replace(
+/^## .*$/m,title=>`${title}
 
-`].join("\n\n");await post(job,inputs,plan,{text:text5,sent,did:true})}async function post(job,inputs,plan,{did,...said2}){
-const key=commentKey(inputs,plan?.environment??null);const told4={...said2,link:runAddress(job.event)};await job.posts.result(
-inputs,key,async body2=>{if(body2!==null){const parts2=partsOf4(body2,key);const{result,unsent}=parts2;return(result??unsent)!==
-null&&!did?null:withResult(parts2,key,told4)}if(!told4.sent||plan===null)return null;const first=markerLine({kind:"plan",
-key,run:job.event.runId,...noPlan});const planned=await planText2(await job.shared(inputs,plan),job.event);const parts=partsOf4(
-`${first}
-${sectionText(key,planned)}`,key);return withResult(parts,key,told4)})}function outcome2(result,troubled){const count3=summarizeResult(
-result);const parts=[[count3.failed,"failed"],[count3.not_converged,"not converged"],[count3.unknown,"unknown"],[count3.
-skipped,"skipped"],[count3.applied,"applied"]];const told4=parts.filter(([number5])=>number5>0).map(([number5,words7])=>`${number5}\
- ${words7}`);if(result.interrupted)told4.unshift("interrupted");if(told4.length>0)return told4.join(", ");return troubled?
-"failed":"there was nothing to apply"}function undoLines(result,plan,inputs,{environment}){const config3=configInRepository(
-inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord2(config3)],...environment===null?[]:["--env",shellWord2(
-environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord2(inputs.baseUrl)]];const steps=nextSteps(result,plan).
-filter(({command:command2})=>/^(?:undo|runs) /.test(command2??""));return steps.map(({before,command:command2})=>`${prose(
-before.replace(/: $/,""))}: ${code(["idops",command2,...options].join(" "))}`)}async function planAndApply(job,inputs){const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve12(
+${note}`)}function outcome2(result,troubled){const count3=summarizeResult(result);const parts=[[count3.failed,"failed"],
+[count3.not_converged,"not converged"],[count3.unknown,"unknown"],[count3.skipped,"skipped"],[count3.applied,"applied"]];
+const told4=parts.filter(([number5])=>number5>0).map(([number5,words7])=>`${number5} ${words7}`);if(result.interrupted)told4.
+unshift("interrupted");if(told4.length>0)return told4.join(", ");return troubled?"failed":"there was nothing to apply"}function undoLines(result,plan,inputs,{
+environment}){const config3=configInRepository(inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord2(
+config3)],...environment===null?[]:["--env",shellWord2(environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord2(
+inputs.baseUrl)]];const steps=nextSteps(result,plan).filter(({command:command2})=>/^(?:undo|runs) /.test(command2??""));
+return steps.map(({before,command:command2})=>`${prose(before.replace(/: $/,""))}: ${code(["idops",command2,...options].
+join(" "))}`)}async function planAndApply(job,inputs){const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve12(
 folderOf(inputs),planFile);const stored3=file2===void 0?void 0:await readPlanFile(file2,planFile);const project=await job.
 project(inputs);const opened=await openForWriting(project,"apply",job.sessionOptions(inputs));return await job.within(opened,
 async session=>{const{plan,problems}=stored3===void 0?{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:
@@ -23496,10 +23605,7 @@ entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value
 map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.
 type==="list"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?
 [String(item.value)]:[])),process:process2}}import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join17,relative as relative12,
-sep as sep9}from"node:path";import{readFileSync as readFileSync4}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
-void 0||path==="")return void 0;try{return JSON.parse(readFileSync4(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
-const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
-function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
+sep as sep9}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
 files))return void 0;const here2=await realpath7(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
 void 0?"..":relative12(root,here2);return inRoot.split(sep9)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
@@ -23517,95 +23623,78 @@ some(([,url2=""])=>{const path=url2.replace(/\/$|\.git\/?$/,"").toLowerCase();re
 path.endsWith(`:${repository.toLowerCase()}`)})}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email4}=kindOf(kind);return email4!==void 0&&declaredAt!==null?[{address:address2,
 type:apply.identity[email4.type]??"",manifest:declaredAt.file}]:[]}));const warnings=refuse(problems);return{samples:found2,
-warnings}}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
-"/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(payload,"pull_request");const number5=member(pull,"number");
-const branch=branchOf(env.GITHUB_REF);return{name:name2,owner,repository,sha:headCommit(env,payload),commit:env.GITHUB_SHA??
-"",branch,onDefaultBranch:name2==="schedule"||onBranches.has(name2)&&branch!==null&&branch===at2(payload,"repository","d\
-efault_branch"),pullRequest:typeof number5==="number"?{number:number5,withoutSecrets:secretsMissing(name2,payload,pull),
-merge:mergeOf(pull)}:null,mergeGroup:name2==="merge_group"?mergeGroupOf(member(payload,"merge_group")):null,foreign:whyForeign(
-name2,payload),runId:env.GITHUB_RUN_ID||null,runUrl:`${env.GITHUB_SERVER_URL??"https://github.com"}/${owner}/${repository}\
-/actions/runs/${env.GITHUB_RUN_ID??""}`}}var onBranches=new Set(["push","workflow_dispatch"]);function branchOf(ref){const[
-,branch]=/^refs\/heads\/(.+)$/.exec(typeof ref==="string"?ref:"")??[];return branch??null}function mergeOf(pull){if(member(
-pull,"merged")!==true)return null;const text5=value3=>typeof value3==="string"?value3:null;return{base:text5(at2(pull,"b\
-ase","ref")),mergedAt:text5(member(pull,"merged_at")),mergeCommit:text5(member(pull,"merge_commit_sha"))}}function mergeGroupOf(group){
-const base2=branchOf(member(group,"base_ref"));const head=branchOf(member(group,"head_ref"));if(base2===null||head===null)
-return null;const start3=`gh-readonly-queue/${base2}/pr-`;const[,number5]=head.startsWith(start3)?/^(\d+)-[0-9a-f]+$/.exec(
-head.slice(start3.length))??[]:[];return number5===void 0?null:{number:Number(number5),base:base2}}var withoutSecrets2=new Set(
-["pull_request","pull_request_review","pull_request_review_comment"]);function secretsMissing(name2,payload,pull){if(!withoutSecrets2.
-has(name2))return null;if(isOfFork(pull))return"it comes from a fork, and runs for forks get no secrets";const sender=member(
-member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, whose runs get no secrets":
-null}var own3=new Set(["push","schedule","workflow_dispatch"]);var another="this run is for a branch of another reposito\
-ry";function whyForeign(event,payload){const name2=event.toLowerCase();if(name2==="pull_request_target")return"pull_requ\
-est_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");const run5=member(payload,
-"workflow_run");if(pull!==void 0){if(isOfFork(pull))return another}else if(name2.startsWith("pull_request"))return unknown4(
-event);if(run5!==void 0){if(!isOneRepository(member(run5,"head_repository"),member(payload,"repository")))return another;
-if(bringsForeign(run5))return another}else if(name2==="workflow_run")return unknown4(event);if(name2==="check_run"||name2===
-"check_suite"){const check4=member(payload,name2);const suite=name2==="check_run"?member(check4,"check_suite"):check4;if(bringsForeign(
-check4)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown4(event)}if(name2===
-"issue_comment"){const issue3=member(payload,"issue");if(member(issue3,"pull_request")!==void 0)return"issue_comment giv\
-es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown4(event)}return own3.has(name2)||typeof payload===
-"object"&&payload!==null?null:unknown4(event)}function unknown4(event){return`the event ${event===""?"of this run":event}\
- doesn't say that this run isn't for a branch of another repository`}function bringsForeign(check4){const pulls=member(check4,
-"pull_requests");return Array.isArray(pulls)&&pulls.some(isOfFork)}function isOfFork(pull){return!isOneRepository(at2(pull,
-"head","repo"),at2(pull,"base","repo"))}function isOneRepository(from,into){const[one,other]=[member(from,"id"),member(into,
-"id")];if(typeof one==="number"&&typeof other==="number")return one===other;const name2=member(from,"full_name");return typeof name2===
-"string"&&name2===member(into,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){return path.reduce(member,
-value3)}init_words();init_github();init_words();var batch=50;var most2=1e3;var messageLimit=64*1024;var titleLimit=255;var nameLimit=100;var levels2={error:"failure",warning:"\
-warning",notice:"notice"};async function writeCheckRun(token,{owner,repository:repo,sha},manner,check4,annotations){const{
-octokit,ask:ask2}=await openClient(token,manner);const{checks}=octokit.rest;const sent=annotations.slice(0,most2).map(annotation=>annotationOf2(
-annotation,check4.file));const left=annotations.length-sent.length;const output2={title:titleLine(check4.title).slice(0,
-titleLimit),summary:`${plural(annotations.length,"annotation")}${left>0?`, of which the first ${sent.length} are here`:""}\
-. [The run](${check4.url}) has all of it in its summary.`};const id=await ask2(async()=>{const{data:data3}=await checks.
+warnings}}init_words();init_zod();init_github();init_words();var batch=50;var most2=1e3;var messageLimit=64*1024;var titleLimit=255;var nameLimit=100;var rawCheck=external_exports.object(
+{id:external_exports.number()});var levels2={error:"failure",warning:"warning",notice:"notice"};async function writeCheckRun(token,{
+owner,repository:repo,sha},manner,check4,annotations){const{octokit,ask:ask2}=await openClient(token,manner);const{checks}=octokit.
+rest;const sent=annotations.slice(0,most2).map(annotation=>annotationOf2(annotation,check4.file));const output2=from=>{const here2=Math.
+min(from+batch,sent.length);const part=here2<annotations.length?`, of which the first ${here2} are here`:"";return{title:titleLine(
+check4.title).slice(0,titleLimit),summary:`${plural(annotations.length,"annotation")}${part}. [The run](${check4.url}) h\
+as all of it in its summary.`,annotations:sent.slice(from,from+batch)}};const id=await ask2(async()=>{const{data:data3}=await checks.
 create({owner,repo,name:titleLine(check4.name).slice(0,nameLimit),head_sha:sha,status:"completed",conclusion:check4.conclusion,
-details_url:check4.url,output:{...output2,annotations:sent.slice(0,batch)},...once2});return data3.id});for(let from=batch;from<
-sent.length;from+=batch){const next={...output2,annotations:sent.slice(from,from+batch)};await ask2(()=>checks.update({owner,
-repo,check_run_id:id,output:next,...once2}))}return sent.length}function annotationOf2({level:level3,title,message,place:place2,
-folder},file2){const path=place2?.file===void 0?file2:inRepository(folder,place2.file);const line=place2?.file===void 0?
-1:place2.line??1;return{path,start_line:line,end_line:line,annotation_level:levels2[level3],title:titleLine(title).slice(
-0,titleLimit),message:withinBytes(annotationText(message))}}function withinBytes(text5){let short4=text5.slice(0,messageLimit);
-while(Buffer.byteLength(short4)>messageLimit)short4=short4.slice(0,Math.floor(short4.length*.9));return short4.toWellFormed()}async function syncComment(api,number5,key,tell){const comments=(await api.comments(number5)).filter(({body:body3})=>isAbout(
-body3,"plan",key));const[own4]=await ownRemarks(api,comments);if(own4!==void 0){const{body:body3}=await tell(readMarkers(
-own4.body));if(await api.updateComment(own4.id,body3))return}const{body:body2,opens}=await tell([]);if(opens)await api.addComment(
-number5,body2)}function showedChanges(before,key){return before.some(one=>one.key===key&&one.digest!==null&&one.changes?.
-length!==0)}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named6){const known3=pullRequest2?.
+details_url:check4.url,output:output2(0),request:{...expecting(rawCheck).request,...once2.request}});return data3.id});for(let from=batch;from<
+sent.length;from+=batch){await ask2(()=>checks.update({owner,repo,check_run_id:id,output:output2(from),...once2}))}return sent.
+length}function annotationOf2({level:level3,title,message,place:place2,folder},file2){const path=place2?.file===void 0?file2:
+inRepository(folder,place2.file);const line=place2?.file===void 0?1:place2.line??1;return{path,start_line:line,end_line:line,
+annotation_level:levels2[level3],title:titleLine(title).slice(0,titleLimit),message:withinBytes(annotationText(message))}}
+function withinBytes(text5){let short4=text5.slice(0,messageLimit);while(Buffer.byteLength(short4)>messageLimit)short4=short4.
+slice(0,Math.floor(short4.length*.9));return short4.toWellFormed()}init_escape();async function syncComment(api,number5,{key,covers:covers2},tell){const isIt=({body:body2})=>isAbout(body2,"plan",key)||
+isAbout(body2,"past",key);const showsToo=({body:body2})=>covers2.some(one=>showsPlan(body2,one.key));const comments=(await api.
+comments(number5)).filter(one=>isIt(one)||showsToo(one));const owns=await ownRemarks(api,comments);const own4=owns.find(
+isIt);const others=owns.filter(one=>one!==own4&&showsToo(one));const before=others.map(({body:body2})=>body2);const updated2=own4!==
+void 0&&await api.updateComment(own4.id,(await tell([own4.body,...before])).body);if(!updated2){const{body:body2,opens}=await tell(
+before);if(opens||others.length>0)await api.addComment(number5,body2)}if(others.length===0)return;const{viewer,comments:found2}=await api.
+histories(others.map(({node:node2})=>node2));for(const one of found2){const id=others.find(({node:node2})=>node2===one.node)?.
+id;if(id===void 0||strangerIn(one,viewer)!==null)continue;const isShown=({key:shown2})=>showsPlan(one.body,shown2);await api.
+updateComment(id,covers2.filter(isShown).reduce(superseded,one.body))}}function strangerIn({lastEditedAt,editor},viewer){
+if(editor===null)return lastEditedAt===null?null:"an account that GitHub does not name";return isSame2(editor,viewer)?null:
+editor.login}function showsPlan(body2,key){return readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key)}
+function showedChanges(before,key){return before.some(body2=>{const own4=readMarkers(body2).filter(one=>one.key===key&&one.
+digest!==null);if(own4.some(({changes})=>changes?.length!==0))return true;return own4.length>0&&saysOutdated(partsOf4(body2,
+key).planned)})}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named6){const known3=pullRequest2?.
 number??named6;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.merge??await api.pullRequest(known3);return mergedAt!==
 null&&mergeCommit===commit2?known3:null}const found2=(await api.pullRequestsOf(commit2)).find(({base:base2,mergedAt,mergeCommit})=>mergedAt!==
 null&&mergeCommit===commit2&&base2===branch);return found2?.number??null}async function syncResult(api,number5,key,tell){
-const isOfIt=({body:body2})=>readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key);const[own4]=await ownRemarks(
-api,(await api.comments(number5)).filter(isOfIt));const told4=await tell(own4?.body??null);if(told4===null||own4!==void 0&&
-await api.updateComment(own4.id,told4))return;const anew=own4===void 0?told4:await tell(null);if(anew!==null)await api.addComment(
-number5,anew)}function isAbout(body2,kind,key){const marker=readMarker(body2);return marker?.kind===kind&&marker.key===key}
-async function syncDriftIssue(api,key,drift,gone){const issues=(await api.openIssues()).filter(({body:body2})=>isAbout(body2,
-"drift",key));const[own4]=await ownRemarks(api,issues);if(drift===null){if(own4===void 0)return null;await api.updateIssue(
-own4.id,{body:gone,close:true});return{issue:own4.id,done:"closed"}}if(own4===void 0)return{issue:await api.openIssue(drift.
-title,drift.body),done:"opened"};await api.updateIssue(own4.id,{body:drift.body,close:false});return{issue:own4.id,done:"\
-updated"}}var Posts=class{#event;#redactor;#log;#signal;constructor(event,redactor,log2,signal){this.#event=event;this.#redactor=redactor;
-this.#log=log2;this.#signal=signal}async comment(inputs,key,tell,{quiet=false}={}){const number5=this.#event.pullRequest?.
+const remarks=(await api.comments(number5)).filter(({body:body2})=>showsPlan(body2,key));const own4=await latestOf(api,number5,
+remarks);const told4=await tell(own4?.body??null);if(told4===null||own4!==void 0&&await api.updateComment(own4.id,told4))
+return;const anew=own4===void 0?told4:await tell(null);if(anew!==null)await api.addComment(number5,anew)}async function latestOf(api,number5,remarks){
+if(remarks.length===0)return void 0;const{viewer,comments}=await api.histories(remarks.map(({node:node2})=>node2));const since=({
+lastEditedAt,createdAt})=>Date.parse(lastEditedAt??createdAt);const[latest]=comments.filter(({author})=>author!==null&&isSame2(
+author,viewer)).sort((one,other)=>since(other)-since(one));if(latest===void 0)return void 0;const stranger=strangerIn(latest,
+viewer);if(stranger!==null){throw new GithubFailure(`the comment with the plan of pull request #${number5} was edited by\
+ ${escapeText(stranger)}, and what somebody else wrote is not written anew`)}const{id}=remarks.find(({node:node2})=>node2===
+latest.node)??{};return id===void 0?void 0:{id,body:latest.body}}function isAbout(body2,kind,key){const marker=readMarker(
+body2);return marker?.kind===kind&&marker.key===key}async function syncDriftIssue(api,key,drift,gone){const issues=(await api.
+openIssues()).filter(({body:body2})=>isAbout(body2,"drift",key));const[own4]=await ownRemarks(api,issues);if(drift===null){
+if(own4===void 0)return null;await api.updateIssue(own4.id,{body:gone,close:true});return{issue:own4.id,done:"closed"}}if(own4===
+void 0)return{issue:await api.openIssue(drift.title,drift.body),done:"opened"};await api.updateIssue(own4.id,{body:drift.
+body,close:false});return{issue:own4.id,done:"updated"}}var Posts=class{#event;#redactor;#log;#signal;constructor(event,redactor,log2,signal){this.#event=event;this.#redactor=redactor;
+this.#log=log2;this.#signal=signal}async comment(inputs,about2,tell,{quiet=false}={}){const number5=this.#event.pullRequest?.
 number??inputs.prNumber;if(number5===void 0||inputs.comment==="false"||inputs.githubToken===void 0)return;const ask2=api=>syncComment(
-api,number5,key,tell);await this.#asking("The comment","pull-requests: write",inputs.githubToken,ask2,quiet)}async result(inputs,key,tell){
-const{githubToken,comment}=inputs;if(comment==="false"||githubToken===void 0||this.#event.commit==="")return;await this.#asking(
-"The result","pull-requests: write",githubToken,async api=>{const number5=await broughtBy2(api,this.#event,inputs.prNumber);
-if(number5!==null)await syncResult(api,number5,key,tell)})}async check(inputs,check4){const{githubToken,checkRun}=inputs;
+api,number5,about2,tell);await this.#asking("The comment","pull-requests: write",inputs.githubToken,ask2,{quiet})}async result(inputs,key,tell){
+const{githubToken,comment}=inputs;if(comment==="false"||githubToken===void 0||this.#event.commit==="")return;const write=async api=>{
+const number5=await broughtBy2(api,this.#event,inputs.prNumber);if(number5!==null)await syncResult(api,number5,key,tell)};
+await this.#asking("The result","pull-requests: write",githubToken,write)}async check(inputs,check4){const{githubToken,checkRun}=inputs;
 const{sha}=this.#event;const isWanted=checkRun==="true"||checkRun==="on-overflow"&&this.#log.overflows;if(!isWanted||githubToken===
 void 0||sha==="")return;const{annotations}=this.#log;try{const manner={signal:this.#signal};const count3=await writeCheckRun(
 githubToken,this.#event,manner,check4,annotations);const all=count3===annotations.length?"all":"the first";this.#log.say(
 `The check run "${check4.name}" shows ${all} ${plural(count3,"annotation")}.`)}catch(failure2){if(!(failure2 instanceof GithubFailure))
 throw failure2;const said2=failure2.lacksPermission?`The permission checks: write would show all ${plural(annotations.length,
-"annotation")} in a check run.`:`The check run with all ${plural(annotations.length,"annotation")} can't be written: ${this.#redactor.
-redactSentence(failure2.message)}.`;this.#log.annotate("notice",said2)}}async drift(inputs,shown2,{found:found2,...marker}){
-if(inputs.githubToken===void 0){this.#log.annotate("warning","The issue can't be written: there is no github-token.");return}
-const first=markerLine({kind:"drift",...marker});const{subject}=shown2;const gone=`The server is as the manifests say${subject.
-narrowed?", as far as they were looked at":""}.`;const outcome3=await this.#asking("The issue","issues: write",inputs.githubToken,
-async api=>syncDriftIssue(api,marker.key,found2?{title:titleLine(aboutPlain("Identity server is not as declared",subject)).
-slice(0,250),body:`${first}
+"annotation")} in a check run.`:this.#unwritten(`The check run with all ${plural(annotations.length,"annotation")}`,failure2);
+this.#log.annotate("notice",said2)}}async drift(inputs,shown2,{found:found2,...marker}){if(inputs.githubToken===void 0){
+this.#log.annotate("warning","The issue can't be written: there is no github-token.");return}const first=markerLine({kind:"\
+drift",...marker});const{subject}=shown2;const gone=`The server is as the manifests say${subject.narrowed?", as far as t\
+hey were looked at":""}.`;const outcome3=await this.#asking("The issue","issues: write",inputs.githubToken,async api=>syncDriftIssue(
+api,marker.key,found2?{title:titleLine(aboutPlain("Identity server is not as declared",subject)).slice(0,250),body:`${first}\
+
 ${await planText2(shown2,this.#event,{note:"The server is not as the manifests say. Apply puts it right; so does a chang\
 e of the manifests.",taken:first.length+1})}`}:null,`${first}
 ${plainText(`${aboutText("idops plan",subject)}: no drift`,[gone,selectedSentence(subject)].join(" ").trim(),this.#event)}`));
-if(outcome3!==void 0&&outcome3!==null)this.#log.say(`Issue #${outcome3.issue} was ${outcome3.done}.`)}async#asking(what,permission,token,ask2,quiet=false){
-try{return await ask2(await openGithub(token,this.#event,{signal:this.#signal}))}catch(failure2){if(!(failure2 instanceof
+if(outcome3!==void 0&&outcome3!==null)this.#log.say(`Issue #${outcome3.issue} was ${outcome3.done}.`)}async#asking(what,permission,token,ask2,{
+quiet=false}={}){try{return await ask2(await openGithub(token,this.#event,{signal:this.#signal}))}catch(failure2){if(!(failure2 instanceof
 GithubFailure))throw failure2;if(quiet&&failure2.lacksPermission)return void 0;const help=failure2.lacksPermission?` The\
- job needs the permission ${permission}.`:"";const said2=this.#redactor.redactSentence(failure2.message);this.#log.annotate(
-"warning",`${what} can't be written: ${said2}.${help}`);return void 0}}};var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#temporary;constructor(signal,secrets){
+ job needs the permission ${permission}.`:"";this.#log.annotate("warning",`${this.#unwritten(what,failure2)}${help}`);return void 0}}#unwritten(what,{
+message,mayBeDone}){const said2=this.#redactor.redactSentence(message).replace(/\.+$/,"");return`${what} ${mayBeDone?"ma\
+y or may not have been written":"can't be written"}: ${said2}.`}};var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#temporary;constructor(signal,secrets){
 this.signal=signal;for(const secret3 of secrets)this.redactor.add(secret3);this.event=readEvent(process.env);this.posts=
 new Posts(this.event,this.redactor,this.log,signal)}get made(){return this.#made}get phase(){return this.#phase}enters(phase){
 this.#phase=phase}sessionOptions({args,baseUrl:baseUrl2}){return{...sessionOptionsOf({...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),
@@ -23623,19 +23712,25 @@ file2,await renderText(report2,"html",shown2,this.log.look),384);return file2}as
 process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
 args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join18(process.env.RUNNER_TEMP||tmpdir(),
 "idops-"));return this.#temporary}async tellPlan(plan,shown2){this.#made=plan;await this.log.report(planReport,{plan:shown2,
-samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function commentInputs(given2){const text5=name2=>given2(name2).trim()||
-void 0;const command2=(text5("command")??"plan").toLowerCase();if(otherCommands.includes(command2))return null;const comment=text5(
-"comment")?.toLowerCase();const[config3,environment,githubToken]=[text5("config"),text5("environment"),text5("github-tok\
-en")];return{workingDirectory:text5("working-directory")??".",...config3===void 0?{}:{config:config3},...environment===void 0?
-{}:{environment},environments:environmentNames(given2("environments")).map(name2=>({name:name2})),...githubToken===void 0?
-{}:{githubToken},comment:comment==="false"||comment==="true"&&command2==="plan"?comment:"on-change",args:nothingSelected}}
-var otherCommands=["validate","apply","check"];async function tellNoPlan(job,inputs,{title,text:text5,hide:hide2,quiet=false}){
-const{environments}=inputs;const key=environments.length===0?commentKey(inputs,null):sharedKey(inputs,environments);const first=markerLine(
-{kind:"plan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}\
-: ${title}`;await job.posts.comment(inputs,key,async before=>({body:`${first}
+samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given2){if(given2("command").trim().toLowerCase()!==
+"apply")return null;const inputs=inputsOf(given2,given2("comment").trim().toLowerCase()==="false"?"false":"on-change");const number5=given2(
+"pr-number").trim();if(inputs.environments.length>0)return null;return/^[1-9]\d{0,14}$/.test(number5)?{...inputs,prNumber:Number(
+number5)}:inputs}function commentInputs(given2){const text5=name2=>given2(name2).trim()||void 0;const command2=(text5("c\
+ommand")??"plan").toLowerCase();if(otherCommands.includes(command2))return null;const comment=text5("comment")?.toLowerCase();
+const isKnown2=comment==="false"||comment==="true"&&command2==="plan";return inputsOf(given2,isKnown2?comment:"on-change")}
+function inputsOf(given2,comment){const text5=name2=>given2(name2).trim()||void 0;const[config3,environment,githubToken]=[
+text5("config"),text5("environment"),text5("github-token")];return{workingDirectory:text5("working-directory")??".",...config3===
+void 0?{}:{config:config3},...environment===void 0?{}:{environment},environments:environmentNames(given2("environments")).
+map(name2=>({name:name2})),...githubToken===void 0?{}:{githubToken},comment,args:nothingSelected}}var otherCommands=["va\
+lidate","apply","check"];async function tellNoPlan(job,inputs,{title,text:text5,hide:hide2,quiet=false}){const{environments}=inputs;
+const names3=environments.length===0?[environmentOf(inputs)]:environments.map(({name:name2})=>name2);const covers2=names3.
+map(name2=>({key:commentKey(inputs,name2),name:name2}));const key=environments.length===0?commentKey(inputs,null):sharedKey(
+inputs,environments);const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const heading=`${aboutText(
+"idops plan",subjectOf(inputs,inputs.args,hide2))}: ${title}`;await job.posts.comment(inputs,{key,covers:covers2},async before=>({
+body:`${first}
 ${sectionText(key,plainText(heading,[...replaced2(before),text5].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
-!quiet}),{quiet})}function replaced2(before){if(before.every(({digest})=>digest===null))return[];return["The plan that a\
-n earlier run showed here approves nothing any more."]}import{join as join20,resolve as resolve16}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,relative as relative13,
+!quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join20,resolve as resolve16}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,relative as relative13,
 resolve as resolve15,sep as sep10}from"node:path";init_problems();import{posix as posix2,resolve as resolve14}from"node:path";var NOWHERE2=resolve14("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir6=(path,_,callback2)=>{
 const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
 const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
@@ -23645,7 +23740,7 @@ const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const 
 expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir6}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix2.normalize(path).
 split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,index).join("/")||".";const entries=folders.
 get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry(name2,isFolder){
-return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states,project}=await inputsOf(known3);
+return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states,project}=await inputsOf2(known3);
 const taken=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
 all([resolve15(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(ways3))).flat();const problems=[];
 for(const output2 of outputs){const path=resolve15(output2);const names3=await identity(path);if(names3.some(name2=>inputs.
@@ -23658,9 +23753,9 @@ startsWith(path+sep10)||path===join19(dirname18(state),"runs")}async function ta
 for(const output2 of outputs){for(const place2 of await ways3(resolve15(output2))){if(!isInside(place2,project.root))continue;
 inside2.push({output:output2,path:relative13(project.root,place2).split(sep10).join("/")})}}const named6=await namedByGlobs(
 project,[...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output:output2,path})=>named6.has(path)?
-[output2]:[]))}async function inputsOf(known3){try{const project=typeof known3==="function"?await known3():known3.project;
-const read=typeof known3==="function"?await loadManifests(project,{lenient:true}):known3;const{files,states}=project.guarded();
-return{files:[...files,...read.files],states,project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
+[output2]:[]))}async function inputsOf2(known3){try{const project=typeof known3==="function"?await known3():known3.project;
+const read2=typeof known3==="function"?await loadManifests(project,{lenient:true}):known3;const{files,states}=project.guarded();
+return{files:[...files,...read2.files],states,project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
 return{files:[],states:[]}}}function refusal4(output2,why){return error("output-is-input",`${output2} is not written: ${why}`,
 [],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===
 true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join19(await realPlaceOf(dirname18(
@@ -23675,8 +23770,9 @@ inputs,plan.environment);const marker={key,run:job.event.runId,...await markPlan
 blocked4||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,tells:tells3}}
 async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,
 tells:tells3}=await makePlan(job,inputs);await writeSummary(await planSummary(shared2));const{key}=marker;const first=markerLine(
-{kind:"plan",...marker});const taken=first.length+1+sectionRoom;await job.posts.comment(inputs,key,async before=>{const outdates=!tells3&&
-showedChanges(before,key);const text5=await planText2(shared2,job.event,{outdates,taken});return{body:`${first}
+{kind:"plan",...marker});const taken=first.length+1+sectionRoom;const covers2=[{key,name:plan.environment}];await job.posts.
+comment(inputs,{key,covers:covers2},async before=>{const outdates=!tells3&&showedChanges(before,key);const text5=await planText2(
+shared2,job.event,{outdates,taken});return{body:`${first}
 ${sectionText(key,text5)}`,opens:tells3||inputs.comment==="true"}});await tellDrift(job,inputs,{shared:shared2,marker,tells:tells3});
 if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes, and fail-on-changes is set.");return{code:job.
 signal.aborted?130:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport}}var noIssue="\
@@ -23685,23 +23781,26 @@ d this run is for something else.";async function tellDrift(job,inputs,{shared:s
 job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells3});else if(inputs.driftIssue)job.log.
 annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
 join20(await job.temporaryFolder(),`${name2}.json`):resolve16(folderOf(inputs),inputs.planFile);await writeResult(planFile,
-await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join21,resolve as resolve17}from"node:path";init_review();init_text();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each=[];for(const own4 of eachEnvironment(
-inputs))each.push(await planOne(job,own4));const list2=each.map(one=>`- ${code(one.name)}: ${wordsOf3(one)}`).join("\n");
-const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},inputs.args,job.redactor.redact));const head=`\
-## ${about2}: ${each.length} environments
+await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join21,resolve as resolve17}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each=[];const hasLines=inputs.environments.
+some(({token})=>token!==void 0);for(const own4 of eachEnvironment(inputs))each.push(await planOne(job,own4,hasLines));const list2=each.
+map(one=>`- ${code(one.name)}: ${wordsOf3(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
+inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each.length,"environment")}
 
 ${list2}
 `;const summaries=await Promise.all(each.map(({planned,...one})=>planned===null?failedText(job,one,Number.MAX_SAFE_INTEGER):
 planSummary(planned.shared,each.length)));await writeSummary([head,...summaries].join("\n"));const key=sharedKey(inputs,
-inputs.environments);await job.posts.comment(inputs,key,async before=>({body:await sharedComment(job,key,head,each,before),
-opens:inputs.comment==="true"||each.some(({planned})=>planned?.tells===true)}));for(const{inputs:own4,planned}of each)if(planned!==
-null)await tellDrift(job,own4,planned);return await endingOf(job,inputs,each)}async function planOne(job,inputs){const name2=inputs.
-environment??"";const key=commentKey(inputs,name2);job.log.learn(inputs);job.log.say(`
+inputs.environments);await job.posts.comment(inputs,{key,covers:each},async before=>({body:await sharedComment(job,key,head,
+each,before),opens:inputs.comment==="true"||each.some(({planned})=>planned?.tells===true)}));for(const{inputs:own4,planned}of each)
+if(planned!==null)await tellDrift(job,own4,planned);return await endingOf(job,inputs,each)}async function planOne(job,inputs,hasLines){
+const name2=inputs.environment??"";const key=commentKey(inputs,name2);job.log.learn(inputs);job.log.say(`
 Environment ${name2}
-`);try{return{name:name2,inputs,key,planned:await makePlan(job,inputs,`plan-${name2}`),problems:[]}}catch(failure2){const problems=redactProblems(
-problemsOf(failure2),job.redactor);await job.log.problems(problems);if(inputs.args.debug===true)job.log.say(escapeLines(
-job.redactor.redact(stacksOf(failure2))));return{name:name2,inputs,key,planned:null,problems}}}function wordsOf3({planned}){
-return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each,before){
+`);try{return{name:name2,inputs,key,planned:await makePlan(job,inputs,`plan-${name2}`),problems:[]}}catch(failure2){const found2=problemsOf(
+failure2).map(problem=>hasLines&&inputs.token===void 0?withoutToken(problem,name2):problem);const problems=redactProblems(
+found2,job.redactor);await job.log.problems(problems);if(inputs.args.debug===true)job.log.say(escapeLines(job.redactor.redact(
+stacksOf(failure2))));return{name:name2,inputs,key,planned:null,problems}}}function withoutToken(problem,name2){if(problem.
+code!=="unresolved-variable"||!/^variable IDOPS_TOKEN\b/.test(problem.message))return problem;return{...problem,message:`\
+the input token has no line for ${name2}, and IDOPS_TOKEN is not used where it has lines`,hint:`add a line ${name2}: TOK\
+EN to it`}}function wordsOf3({planned}){return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each,before){
 const room=Math.floor(markersRoom/each.length);const run5=job.event.runId;const lines=[markerLine({kind:"plan",key,run:run5,
 ...noPlan}),...each.map(one=>markerLine({kind:"plan",run:run5,...one.planned?.marker??{key:one.key,...noPlan}},room))];const start3=`${lines.
 join("\n")}
@@ -23758,26 +23857,30 @@ ilure":planned?"neutral":"success",title:summary2,url:runAddress(job.event),file
 job.log.learn(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const each=eachEnvironment(inputs);
 const hasToken=each.some(({token})=>token!==void 0)||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.event.
 pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal3(`nothing says whether this \
-is approved: ${reason}`,"check it in the merge group")}if(reason!==null)return await validate2(job,inputs,reason);const[
-foreign2=null]=each.map(one=>whyForeign2(job,one)).filter(one=>one!==null);if(foreign2!==null&&inputs.command==="plan"){
-return await validate2(job,inputs,`${foreign2}, and base-url and token are not both inputs`)}if(foreign2!==null)throw refuseForeign(
-foreign2);if(inputs.command==="check")return await planAndCheck(job,inputs);if(inputs.environments.length>0)return await planEach(
-job,inputs);return inputs.command==="plan"?await planAndTell(job,inputs):await planAndApply(job,inputs)}function whyForeign2({
-event},{baseUrl:baseUrl2,token}){return baseUrl2!==void 0&&token!==void 0?null:event.foreign}function refuseForeign(foreign2){
-return new ProblemsError([error("foreign-files",`${foreign2}, whose idops.yaml would say where the token goes`,[],"give \
-both base-url and token as inputs, or use the command validate")])}async function tellFailure(job,inputs,failure2,typed){
+is approved: ${reason}`,"check it in the merge group")}if(reason!==null)return await validate2(job,inputs,reason);const isPinned=each.
+every(({baseUrl:baseUrl2,token})=>baseUrl2!==void 0&&token!==void 0);const foreign2=isPinned?null:await whyForeign2(job,
+inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(job,inputs,`${foreign2}, and base-url and to\
+ken are not both inputs`)}if(foreign2!==null)throw refuseForeign(foreign2);if(inputs.command==="check")return await planAndCheck(
+job,inputs);if(inputs.environments.length>0)return await planEach(job,inputs);return inputs.command==="plan"?await planAndTell(
+job,inputs):await planAndApply(job,inputs)}async function whyForeign2({event,signal},{prNumber,githubToken}){const{foreign:foreign2,
+pullRequest:pullRequest2,mergeGroup}=event;if(foreign2!==null||pullRequest2!==null||mergeGroup!==null||prNumber===void 0)
+return foreign2;try{if(githubToken===void 0)return`nothing says whose pull request #${prNumber} is`;const api=await openGithub(
+githubToken,event,{signal});return await api.bringsForeign(prNumber)?`pull request #${prNumber} is of another repository`:
+null}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;return`GitHub doesn't say whose pull request\
+ #${prNumber} is`}}function refuseForeign(foreign2){return new ProblemsError([error("foreign-files",`${foreign2}, whose \
+idops.yaml would say where the token goes`,[],"give both base-url and token as inputs, or use the command validate")])}async function tellFailure(job,inputs,failure2,typed){
 const unsaid=withoutPasted(typed);const problems=redactProblems(withoutPastedIn(problemsOf(failure2),typed,job.redactor),
 job.redactor);await job.log.problems(problems);if(inputs?.args.debug===true)job.log.say(escapeLines(job.redactor.redact(
 stacksOf(failure2))));const[first]=problems;const code2=job.signal.aborted?130:1;await writeSummary(`## idops: failed
 
-${await problemsBlock(problems)}`);const where=inputs===void 0?commentInputs(getInput):inputs.command==="plan"?inputs:null;
-if(where!==null){const text5=`There is no plan for this commit:
+${await problemsBlock(problems)}`);const hide2=told4=>unsaid(job.redactor.redact(told4));const where=inputs===void 0?commentInputs(
+getInput):inputs.command==="plan"?inputs:null;if(where!==null){const text5=`There is no plan for this commit:
 
-${await problemsBlock(problems)}`;await tellNoPlan(job,where,{title:"failed",text:text5,hide:told4=>unsaid(job.redactor.
-redact(told4))})}if(inputs?.command==="apply"&&job.phase!=="told"){const plan=job.made===void 0?null:redactPlan(job.made,
-job.redactor);await tellNotApplied(job,inputs,{plan,problems,sent:job.phase==="sending"})}return{code:code2,summary:titleLine(
-first===void 0?"failed":`${first.code}: ${first.message}`),changed:job.made!==void 0&&changesServer(job.made),...job.made===
-void 0?{}:{plan:job.made}}}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
+${await problemsBlock(problems)}`;await tellNoPlan(job,where,{title:"failed",text:text5,hide:hide2})}const applied2=inputs===
+void 0?resultInputs(getInput):inputs.command==="apply"?inputs:null;if(applied2!==null&&job.phase!=="told"){const plan=job.
+made===void 0?null:redactPlan(job.made,job.redactor);await tellNotApplied(job,applied2,{plan,problems,sent:job.phase==="\
+sending",hide:hide2})}return{code:code2,summary:titleLine(first===void 0?"failed":`${first.code}: ${first.message}`),changed:job.
+made!==void 0&&changesServer(job.made),...job.made===void 0?{}:{plan:job.made}}}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
 exitCode=await run4(controller.signal);if(controller.signal.aborted)process.stdout.write("",()=>process.exit());
 /*!
  * Data of Can I email, https://www.caniemail.com, as of 2026-05-13
