@@ -49,14 +49,17 @@ export {
   type Listing,
   type ListOptions,
   listObjects,
+  type OtherName,
   type PulledFile,
   type Pulling,
   type PullOptions,
   pull,
+  type ShownListing,
   type VariableToSet,
 } from './library/pull.js';
 export {
   type GithubOptions,
+  type GitlabReport,
   type HtmlOptions,
   type MarkdownOptions,
   planGithub,

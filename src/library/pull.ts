@@ -13,7 +13,8 @@ import { checkedOptions, type Rule, someKinds, someText, someTexts, yesOrNo } fr
 import { type Inside, insideOf, type Project } from './project.js';
 import { type SessionOptions, given as sessionGiven, sessionRules } from './session.js';
 
-export type { LackingObject, ListedObject, ListedOther } from '../report/pull.js';
+export type { OtherName } from '../kinds/other-names.js';
+export type { LackingObject, ListedObject, ListedOther, ShownListing } from '../report/pull.js';
 export type { Listing } from '../session/list.js';
 export type { VariableToSet };
 

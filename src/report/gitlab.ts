@@ -6,6 +6,7 @@ export interface GitlabReport {
   readonly create: number;
   /** Updates, and regenerated DIDs. */
   readonly update: number;
+  /** Deleted templates. */
   readonly delete: number;
 }
 

@@ -216,7 +216,7 @@ async function runAll(it: TestProject, label: string): Promise<Ran[]> {
   // A command that isn't named above is run as it is, in each of its formats.
   for (const name of names) await (arguments_[name] ?? (() => inFormats(name)))();
   expect(it.writes().length).toBeGreaterThan(4);
-  expect(formatsKnown.get('plan')).toEqual(['text', 'json', 'markdown', 'html', 'github']);
+  expect(formatsKnown.get('plan')).toEqual(['text', 'json', 'markdown', 'html', 'github', 'gitlab']);
   return runs;
 }
 
