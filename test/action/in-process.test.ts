@@ -10,6 +10,8 @@ function comparable(run: ActionRun, { folder, sandbox, github }: Workspace): unk
   const text = JSON.stringify(run)
     .replaceAll(folder.replace(/\/repository$/, ''), 'FOLDER')
     .replaceAll(sandbox.url, 'URL')
+    // Headings name the server without its scheme.
+    .replaceAll(new URL(sandbox.url).host, 'HOST')
     .replaceAll(sandbox.token, 'TOKEN')
     .replaceAll(github.url, 'GITHUB')
     .replace(/\d{8}T\d{6}Z?-\w+/g, 'RUN')
