@@ -24,7 +24,9 @@ writeFileSync(
     .map(({ name, label }) => `kind: Organization\nname: ${name}\nlabel: ${label}\n`)
     .join('---\n'),
 );
-writeFileSync(join(folder, 'event.json'), JSON.stringify({ pull_request: { number: 1 } }));
+const own = { repo: { id: 1, full_name: 'acme/identity' } };
+const pull = { number: 1, head: { ...own, sha: 'abc123' }, base: { ...own, ref: 'main' } };
+writeFileSync(join(folder, 'event.json'), JSON.stringify({ pull_request: pull }));
 
 let comments = 0;
 const github = createServer((request, response) => {

@@ -22707,9 +22707,10 @@ if(bringsForeign(run5))return another}else if(name2==="workflow_run")return unkn
 check4)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown3(event)}if(name2===
 "issue_comment"){const issue3=member(payload,"issue");if(member(issue3,"pull_request")!==void 0)return"issue_comment giv\
 es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown3(event)}if(name2==="status"){const branches=member(
-payload,"branches");if(!Array.isArray(branches)||branches.length===0)return unknown3(event)}if(name2.startsWith("deploym\
-ent")&&!isOwnRef(at2(payload,"deployment","ref")))return unknown3(event);return own3.has(name2)||typeof payload==="objec\
-t"&&payload!==null?null:unknown3(event)}function isOwnRef(ref){return typeof ref==="string"&&!/^refs\/pull\/|^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.
+payload,"branches");if(!Array.isArray(branches)||branches.length===0)return unknown3(event)}if(name2==="repository_dispa\
+tch"){const sent=at2(payload,"client_payload","pull_request");if(typeof sent==="object"&&sent!==null&&isOfFork(sent))return another}
+if(name2.startsWith("deployment")&&!isOwnRef(at2(payload,"deployment","ref")))return unknown3(event);return own3.has(name2)||
+typeof payload==="object"&&payload!==null?null:unknown3(event)}function isOwnRef(ref){return typeof ref==="string"&&!/^refs\/pull\/|^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.
 test(ref)}function unknown3(event){return`the event ${event===""?"of this run":event} doesn't say that this run isn't fo\
 r a branch of another repository`}function bringsForeign(check4){const pulls=member(check4,"pull_requests");return Array.
 isArray(pulls)&&pulls.some(isOfFork)}function isOfFork(pull){return!isOneRepository(at2(pull,"head","repo"),at2(pull,"ba\
@@ -23863,15 +23864,16 @@ inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(job,
 ken are not both inputs`)}if(foreign2!==null)throw refuseForeign(foreign2);if(inputs.command==="check")return await planAndCheck(
 job,inputs);if(inputs.environments.length>0)return await planEach(job,inputs);return inputs.command==="plan"?await planAndTell(
 job,inputs):await planAndApply(job,inputs)}async function whyForeign2({event,signal},{prNumber,githubToken}){const{foreign:foreign2,
-pullRequest:pullRequest2,mergeGroup}=event;if(foreign2!==null||pullRequest2!==null||mergeGroup!==null||prNumber===void 0)
-return foreign2;try{if(githubToken===void 0)return`nothing says whose pull request #${prNumber} is`;const api=await openGithub(
-githubToken,event,{signal});return await api.bringsForeign(prNumber)?`pull request #${prNumber} is of another repository`:
-null}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;return`GitHub doesn't say whose pull request\
- #${prNumber} is`}}function refuseForeign(foreign2){return new ProblemsError([error("foreign-files",`${foreign2}, whose \
-idops.yaml would say where the token goes`,[],"give both base-url and token as inputs, or use the command validate")])}async function tellFailure(job,inputs,failure2,typed){
-const unsaid=withoutPasted(typed);const problems=redactProblems(withoutPastedIn(problemsOf(failure2),typed,job.redactor),
-job.redactor);await job.log.problems(problems);if(inputs?.args.debug===true)job.log.say(escapeLines(job.redactor.redact(
-stacksOf(failure2))));const[first]=problems;const code2=job.signal.aborted?130:1;await writeSummary(`## idops: failed
+pullRequest:pullRequest2,mergeGroup}=event;const number5=mergeGroup?.number??prNumber;if(foreign2!==null||pullRequest2!==
+null||number5===void 0)return foreign2;try{if(githubToken===void 0)return`nothing says whose pull request #${number5} is`;
+const api=await openGithub(githubToken,event,{signal});return await api.bringsForeign(number5)?`pull request #${number5}\
+ is of another repository`:null}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;return`GitHub doe\
+sn't say whose pull request #${number5} is`}}function refuseForeign(foreign2){return new ProblemsError([error("foreign-f\
+iles",`${foreign2}, whose idops.yaml would say where the token goes`,[],"give both base-url and token as inputs, or use \
+the command validate")])}async function tellFailure(job,inputs,failure2,typed){const unsaid=withoutPasted(typed);const problems=redactProblems(
+withoutPastedIn(problemsOf(failure2),typed,job.redactor),job.redactor);await job.log.problems(problems);if(inputs?.args.
+debug===true)job.log.say(escapeLines(job.redactor.redact(stacksOf(failure2))));const[first]=problems;const code2=job.signal.
+aborted?130:1;await writeSummary(`## idops: failed
 
 ${await problemsBlock(problems)}`);const hide2=told4=>unsaid(job.redactor.redact(told4));const where=inputs===void 0?commentInputs(
 getInput):inputs.command==="plan"?inputs:null;if(where!==null){const text5=`There is no plan for this commit:

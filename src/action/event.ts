@@ -151,6 +151,11 @@ function whyForeign(event: string, payload: unknown): string | null {
     const branches = member(payload, 'branches');
     if (!Array.isArray(branches) || branches.length === 0) return unknown(event);
   }
+  // Whoever sends it says what it holds: mostly a pull request as another event had it.
+  if (name === 'repository_dispatch') {
+    const sent = at(payload, 'client_payload', 'pull_request');
+    if (typeof sent === 'object' && sent !== null && isOfFork(sent)) return another;
+  }
   if (name.startsWith('deployment') && !isOwnRef(at(payload, 'deployment', 'ref'))) return unknown(event);
   return own.has(name) || (typeof payload === 'object' && payload !== null) ? null : unknown(event);
 }

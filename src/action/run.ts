@@ -96,19 +96,19 @@ async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
 
 /**
  * Why the configuration may be by somebody who must not say who gets the token, or run a program for one; null where it isn't.
- * A pull request that is named by hand is checked out by hand, too.
+ * A pull request that is named by hand is checked out by hand, too; of a merge group's the event says nothing but its number.
  */
 async function whyForeign({ event, signal }: Job, { prNumber, githubToken }: Inputs): Promise<string | null> {
   const { foreign, pullRequest, mergeGroup } = event;
-  if (foreign !== null || pullRequest !== null || mergeGroup !== null || prNumber === undefined)
-    return foreign;
+  const number = mergeGroup?.number ?? prNumber;
+  if (foreign !== null || pullRequest !== null || number === undefined) return foreign;
   try {
-    if (githubToken === undefined) return `nothing says whose pull request #${prNumber} is`;
+    if (githubToken === undefined) return `nothing says whose pull request #${number} is`;
     const api = await openGithub(githubToken, event, { signal });
-    return (await api.bringsForeign(prNumber)) ? `pull request #${prNumber} is of another repository` : null;
+    return (await api.bringsForeign(number)) ? `pull request #${number} is of another repository` : null;
   } catch (failure) {
     if (!(failure instanceof GithubFailure)) throw failure;
-    return `GitHub doesn't say whose pull request #${prNumber} is`;
+    return `GitHub doesn't say whose pull request #${number} is`;
   }
 }
 

@@ -64,6 +64,7 @@ describe('check', () => {
     ['of a pull request without a comment', group(queue.replace('pr-7', 'pr-8'))],
   ])('fails for a merge group %s', async (_, options) => {
     const site = await planned();
+    Object.assign(site.github.merge(8, 'def456'), { merged_at: null });
     const { code, outputs } = await site.run(check, options);
     expect(code).toBe(1);
     expect(outputs.summary).toMatch(/^not-approved: /);

@@ -60,6 +60,20 @@ describe('a project with credentials of its own', () => {
     ['a status of no branch', { event: 'status', payload: { branches: [], repository } }],
     ['a deployment of a pull request', deployment('refs/pull/2/merge')],
     ['a deployment of a commit', deployment('c0ffee0000000000000000000000000000000000')],
+    [
+      'a dispatch for a pull request from a fork',
+      {
+        event: 'repository_dispatch',
+        payload: { client_payload: { pull_request: pulls(2)[0] }, repository },
+      },
+    ],
+    [
+      'a dispatch for a pull request of no repository',
+      {
+        event: 'repository_dispatch',
+        payload: { client_payload: { pull_request: { number: 7 } }, repository },
+      },
+    ],
     ['a comment on a pull request', comment({ number: 7, pull_request: { url: 'https://x.example' } })],
     ['a review of one', { ...fork, event: 'pull_request_review' }],
     [
@@ -115,6 +129,17 @@ describe('a project with credentials of its own', () => {
       { event: 'status', payload: { branches: [{ name: 'main' }], repository } },
     ],
     ['a deployment of its own branch', deployment('main')],
+    [
+      'a dispatch of no pull request',
+      { event: 'repository_dispatch', payload: { client_payload: {}, repository } },
+    ],
+    [
+      'a dispatch for its own pull request',
+      {
+        event: 'repository_dispatch',
+        payload: { client_payload: { pull_request: pulls(1)[0] }, repository },
+      },
+    ],
     ['checks of its own branch', check('check_suite', { head_branch: 'main', pull_requests: [] })],
     ['a comment on an issue', comment({ number: 8 })],
   ])('is used for %s', async (_, event) => {
@@ -138,6 +163,28 @@ describe('a project with credentials of its own', () => {
     expect(log).toContain('pull request #7');
     expect(site.sandbox.requests).toEqual([]);
     const { outputs } = await site.run({ 'pr-number': '7', 'base-url': site.sandbox.url }, dispatched);
+    expect(outputs.update).toBe('1');
+  });
+
+  it('is not used for a merge group of a fork, nor for one of which GitHub says nothing', async () => {
+    const site = await workspace(acme('One'));
+    const queued: ActionOptions = {
+      event: 'merge_group',
+      payload: {
+        merge_group: {
+          head_ref: 'refs/heads/gh-readonly-queue/main/pr-7-0123abcd',
+          base_ref: 'refs/heads/main',
+        },
+        repository,
+      },
+    };
+    expect((await site.run({}, queued)).log).toContain("GitHub doesn't say whose pull request #7 is");
+    Object.assign(openPull(site.github, 7).head, { repo: { full_name: 'jo/identity' } });
+    const { code, log } = await site.run({ command: 'check' }, queued);
+    expect(code).toBe(1);
+    expect(log).toContain('pull request #7 is of another repository');
+    expect(site.sandbox.requests).toEqual([]);
+    const { outputs } = await site.run({ 'base-url': site.sandbox.url }, queued);
     expect(outputs.update).toBe('1');
   });
 
