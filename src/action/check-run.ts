@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { annotationText, inRepository } from '../report/github.js';
 import { plural } from '../report/words.js';
 import type { WorkflowEvent } from './event.js';

@@ -1,5 +1,5 @@
 import type { getOctokit } from '@actions/github';
-import { z } from 'zod';
+import * as z from 'zod';
 
 type Octokit = ReturnType<typeof getOctokit>;
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { query } from './github-answers.js';
 import type { GithubClient } from './github-client.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isOfFork, type PullRequest, type WorkflowEvent } from './event.js';
 import { expecting, query, read, readAll } from './github-answers.js';
 import { type Manner, once, openClient } from './github-client.js';

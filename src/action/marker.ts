@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Redactor } from '../base/redact.js';
 import type { Action, Change, Plan } from '../plan/plan.js';
 import { sealedName, sealObjects } from '../plan/stored.js';

@@ -1,7 +1,7 @@
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
-import type { Share } from '../plan/drift.js';
 import { changesServer, type Plan, summarize } from '../plan/plan.js';
+import type { Share } from '../plan/share.js';
 import type { Forge } from '../report/forge.js';
 import { type Look, planReport, problemsReport, renderText } from '../report/formats.js';
 import { fence } from '../report/marked.js';

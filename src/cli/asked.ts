@@ -32,14 +32,23 @@ export function helpAsOption(argv: readonly string[], program: Command): readonl
   return argv;
 }
 
+/** Which words of a command line ask for help or the version. */
+function askingIn(argv: readonly string[]): (word: string, at: number) => boolean {
+  const end = optionsEnd(argv);
+  return (word, at) => at < end && (helpFlags.includes(word) || versionFlags.includes(word));
+}
+
+/** Whether a command line asks for help or the version, beside whatever else is there. */
+export function asksAside(argv: readonly string[]): boolean {
+  return argv.some(askingIn(argv));
+}
+
 /**
  * What is wrong with a command line that asks for help or the version, which commander shows whatever else is there: a command, an
  * argument or an option that there isn't. `probe` is the program with commands that do nothing.
  */
 export async function mistakeBeside(argv: readonly string[], probe: Command): Promise<Ended | undefined> {
-  const end = optionsEnd(argv);
-  const isAsking = (word: string, at: number): boolean =>
-    at < end && (helpFlags.includes(word) || versionFlags.includes(word));
+  const isAsking = askingIn(argv);
   if (!argv.some(isAsking)) return undefined;
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   endQuietly(probe, { stdout: nowhere, stderr: nowhere });

@@ -2,20 +2,7 @@ import { Argument, Command, type Help, InvalidArgumentError, Option } from 'comm
 import { kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import { otherNames } from '../kinds/other-names.js';
-import {
-  diagnosisReport,
-  formatNames,
-  listReport,
-  planReport,
-  pruningReport,
-  pullReport,
-  type Report,
-  resultReport,
-  runReport,
-  runsReport,
-  validationReport,
-} from '../report/formats.js';
-import { leastBudget } from '../report/words.js';
+import { leastBudget, namesOfFormats } from '../report/format-names.js';
 import { ciNames } from '../session/init/choices.js';
 import {
   acceptDidOption,
@@ -88,10 +75,10 @@ export function declare(action: Act): Command {
   program
     .command('validate')
     .description('check configuration, manifests, references and template bodies; no network')
-    .addOption(format(validationReport))
+    .addOption(format('validation'))
     .action(action(async () => (await import('./commands/validate.js')).validate));
 
-  selecting(program.command('plan'), planReport)
+  selecting(program.command('plan'), 'plan')
     .description('observe the server and print what would change; sends no write, ever')
     .addOption(budgetOption())
     .option('--detailed-exitcode', 'exit 2 where there are changes')
@@ -103,11 +90,11 @@ export function declare(action: Act): Command {
     .argument('<planfile>', 'a plan stored with plan --out')
     .description('show a stored plan, as it was when it was made; sends nothing')
     .addOption(onlyOption())
-    .addOption(format(planReport))
+    .addOption(format('plan'))
     .addOption(budgetOption())
     .action(action(async () => (await import('./commands/show.js')).show));
 
-  selecting(program.command('apply'), resultReport)
+  selecting(program.command('apply'), 'result')
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
     .addOption(acceptDidOption())
@@ -130,13 +117,13 @@ export function declare(action: Act): Command {
     )
     .option('--check', 'write nothing; exit 1 where the server has moved away from the files')
     .option('--all-templates', 'built-in email templates too, which nobody customised')
-    .addOption(format(pullReport))
+    .addOption(format('pull'))
     .action(action(async () => (await import('./commands/pull.js')).pull));
 
   asking(program.command('list'))
     .addArgument(new Argument('[kind]', 'this kind alone').choices([...kindNames, ...otherNames]))
     .description('list what the server has, with ids and names, as far as its profile can read it')
-    .addOption(format(listReport))
+    .addOption(format('listing'))
     .action(action(async () => (await import('./commands/list.js')).list));
 
   program
@@ -151,7 +138,7 @@ export function declare(action: Act): Command {
       'how many destructive changes are meant, in the place of safety.max_destructive',
       wholeNumber(0),
     )
-    .addOption(format(resultReport))
+    .addOption(format('result'))
     .action(action(async () => (await import('./commands/undo.js')).undo));
 
   const runs = program
@@ -162,13 +149,13 @@ export function declare(action: Act): Command {
     .command('list', { isDefault: true })
     .description('list the runs, or what they did to one object')
     .option('--address <ADDRESS>', 'what runs did to this object, such as User/9b1d…', notEmpty)
-    .addOption(format(runsReport))
+    .addOption(format('runs'))
     .action(action(async () => (await import('./commands/runs.js')).listRuns));
   runs
     .command('show')
     .argument('<run>', 'the run, or the beginning of its name')
     .description('show who, when, which server, and what changed')
-    .addOption(format(runReport))
+    .addOption(format('run'))
     .action(action(async () => (await import('./commands/runs.js')).showRun));
   runs
     .command('settle')
@@ -184,7 +171,7 @@ export function declare(action: Act): Command {
     .option('--keep <AGE>', 'keep those that are younger: 12h, 90d or 8w', age)
     .option('--keep-last <N>', 'keep the last so many', wholeNumber(0))
     .option('--yes', "don't ask")
-    .addOption(format(pruningReport))
+    .addOption(format('pruning'))
     .action(action(async () => (await import('./commands/runs-prune.js')).prune));
   runs
     .command('unlock')
@@ -197,7 +184,7 @@ export function declare(action: Act): Command {
     .argument('<client-id>', 'the id of the client')
     .description("regenerate one client's DID now, after a question")
     .option('--yes', "don't ask")
-    .addOption(format(resultReport))
+    .addOption(format('result'))
     .action(action(async () => (await import('./commands/regenerate-did.js')).regenerateDid));
 
   program
@@ -205,7 +192,7 @@ export function declare(action: Act): Command {
     .description(
       'check configuration, server, credentials, profile, state and what git tracks; writes nothing',
     )
-    .addOption(format(diagnosisReport))
+    .addOption(format('diagnosis'))
     .action(action(async () => (await import('./commands/doctor.js')).doctor));
 
   program
@@ -286,7 +273,7 @@ function budgetOption(): Option {
 }
 
 /** The options of the commands that plan. */
-function selecting<T>(command: Command, report: Report<T>): Command {
+function selecting(command: Command, report: 'plan' | 'result'): Command {
   for (const option of selectionOptions()) command.addOption(option);
   return command.addOption(format(report));
 }
@@ -297,8 +284,8 @@ function asking(command: Command): Command {
   return command;
 }
 
-function format<T>(report: Report<T>): Option {
-  const names = formatNames(report);
+function format(of: keyof typeof namesOfFormats): Option {
+  const names = namesOfFormats[of];
   return suggest(
     new Option('--format <NAME[=FILE]>', `${names.join(', ')} (repeatable)`)
       .argParser(collect)

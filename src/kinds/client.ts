@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { settle } from '../base/settle.js';
 import { compareText, type Fields, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { error } from '../base/problems.js';
 import { settle } from '../base/settle.js';
 import { compareText, type Fields } from '../base/values.js';

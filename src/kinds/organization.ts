@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { error } from '../base/problems.js';
 import { withoutIds } from './discovery.js';
 import { carried, value } from './fields.js';

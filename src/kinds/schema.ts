@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * A text that lies in a file beside the manifest. The loader replaces it by the file's content, after

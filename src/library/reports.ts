@@ -1,5 +1,6 @@
 import { type Result, type Status, summarizeResult as summary } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
+import { leastBudget } from '../report/format-names.js';
 import * as github from '../report/github.js';
 import { type GitlabReport, planGitlab as gitlabCounts } from '../report/gitlab.js';
 import * as html from '../report/html.js';
@@ -11,7 +12,6 @@ import * as resultPage from '../report/result-page.js';
 import * as resultLines from '../report/result-text.js';
 import * as results from '../report/results.js';
 import * as text from '../report/text.js';
-import { leastBudget } from '../report/words.js';
 import { planSamples } from '../session/plan-samples.js';
 import { telling } from './errors.js';
 import { knownOf, type Plan, shownOf } from './plan.js';

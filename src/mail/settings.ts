@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ProblemCode } from '../base/problems.js';
 import { programNames, usualPrograms } from './programs.js';
 

@@ -2,6 +2,7 @@ import { type Fields, same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
 import { contrast, type FieldTypes, value } from '../kinds/fields.js';
 import type { Action, Change, Plan } from './plan.js';
+import type { Share } from './share.js';
 
 /** What a run left of an object on the server, as far as the server showed it then. */
 export interface LeftBehind {
@@ -80,11 +81,6 @@ export function countDrift({ changes }: Pick<Plan, 'changes'>): DriftCount {
   const fields = drifted.flatMap((change) => change.fields.filter(({ drift }) => drift !== undefined));
   return { fields: fields.length, objects: drifted.length };
 }
-
-/** Which changes of a plan are shown: those of the server's own since the last run, or those that the manifests make. */
-export const shares = ['drift', 'changes'] as const;
-
-export type Share = (typeof shares)[number];
 
 /** A plan of which a share is shown, and what is left out by that. */
 export interface Shared {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checksSchema, emailSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
 

@@ -1,7 +1,8 @@
 import { escapeText } from '../base/escape.js';
 import { holdsSensitive, type Value } from '../base/values.js';
-import { countDrift, type Share, type Shared } from '../plan/drift.js';
+import { countDrift, type Shared } from '../plan/drift.js';
 import type { Change, FieldChange, Plan } from '../plan/plan.js';
+import type { Share } from '../plan/share.js';
 import { compareBodies, countLines } from './bodies.js';
 import { compareSets } from './sets.js';
 import { inlinePair, shorten } from './values.js';

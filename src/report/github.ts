@@ -1,8 +1,9 @@
 import type { Result } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
-import { type Share, shareOf } from '../plan/drift.js';
+import { shareOf } from '../plan/drift.js';
 import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
+import type { Share } from '../plan/share.js';
 import { driftNote } from './drift.js';
 import { labelBeside, type Named } from './names.js';
 import { placeList, placesOf } from './places.js';

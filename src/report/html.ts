@@ -1,6 +1,7 @@
 import type { NamedSample } from '../mail/samples.js';
-import { isDrifted, type Share } from '../plan/drift.js';
+import { isDrifted } from '../plan/drift.js';
 import { type Action, type Plan, summarize } from '../plan/plan.js';
+import type { Share } from '../plan/share.js';
 import { type ChangeContext, changeBox, type Entry, showsEmail, Unfolding, warningLine } from './changes.js';
 import { aboutEmails, contents, controls, countsList, factsList } from './contents.js';
 import { Emails } from './emails.js';

@@ -1,7 +1,7 @@
 import { type Result, summarizeResult } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
-import { countDrift, type Share, shareOf } from '../plan/drift.js';
+import { countDrift, shareOf } from '../plan/drift.js';
 import {
   type Change,
   type FieldChange,
@@ -10,6 +10,7 @@ import {
   summarize,
   type WarningPlace,
 } from '../plan/plan.js';
+import type { Share } from '../plan/share.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { PlanJson, ProblemsJson, ResultJson } from './schemas.js';
 

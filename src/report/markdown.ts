@@ -1,7 +1,7 @@
 import { escapeText } from '../base/escape.js';
 import { kindOf } from '../kinds/index.js';
-import type { Share } from '../plan/drift.js';
 import type { Change, Plan } from '../plan/plan.js';
+import type { Share } from '../plan/share.js';
 import { detailsOf, hasDetails } from './details.js';
 import type { Forge } from './forge.js';
 import { changeLine, type Form, tells, warningLine } from './lines.js';

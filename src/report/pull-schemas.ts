@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { kindNames } from '../base/kind-names.js';
 import { otherNames } from '../kinds/other-names.js';
 import { problemSchema } from './schemas.js';

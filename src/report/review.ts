@@ -1,10 +1,11 @@
 import type { Status } from '../apply/result.js';
 import { bare } from '../base/escape.js';
 import { kindOf } from '../kinds/index.js';
-import { type Share, shareOf } from '../plan/drift.js';
+import { shareOf } from '../plan/drift.js';
 import type { Action, Change, Plan, PlanWarning } from '../plan/plan.js';
 import { leavesDebts, summarize } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
+import type { Share } from '../plan/share.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
 import { placeList, placesOf } from './places.js';

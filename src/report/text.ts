@@ -1,6 +1,7 @@
 import { bare, displayWidth, escapeText } from '../base/escape.js';
-import { type Share, shareOf } from '../plan/drift.js';
+import { shareOf } from '../plan/drift.js';
 import { type Action, type Change, type Plan, summarize } from '../plan/plan.js';
+import type { Share } from '../plan/share.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import { fieldLines, type Pen } from './field-text.js';
 import { fold, type Tinted } from './fold.js';

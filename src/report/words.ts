@@ -6,9 +6,6 @@ import { fold } from './fold.js';
 /** The width that idops keeps its own words in where no terminal says how wide it is. */
 export const lineWidth = 80;
 
-/** Characters that a plan in Markdown has at least; in fewer there is no room to say what was left out. */
-export const leastBudget = 1_000;
-
 /** The colours of a text report: functions that leave the text alone where colour is off. */
 export type Colors = ReturnType<typeof pc.createColors>;
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { plainNumber } from '../base/json.js';
 import type { SecretField } from '../base/secret-names.js';
 import {

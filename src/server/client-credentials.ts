@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import type { BaseUrl } from './base-url.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { kinds } from '../kinds/index.js';
 import { configSchema } from '../project/index.js';
 import { listSchema, pullSchema } from '../report/pull-schemas.js';

@@ -2,7 +2,7 @@ import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type KindName, kindNames } from '../base/kind-names.js';
 import { areNear, nearest } from '../base/nearest.js';
 import { error, type Problem } from '../base/problems.js';
-import { type Share, shares } from '../plan/drift.js';
+import { type Share, shares } from '../plan/share.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
 /*

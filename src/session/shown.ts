@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { error, type Problem } from '../base/problems.js';
 import { mask, type Redactor } from '../base/redact.js';
 import { canonical, type Json } from '../base/values.js';

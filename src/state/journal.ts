@@ -1,7 +1,8 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { kindNames } from '../base/kind-names.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { processMark, surelyAlive } from '../base/process.js';
+import { surelyAlive } from '../base/process.js';
+import { processMark } from '../base/process-mark.js';
 import { jsonFields } from './json-fields.js';
 import { identitySchema } from './state.js';
 

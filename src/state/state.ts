@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { kindNames } from '../base/kind-names.js';
 import { isPathParameter } from '../base/values.js';
 import { jsonFields } from './json-fields.js';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readRegular } from '../../base/regular.js';
 import type { StateName } from '../backend.js';
 

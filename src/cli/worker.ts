@@ -1,0 +1,73 @@
+import type { Problem } from '../base/problems.js';
+import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
+import { problemsOf, stacksOf } from '../session/failures.js';
+import { type Context, createContext, type GlobalOptions, type Streams } from './context.js';
+import type { Work } from './declare.js';
+import { type ExitCode, exit } from './exit.js';
+import { tellPrograms } from './formats.js';
+import type { Interrupt } from './interrupt.js';
+import { knownAtStart } from './known.js';
+import { formatsAsked } from './misuse.js';
+import { unwritable } from './unwritable.js';
+
+/** What a command line that asks for more than help is carried out with. */
+export interface Worker {
+  /** Loads a command, gives it a context, and shows what goes wrong in it. */
+  work<A extends unknown[], O>(
+    load: () => Promise<Work<A, O>>,
+    options: O & GlobalOptions,
+    args: A,
+  ): Promise<ExitCode>;
+  /** Shows what is wrong with the command line itself. */
+  misused(problems: readonly Problem[], options: GlobalOptions): Promise<void>;
+}
+
+export function createWorker(argv: readonly string[], interrupt: Interrupt, streams: Streams): Worker {
+  const redactor = knownAtStart(argv, process.env);
+  // A token that was typed into the wrong place must not come back in what is wrong with it.
+  const unsaid = (text: string): string =>
+    withoutPasted(argv, (word) => (redactor.holds(word) ? redactor.redact(word) : word))(text);
+
+  /** Shows what is wrong, without the credentials that were typed into the wrong place. */
+  const tell = async (
+    context: Context,
+    found: readonly Problem[],
+    formats: readonly string[],
+  ): Promise<void> => {
+    await context.learnTokens();
+    const problems = withoutPastedIn(found, argv, redactor);
+    context.output.problems(problems);
+    await tellPrograms(context, problems, formats);
+  };
+
+  return {
+    async work(load, options, args) {
+      let code: ExitCode;
+      const context = createContext(options, interrupt.signal, redactor, streams);
+      interrupt.lastWords = context.lastWords;
+      try {
+        const work = await load();
+        code = await work(context, options, ...args);
+      } catch (failure) {
+        code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
+        await tell(context, problemsOf(failure), formatsOf(options));
+        context.output.debug(unsaid(stacksOf(failure)));
+      }
+      await context.output.flush().catch((failure: unknown) => {
+        if (!interrupt.signal.aborted) code = exit.failed;
+        streams.stderr.write(unwritable(failure));
+      });
+      return code;
+    },
+    async misused(problems, options) {
+      const context = createContext(options, interrupt.signal, redactor, streams);
+      await tell(context, problems, formatsAsked(argv));
+      await context.output.flush().catch(() => {});
+    },
+  };
+}
+
+/** What `--format` says, of whatever command. */
+function formatsOf(options: object): readonly string[] {
+  return 'format' in options && Array.isArray(options.format) ? options.format.map(String) : [];
+}

@@ -1,0 +1,17 @@
+/** The formats that there are of each thing that is shown; kept apart from what they are made with, so that help is quick. */
+export const namesOfFormats = {
+  plan: ['text', 'json', 'markdown', 'html', 'github', 'gitlab'],
+  result: ['text', 'json', 'markdown', 'html', 'github'],
+  problems: ['text', 'json', 'github'],
+  validation: ['text', 'json', 'github'],
+  runs: ['text', 'json'],
+  run: ['text', 'json'],
+  history: ['text', 'json'],
+  pruning: ['text', 'json'],
+  pull: ['text', 'json'],
+  listing: ['text', 'json'],
+  diagnosis: ['text', 'json'],
+} as const;
+
+/** Characters that a plan in Markdown has at least; in fewer there is no room to say what was left out. */
+export const leastBudget = 1_000;
