@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
+import { markdown, storedRuns } from '../../bench/results.js';
 import { problemCodes } from '../../src/base/problem-codes.js';
 import { withBlocks } from './blocks.js';
 import { commandMakers } from './commands.js';
 import { fieldMakers } from './fields.js';
 
 /** The pages that have generated parts. */
-const generated = ['commands', 'configuration', 'errors', 'json', 'manifests'].map(
+const generated = ['benchmarks', 'commands', 'configuration', 'errors', 'json', 'manifests'].map(
   (name) => `docs/${name}.md`,
 );
 
@@ -16,6 +17,7 @@ export async function pages(): Promise<
   const makers = {
     ...commandMakers(),
     ...fieldMakers(),
+    benchmarks: () => markdown(storedRuns()),
     codes: () => problemCodes.map((name) => `[${name}](#${name})`).join(', '),
   };
   return await Promise.all(

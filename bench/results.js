@@ -1,0 +1,178 @@
+// What runs of the suite came to: kept as JSON, each run beside the earlier ones, and told as tables.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
+
+export const resultsFile = 'bench/results.json';
+/** How many of the newest runs a page shows. */
+const shownRuns = 3;
+
+/**
+ * @typedef {{ ms: number, rss?: number, cpu?: number }} Taken
+ * @typedef {{ empty: { idops?: Taken, floor?: Taken }, floors: Record<string, Taken>, idops: Taken }} Round
+ * @typedef {{ name: string, most: { whole?: number, beyond?: number, memory?: number }, sent?: number[], necessary?: number, startMemory?: number, rounds: Round[] }} Result
+ * @typedef {{ title: string, results: Result[] }} Scenario
+ * @typedef {{ date: string, version: string, node: string, machine: string, load: number, scenarios: Record<string, Scenario> }} Run
+ */
+
+/** What a run is told to have run on. */
+export function surroundings() {
+  const processors = cpus();
+  const gigabytes = Math.round(totalmem() / 2 ** 30);
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    version: JSON.parse(readFileSync('package.json', 'utf8')).version,
+    node: process.version,
+    machine: `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown'}, ${gigabytes} GB, ${type()} ${release().split('-')[0]}`,
+    load: Number(loadavg()[0]?.toFixed(2)),
+  };
+}
+
+/** @returns {Run[]} */
+export function storedRuns() {
+  return existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')).runs : [];
+}
+
+/** @param {Run} run */
+export function storeRun(run) {
+  writeFileSync(resultsFile, text({ runs: [...storedRuns(), run] }));
+}
+
+/** JSON with a line for each round. */
+export function text(value) {
+  const compact = [];
+  const marked = JSON.stringify(
+    value,
+    (name, member) => {
+      if (name !== 'rounds') return member;
+      return member.map((round) => `@${compact.push(JSON.stringify(round)) - 1}@`);
+    },
+    1,
+  );
+  return `${marked.replace(/"@(\d+)@"/g, (_, index) => compact[Number(index)])}\n`;
+}
+
+/** The median, the least and the most. */
+function spread(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const median = (sorted[Math.ceil(middle) - 1] + sorted[Math.floor(middle)]) / 2;
+  return { median, least: sorted[0], most: sorted.at(-1) };
+}
+
+/** @param {Result} result @param {string} floor */
+function ratios({ rounds }, floor) {
+  const pairs = rounds.map((round) => ({ idops: round.idops, floor: round.floors[floor] }));
+  const whole = spread(pairs.map((pair) => pair.idops.ms / pair.floor.ms));
+  const [idopsStart, floorStart] = ['idops', 'floor'].map((side) => {
+    const starts = rounds.flatMap(({ empty }) => empty[side]?.ms ?? []);
+    return starts.length === 0 ? undefined : spread(starts).median;
+  });
+  const cpu = pairs.every((pair) => pair.floor.cpu > 0)
+    ? spread(pairs.map((pair) => pair.idops.cpu / pair.floor.cpu))
+    : undefined;
+  if (idopsStart === undefined || pairs.some((pair) => pair.floor.ms <= floorStart)) return { whole, cpu };
+  const beyond = spread(pairs.map((pair) => (pair.idops.ms - idopsStart) / (pair.floor.ms - floorStart)));
+  return { whole, beyond, cpu };
+}
+
+const figure = (number) => number.toFixed(number < 10 ? 2 : number < 100 ? 1 : 0);
+const shown = (ratio) =>
+  ratio === undefined ? '–' : `${figure(ratio.median)} (${figure(ratio.least)}–${figure(ratio.most)})`;
+
+const megabytes = (result) =>
+  result.startMemory ?? spread(result.rounds.map(({ idops }) => idops.rss)).median;
+
+/** How many requests were sent, and how many there have to be where that is another number. */
+function requests({ sent, necessary }) {
+  if (sent === undefined) return '–';
+  const told = sent.map((number) => number.toLocaleString('en')).join(', ');
+  return sent.length === 1 && sent[0] === necessary ? told : `${told} (of ${necessary.toLocaleString('en')})`;
+}
+
+function aim({ whole, beyond, memory }) {
+  const parts = [
+    ...(whole === undefined ? [] : [`${whole} in all`]),
+    ...(beyond === undefined ? [] : [`${beyond} beyond the start`]),
+    ...(memory === undefined ? [] : [`${memory} MB`]),
+  ];
+  return parts.join(', ') || '–';
+}
+
+const measured = ['in all', 'beyond the start', 'processor', 'memory', 'requests'];
+
+/** The cells of one floor of a result in one run. */
+function cells(result, floor) {
+  if (result?.rounds[0]?.floors[floor] === undefined) return measured.map(() => '–');
+  const { whole, beyond, cpu } = ratios(result, floor);
+  return [shown(whole), shown(beyond), shown(cpu), `${Math.round(megabytes(result))} MB`, requests(result)];
+}
+
+/** The table of one scenario, some runs side by side. */
+function scenarioTable(letter, runs) {
+  const scenarios = runs.map((run) => run.scenarios[letter]);
+  const known = new Map();
+  for (const { results = [] } of scenarios.map((scenario) => scenario ?? {})) {
+    for (const result of results) {
+      for (const floor of Object.keys(result.rounds[0].floors)) {
+        known.set(JSON.stringify([result.name, floor]), { name: result.name, floor, most: result.most });
+      }
+    }
+  }
+  const several = runs.length > 1;
+  const head = [
+    'measured',
+    'against',
+    'aim',
+    ...runs.flatMap((_, index) => measured.map((part) => (several ? `${part}, run ${index + 1}` : part))),
+  ];
+  const told = new Set();
+  const rows = [...known.values()].map(({ name, floor, most }) => {
+    const first = !told.has(name);
+    told.add(name);
+    const results = scenarios.map((scenario) => scenario?.results.find((result) => result.name === name));
+    return [name, floor, first ? aim(most) : '–', ...results.flatMap((result) => cells(result, floor))];
+  });
+  return { head, rows };
+}
+
+/** The runs as Markdown: on what they ran, and a table for each scenario. */
+export function markdown(all) {
+  const runs = all.slice(-shownRuns);
+  if (runs.length === 0) return 'No run is stored yet.';
+  const line = (row) => `| ${row.join(' | ')} |`;
+  const told = runs.map(
+    ({ date, version, node, machine, load }, index) =>
+      `- Run ${index + 1}: ${date}, idops ${version}, Node ${node}, ${machine}; load ${load} before it`,
+  );
+  const letters = [...new Set(runs.flatMap(({ scenarios }) => Object.keys(scenarios)))].sort();
+  const tables = letters.map((letter) => {
+    const title = runs.map(({ scenarios }) => scenarios[letter]?.title).findLast((one) => one !== undefined);
+    const { head, rows } = scenarioTable(letter, runs);
+    return [
+      `**(${letter})** ${title}`,
+      '',
+      line(head),
+      `|${'---|'.repeat(head.length)}`,
+      ...rows.map(line),
+    ].join('\n');
+  });
+  return [told.join('\n'), ...tables].join('\n\n');
+}
+
+/** One run for a terminal. */
+export function terminal(run) {
+  return Object.entries(run.scenarios)
+    .map(([letter, { title }]) => {
+      const { head, rows } = scenarioTable(letter, [run]);
+      const lines = [head, ...rows];
+      const widths = head.map((_, column) => Math.max(...lines.map((row) => row[column].length)));
+      const aligned = lines.map((row) =>
+        row
+          .map((cell, column) => cell.padEnd(widths[column]))
+          .join('  ')
+          .trimEnd(),
+      );
+      return [`(${letter}) ${title}`, ...aligned].join('\n');
+    })
+    .join('\n\n');
+}

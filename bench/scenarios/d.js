@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { idOf, users, write } from '../projects.js';
+import { run } from '../run.js';
+
+export const title = 'users: validate, plan against a record, plan live under boruta';
+
+export async function measure(bench) {
+  for (const number of bench.quick ? [20] : [1000, 10_000, 100_000]) {
+    const repeats = number > 10_000 ? 3 : 5;
+    await validate(bench, number, repeats);
+    await planRecorded(bench, number, repeats);
+    await planLive(bench, number, repeats);
+  }
+}
+
+async function validate(bench, number, repeats) {
+  const cwd = bench.project(users(number, 'boruta').files);
+  const most = { 10000: { whole: 1.2 }, 100000: { whole: 0.8, memory: 1000 } }[number];
+  await bench.compare({
+    name: `validate ${told(number)} users`,
+    program: bench.idops(['validate'], { cwd }),
+    floors: { YAML: { folder: join(cwd, 'manifests') } },
+    repeats,
+    ...(most === undefined ? {} : { most }),
+  });
+}
+
+async function planRecorded(bench, number, repeats) {
+  const { files, seed } = users(number, 'documented');
+  const server = await bench.server({ seed });
+  const cwd = bench.project(files);
+  await record(bench, cwd, { server, number, document: files['manifests/0000.yaml'].split('---\n')[0] });
+  await bench.compare({
+    name: `plan ${told(number)} users against a record`,
+    program: bench.idops(['plan'], { cwd, server }),
+    server,
+    // The list of organizations, which the users refer to by their names.
+    necessary: 1,
+    floors: {
+      'requests, YAML and record': {
+        sends: true,
+        folder: join(cwd, 'manifests'),
+        texts: [join(cwd, '.idops/state.json')],
+      },
+    },
+    repeats,
+    most: { beyond: 1.15, ...(number === 100_000 ? { memory: 1000 } : {}) },
+  });
+  await server.close();
+}
+
+/** Applies the first user, and copies its record for all others, which an apply of them would take long to write. */
+async function record(bench, cwd, { server, number, document }) {
+  const alone = bench.project({ 'idops.yaml': readFileSync(join(cwd, 'idops.yaml'), 'utf8') });
+  write(alone, { 'manifests/0000.yaml': `${document}whole: [metadata]\n` });
+  await run(bench.idops(['apply', '--yes'], { cwd: alone, server }), alone, { usage: false });
+  const state = JSON.parse(readFileSync(join(alone, '.idops/state.json'), 'utf8'));
+  const [first] = Object.entries(state.resources);
+  const text = JSON.stringify(first);
+  state.resources = Object.fromEntries(
+    Array.from({ length: number }, (_, index) =>
+      JSON.parse(
+        text
+          .replaceAll(idOf(4, 0), idOf(4, index))
+          .replaceAll('"E0"', `"E${index}"`)
+          .replaceAll(/user-0\b/g, `user-${index}`),
+      ),
+    ),
+  );
+  write(cwd, { '.idops/state.json': `${JSON.stringify(state, null, 2)}\n` });
+}
+
+async function planLive(bench, number, repeats) {
+  const { files, seed } = users(number, 'boruta');
+  const server = await bench.server({ seed, profile: 'boruta' });
+  const cwd = bench.project(files);
+  await bench.compare({
+    name: `plan ${told(number)} users live`,
+    program: bench.idops(['plan'], { cwd, server }),
+    server,
+    // Each user, and the lists of the organizations, scopes and roles that they refer to.
+    necessary: number + 3,
+    floors: {
+      requests: { sends: true },
+      'requests and YAML': { sends: true, folder: join(cwd, 'manifests') },
+    },
+    repeats,
+    most: { beyond: 1.15, ...(number === 100_000 ? { memory: 1000 } : {}) },
+  });
+  await server.close();
+}
+
+const told = (number) => number.toLocaleString('en');

@@ -1,0 +1,51 @@
+// The sandbox's process: started by serving.js, which asks it one thing after another.
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startSandbox } from '../dist/sandbox/index.js';
+
+const [file, options] = process.argv.slice(2);
+const { answersWrites = Number.POSITIVE_INFINITY, ...given } = JSON.parse(options);
+let answered = answersWrites;
+let seed = JSON.parse(readFileSync(file, 'utf8'));
+const sandbox = await startSandbox({
+  ...given,
+  seed,
+  ...(answered === Number.POSITIVE_INFINITY ? {} : { intercept }),
+});
+const writes = () => sandbox.requests.filter(({ method }) => method !== 'GET').length;
+
+/** Leaves all writes after the given number unanswered and undone, so that a kill finds the same each time. */
+function intercept({ method }) {
+  if (method === 'GET') return undefined;
+  answered -= 1;
+  return answered < 0 ? { kind: 'stall', when: 'before' } : undefined;
+}
+
+const answers = {
+  reset: () => {
+    if (writes() > 0)
+      for (const [kind, objects] of Object.entries(structuredClone(seed))) sandbox.data[kind] = objects;
+    sandbox.requests.length = 0;
+    return null;
+  },
+  count: () => sandbox.requests.length,
+  requests: () =>
+    sandbox.requests.map(({ method, path, body }) => ({
+      method,
+      path,
+      ...(body === undefined ? {} : { body }),
+    })),
+  reaches: async (number) => {
+    while (writes() < number) await wait(2);
+    return null;
+  },
+  keep: () => {
+    seed = sandbox.snapshot();
+    answered = Number.POSITIVE_INFINITY;
+    return null;
+  },
+};
+
+process.on('message', async ([question, ...more]) => process.send(await answers[question](...more)));
+process.on('disconnect', () => process.exit());
+process.send({ url: sandbox.url, token: sandbox.token });
