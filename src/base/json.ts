@@ -11,12 +11,25 @@ const suspicious = /(?:^|[\s,:[])(?:-0|-?\d{16}|-?\d+[.eE])/;
 export function parseJson(text: string): unknown {
   // The platform judges what is JSON; the library, which is slower, comes in where a number may need it.
   const plain: unknown = JSON.parse(text);
-  if (!suspicious.test(text)) return plain;
+  // Most documents with long texts hold no number, and looking for one is quicker than reading the text again.
+  if (!holdsNumber(plain) || !suspicious.test(text)) return plain;
   return parse(text, null, {
     parseNumber: exactly,
     // The last one counts, as it does in JSON.parse.
     onDuplicateKey: ({ newValue }) => newValue,
   });
+}
+
+/** Goes as deep as the document is, so it keeps its own stack. */
+function holdsNumber(document: unknown): boolean {
+  const open: unknown[] = [document];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next === 'number') return true;
+    if (typeof next === 'object' && next !== null)
+      for (const member of Object.values(next)) open.push(member);
+  }
+  return false;
 }
 
 const numberWriter = {

@@ -72,6 +72,29 @@ describe('JSON', () => {
     expect(stringifyJson(parseJson(document))).toBe(document);
   });
 
+  test('a document that holds numbers in texts alone is read as the platform reads it', () => {
+    const text = fc.oneof(fc.string(), numberText, fc.constantFrom(...exact), fc.constant(': 1.0, -0'));
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        text,
+        fc.constantFrom(null, true, false),
+        fc.array(tie('tree'), { maxLength: 4 }),
+        fc.dictionary(text, tie('tree'), { maxKeys: 4 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, (document) => {
+        const written = JSON.stringify(document);
+        expect(parseJson(written)).toEqual(JSON.parse(written));
+      }),
+    );
+    // Nested more deeply than any recursion goes, and with the key that a copy would lose.
+    const deep = `${'['.repeat(50_000)}"1.0"${']'.repeat(50_000)}`;
+    expect(() => parseJson(deep)).not.toThrow();
+    expect(Object.keys(parseJson('{"__proto__":"1.0"}') as object)).toEqual(['__proto__']);
+  });
+
   test('what is no JSON is refused as JSON.parse does, whatever numbers are in it', () => {
     for (const text of ['', '01.0', '1.', '.5', '+1.0', '[1.0,]', '{"a":1.0', '-', '1e', 'NaN', '1.0 1']) {
       expect(() => parseJson(text), text).toThrow(SyntaxError);
