@@ -1,8 +1,29 @@
 // How esbuild makes one file, or a few, of what is run.
+import { readFileSync } from 'node:fs';
 
 // Some packages still ask for `require`, which a module doesn't have by itself.
 const banner = {
   js: "import { createRequire as idopsRequire } from 'node:module'; const require = idopsRequire(import.meta.url);",
+};
+
+/**
+ * One copy of what matches globs: fdir asks for another at run time, for a method that nobody calls.
+ * @type {import('esbuild').Plugin}
+ */
+const oneMatcher = {
+  name: 'one-matcher-of-globs',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]fdir[\\/]dist[\\/]index\.mjs$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const contents = text.replace(
+        /__require\.resolve\("picomatch"\);\s*pm = __require\("picomatch"\);/,
+        '',
+      );
+      if (contents === text)
+        throw new Error('fdir loads its matcher in another way now: mend scripts/bundles.js');
+      return { contents, loader: 'js' };
+    });
+  },
 };
 
 /**
@@ -22,6 +43,7 @@ export const cliBundle = (entry, outdir) => ({
   legalComments: 'linked',
   logLevel: 'warning',
   banner,
+  plugins: [oneMatcher],
 });
 
 /**

@@ -1,4 +1,5 @@
 import { isMap, type Value } from '../base/values.js';
+import { shown } from '../mail/limits.js';
 import type { FieldChange } from '../plan/plan.js';
 import { diffLineLimits } from './hunks.js';
 import { type Insertable, markup } from './markup.js';
@@ -39,7 +40,7 @@ function sizeOf(value: Value): number {
 }
 
 /** Said where a value is cut all the same. */
-export const cutNote = markup`<p class="quiet">Cut in the middle: this page has ${pageValueCharacters.toLocaleString('en')} characters of long values already. Look at fewer changes at once, or at the JSON.</p>`;
+export const cutNote = markup`<p class="quiet">Cut in the middle: this page has ${shown(pageValueCharacters)} characters of long values already. Look at fewer changes at once, or at the JSON.</p>`;
 
 /** A value whole: as it is, or folded where it is long. `other` is what it is compared with. */
 export function wholeValue(text: string, other = ''): Insertable {
