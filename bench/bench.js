@@ -40,12 +40,14 @@ export class Bench {
   #folder = mkdtempSync(join(tmpdir(), 'idops-bench-'));
   #servers = [];
   #number = 0;
+  #remove = () => rmSync(this.#folder, { recursive: true, force: true });
 
   /** @param {{ quick: boolean, repeats: number | undefined, told: (result: object) => void }} options */
   constructor({ quick, repeats, told }) {
     this.quick = quick;
     this.#repeats = repeats;
     this.#told = told;
+    process.once('exit', this.#remove);
   }
 
   /** A size: the full one, or the one of a quick run. */
@@ -145,6 +147,7 @@ export class Bench {
   /** Ends what the scenario started and removes what it wrote. */
   async end() {
     await Promise.all(this.#servers.map((server) => server.close()));
-    rmSync(this.#folder, { recursive: true, force: true });
+    process.off('exit', this.#remove);
+    this.#remove();
   }
 }

@@ -48,6 +48,9 @@ if (repeats !== undefined && !(Number.isInteger(repeats) && repeats > 0))
 if (values.quick && values.write)
   wrong('a quick run measures nothing worth keeping: leave out --quick or --write');
 
+// What a scenario wrote is removed then too.
+process.once('SIGINT', () => process.exit(130));
+
 const measured = { ...surroundings(), scenarios: {} };
 const failed = [];
 for (const letter of positionals.length > 0 ? [...new Set(positionals)].sort() : letters) {
