@@ -71,6 +71,7 @@ export function looksSecret(key: string): boolean {
 
 /** What may be told of a key: no more than its name, where a value behind a name that looks secret lacks its colon. */
 export function shownKey(key: string): string {
+  if (!/[\s:=]/.test(key)) return key;
   const word = new RegExp(`(?:${keyCharacter.source})+`, 'gu');
   const head = key.slice(0, 300);
   for (let match = word.exec(head); match !== null; match = word.exec(head)) {

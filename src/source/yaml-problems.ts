@@ -7,6 +7,8 @@ import type { Range } from './tree.js';
 
 /** How deep YAML may be nested. */
 export const MAX_DEPTH = 100;
+/** Of how many pieces a document may be. */
+export const MAX_LEXEMES = 1_000_000;
 
 /** A merge that was left half done is one mistake, whatever the parser makes of it. */
 export function withoutConflict(file: SourceFile, problems: readonly Problem[]): readonly Problem[] {

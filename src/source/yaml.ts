@@ -1,14 +1,16 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser, type YAMLMap } from 'yaml';
 import { error, type Problem } from '../base/problems.js';
-import { looksSecret, shownKey } from '../base/secret-names.js';
+import { shownKey } from '../base/secret-names.js';
 import { type ExactNumber, exactly } from '../base/values.js';
 import type { SourceFile } from './file.js';
+import { hideLoose, hideMember } from './hidden.js';
 import { Marks } from './marks.js';
 import { decimalText } from './number.js';
+import { tapeOf } from './quick.js';
+import { type Tape, TapeReader } from './tape.js';
 import { listNode, type Member, mapNode, type Node, type Range, type ScalarNode } from './tree.js';
-import { documentErrors, MAX_DEPTH, withoutConflict } from './yaml-problems.js';
+import { documentErrors, MAX_DEPTH, MAX_LEXEMES, withoutConflict } from './yaml-problems.js';
 
-const MAX_LEXEMES = 1_000_000;
 /** How many nodes aliases may add to a file. */
 const MAX_ALIASED = 100_000;
 const MAX_ERRORS = 100;
@@ -27,6 +29,33 @@ export interface ParsedFile {
 
 /** Parses YAML 1.2 (core schema) and reports every error at its place. Never throws. */
 export function parseYaml(file: SourceFile): ParsedFile {
+  return parsePlain(file) ?? parseComposed(file);
+}
+
+/** The documents of a file that is plain and surely right; undefined for any other. */
+function parsePlain(file: SourceFile): ParsedFile | undefined {
+  const tape = quickly(file.text);
+  if (tape === undefined) return undefined;
+  const reader = new TapeReader(file, tape, 0);
+  const documents: ParsedDocument[] = [];
+  for (let root = reader.next(); root !== null; root = reader.next()) {
+    if (root === undefined) return undefined;
+    documents.push({ root, broken: false });
+  }
+  return { documents, problems: [] };
+}
+
+function quickly(text: string): Tape | undefined {
+  try {
+    return tapeOf(text);
+  } catch {
+    // The parser's own limits, which are told below.
+    return undefined;
+  }
+}
+
+/** Parses by way of the parser's own nodes, which tell what is wrong. */
+export function parseComposed(file: SourceFile): ParsedFile {
   const documents: ParsedDocument[] = [];
   const problems: Problem[] = [];
   const allowance = { aliased: 0, exceeded: false };
@@ -224,8 +253,7 @@ class Converter {
     const source = typeof node.source === 'string' ? node.source : '';
     const { value } = node;
     let kept: ScalarNode['value'] = typeof value === 'string' || typeof value === 'boolean' ? value : null;
-    // A field on a line of its own whose colon is missing.
-    if (plain && shownKey(source) !== source && this.#beginsLine(range.start)) this.#file.hide(range);
+    if (plain) hideLoose(this.#file, source, range);
     if (typeof value === 'number') {
       const number = numberOf(source);
       if (number === undefined) {
@@ -241,10 +269,6 @@ class Converter {
       kept = number ?? 0;
     }
     return { type: 'scalar', value: kept, plain, source, range, size: 1, height: 0 };
-  }
-
-  #beginsLine(at: number): boolean {
-    return /(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(this.#file.text.slice(Math.max(0, at - 200), at));
   }
 
   #pair(entries: Map<string, Member>, key: unknown, value: unknown, depth: number): void {
@@ -272,25 +296,20 @@ class Converter {
       return;
     }
     if (isScalar(key) && key.anchor !== undefined) this.#anchors.set(key.anchor, this.#scalar(key));
-    const told = shownKey(name);
-    if (told !== name) {
-      const at = this.#file.text.indexOf(told, range.start);
-      this.#file.hide({ start: at < 0 || at >= range.end ? range.start : at + told.length, end: range.end });
-    }
     const converted =
       value === null
         ? this.#scalar({ value: null, range: [range.end, range.end] })
         : this.convert(value, depth + 1);
+    const isHidden = hideMember(this.#file, name, range, converted);
     // An alias's value is shown where its anchor is.
-    // A token is pasted there by who doesn't know the keys below.
-    const isAuth = name === 'auth' && converted.type === 'scalar';
-    if (looksSecret(name) || isAuth) this.#hide(converted, value);
+    const target = isHidden && isAlias(value) ? this.#anchors.get(value.source) : undefined;
+    if (target) this.#file.hide(target.range);
     const before = entries.get(name);
     if (before !== undefined) {
       this.problems.push(
         error(
           'duplicate-key',
-          `the key "${told}" is twice in one map`,
+          `the key "${shownKey(name)}" is twice in one map`,
           [this.#file.place(range), this.#file.place(before.key)],
           'remove one of the two',
         ),
@@ -298,13 +317,6 @@ class Converter {
       return;
     }
     entries.set(name, { key: range, value: converted });
-  }
-
-  #hide(node: Node, written: unknown): void {
-    this.#file.hide(node.range);
-    if (!isAlias(written)) return;
-    const target = this.#anchors.get(written.source);
-    if (target) this.#file.hide(target.range);
   }
 }
 
