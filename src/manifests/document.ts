@@ -16,11 +16,11 @@ import { FileReference } from '../kinds/schema.js';
 import type { Profile } from '../server/profiles.js';
 import { check, pathText, startOf, valuePlace } from '../source/check.js';
 import type { SourceFile } from '../source/file.js';
+import type { ParsedDocument } from '../source/parsed.js';
 import { type Note, pathKey } from '../source/resolve.js';
 import { find, type MapNode, type Node, type Path, type Range } from '../source/tree.js';
 import type { Variables } from '../source/variables.js';
 import { gluedHint, typeOf } from '../source/wrong-type.js';
-import type { ParsedDocument } from '../source/yaml.js';
 import type { Bodies, Body, BodyRequest } from './bodies.js';
 import { forgottenFile } from './forgotten.js';
 import { fieldHint } from './hints.js';
@@ -37,7 +37,7 @@ export interface Reading {
   readonly profile: Profile;
   readonly bodies: Bodies;
   /** Gets every value of a secret field. */
-  readonly secrets: Set<string>;
+  readonly onSecret: (secret: string) => void;
 }
 
 export interface ReadDocument {
@@ -65,9 +65,11 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
     return Promise.resolve({ declared: undefined, problems: [problem] });
   }
   const { root, problems: mistyped } = withKind(document.root, file);
+  // Places are asked for later, if at all: no tree is kept for them.
+  const rootAgain = mistyped.length > 0 ? () => root : () => document.root as MapNode;
   const kind = readKind(root, reading);
   if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: [...mistyped, ...kind] });
-  const meant = meantBy(kind, root, file);
+  const meant = meantBy(kind, root, () => file.place(startOf(rootAgain())));
   const { data, problems, notes } = check({
     schema: kind.schema,
     root,
@@ -89,7 +91,9 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
       problems: [...found, ...bodies],
     }));
   }
-  return new Builder(kind, root, notes, reading).build(data, found).then((read) => ({ ...read, ...meant }));
+  return new Builder(kind, rootAgain, notes, reading)
+    .build(data, found)
+    .then((read) => ({ ...read, ...meant }));
 }
 
 /** Whether a problem says all that another one, about the value at the same place, would say. */
@@ -225,13 +229,13 @@ function request(reading: Reading, root: Node, path: Path, file: string, tainted
 /** Makes the declared object of a document that fits its schema. */
 class Builder {
   readonly #kind: Kind;
-  readonly #root: MapNode;
+  readonly #root: () => MapNode;
   readonly #notes: ReadonlyMap<string, Note>;
   readonly #reading: Reading;
   /** The bodies by the path of their field. */
   readonly #bodies = new Map<string, Body>();
 
-  constructor(kind: Kind, root: MapNode, notes: ReadonlyMap<string, Note>, reading: Reading) {
+  constructor(kind: Kind, root: () => MapNode, notes: ReadonlyMap<string, Note>, reading: Reading) {
     this.#kind = kind;
     this.#root = root;
     this.#notes = notes;
@@ -258,7 +262,7 @@ class Builder {
     const found = Object.entries(this.#kind.fields).map(([field, { type }]) => {
       const text = data[field];
       if (type !== 'body' || typeof text !== 'string' || this.#note([field])?.tainted) return undefined;
-      const place = valuePlace(file, this.#root, [field]);
+      const place = valuePlace(file, this.#root(), [field]);
       return forgottenFile({ field, text, place, exists: (name) => bodies.has(path, name) });
     });
     return (await Promise.all(found)).flatMap((problem) => problem ?? []);
@@ -270,7 +274,7 @@ class Builder {
       if (note?.unknown === true) return;
       const wanted = request(
         this.#reading,
-        this.#root,
+        this.#root(),
         [...path, 'file'],
         value.file,
         note?.tainted ?? false,
@@ -306,11 +310,11 @@ class Builder {
       whole: Array.isArray(data.whole) ? data.whole.filter((name) => typeof name === 'string') : [],
       ...(typeof data.did_generation === 'number' ? { generation: data.did_generation } : {}),
       get place() {
-        place ??= file.place(startOf(root));
+        place ??= file.place(startOf(root()));
         return place;
       },
       placeOf(...path) {
-        return placeOf(file, root, path);
+        return placeOf(file, root(), path);
       },
       placeWithin: (field, part) => this.#placeWithin(field, part, fields[field]),
     };
@@ -320,12 +324,13 @@ class Builder {
     const body = this.#bodies.get(pathKey([field]));
     if (body !== undefined && typeof value === 'string') return body.place(part);
     const { file } = this.#reading;
-    const { node } = find(this.#root, [field]);
+    const root = this.#root();
+    const { node } = find(root, [field]);
     const written =
       part === undefined || node.type !== 'scalar' || typeof value !== 'string'
         ? undefined
         : partOfText(file.text, node.range, value, part);
-    return written === undefined ? placeOf(file, this.#root, [field]) : file.place(written);
+    return written === undefined ? placeOf(file, root, [field]) : file.place(written);
   }
 
   /** An id in the one spelling by which objects are told apart; servers that take no other are left to refuse it. */
@@ -352,7 +357,7 @@ class Builder {
   }
 
   #remember(secret: Json): void {
-    if (typeof secret === 'string') this.#reading.secrets.add(secret);
+    if (typeof secret === 'string') this.#reading.onSecret(secret);
     else if (typeof secret === 'object' && secret !== null && !(secret instanceof ExactNumber))
       Object.values(secret).forEach((part) => void this.#remember(part));
   }

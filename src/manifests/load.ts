@@ -7,10 +7,11 @@ import { kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { Project } from '../project/project.js';
 import type { Profile } from '../server/profiles.js';
+import { parseAll } from '../source/beside.js';
 import type { SourceFile } from '../source/file.js';
 import { inOrder } from '../source/order.js';
+import type { ParsedDocument } from '../source/parsed.js';
 import { resolve } from '../source/resolve.js';
-import { type ParsedDocument, parseYaml } from '../source/yaml.js';
 import { Access, readsAtOnce } from './access.js';
 import { Bodies } from './bodies.js';
 import { type ReadDocument, readDocument } from './document.js';
@@ -73,7 +74,8 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   const { profile = project.profile } = options;
   const problems: Problem[] = [];
   const variables = project.variables(options);
-  const secretsOf = new Map<Promise<ReadDocument>, Set<string>>();
+  /** Each secret of the documents, with the number of the first that has it. */
+  const declaredSecrets = new Map<string, number>();
   const access = new Access(project, options.tokenFile === undefined ? [] : [options.tokenFile]);
   const { files, unread } = await listed(project, access, problems);
   const bodies = new Bodies(project, access);
@@ -90,23 +92,29 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     from: number;
     parsed: readonly ParsedDocument[];
   }[] = [];
+  const manifests: { found: ManifestFile; source: SourceFile }[] = [];
   for (const { source, ...found } of sources) {
-    const { path } = found;
     if (!('text' in source)) {
       problems.push(source);
       hides = true;
-      continue;
-    }
-    if (isSampleData(path, source.text)) continue;
-    const parsed = parseYaml(source);
-    problems.push(...parsed.problems);
+    } else if (!isSampleData(found.path, source.text)) manifests.push({ found, source });
+  }
+  for await (const { of, parsed } of parseAll(manifests)) {
+    const { found, source } = of;
+    const { path } = found;
+    for (const problem of parsed.problems) problems.push(problem);
     if (hasErrors(parsed.problems)) hides = true;
     parsedFiles.push({ file: found, source, from: documents.length, parsed: parsed.documents });
     for (const document of parsed.documents) {
-      const secrets = new Set<string>();
-      const reading = readDocument(document, { file: source, path, variables, profile, bodies, secrets });
-      secretsOf.set(reading, secrets);
+      const at = documents.length;
+      const onSecret = (secret: string): void => {
+        declaredSecrets.set(secret, Math.min(at, declaredSecrets.get(secret) ?? at));
+      };
+      const reading = readDocument(document, { file: source, path, variables, profile, bodies, onSecret });
+      // Whatever is wrong with it is said when all are read.
+      reading.catch(() => {});
       documents.push(reading);
+      document.forget?.();
     }
   }
   const read = await Promise.all(documents);
@@ -119,12 +127,10 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     const ofKind = declared.filter((object) => object.kind === kind.name);
     for (const problem of kind.check(ofKind, profile)) problems.push(problem);
   }
-  const secrets = new Set<string>();
-  let beyond: Declared | undefined;
-  for (const [index, reading] of documents.entries()) {
-    for (const secret of secretsOf.get(reading) ?? []) secrets.add(secret);
-    if (secrets.size > MAX_SECRETS) beyond ??= read[index]?.declared;
-  }
+  const inDocuments = [...declaredSecrets].sort(([, one], [, other]) => one - other);
+  const [, firstBeyond] = inDocuments[MAX_SECRETS] ?? [];
+  const beyond = read[firstBeyond ?? -1]?.declared;
+  const secrets = new Set(inDocuments.map(([secret]) => secret));
   for (const value of variables.used.values()) secrets.add(value);
   if (secrets.size > MAX_SECRETS) {
     problems.push(
@@ -148,8 +154,8 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     sources: parsedFiles.map(({ file, source, from, parsed }) => ({
       ...file,
       text: source.text,
-      documents: parsed.map(({ root }, index) => ({
-        written: () => resolve(root, source, null).value,
+      documents: parsed.map((document, index) => ({
+        written: () => resolve(document.root, source, null).value,
         declared: read[from + index]?.declared,
       })),
     })),

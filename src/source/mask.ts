@@ -53,12 +53,16 @@ export function isReference(value: string): boolean {
 function keyBefore(text: string, colon: number): number | undefined {
   const last = text[colon - 1] ?? '';
   if (!/["'\s]/.test(last) && !keyCharacter.test(last)) return undefined;
-  const before = text.slice(Math.max(0, colon - 100), colon);
-  const gap = /["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(before)?.[0].length ?? 0;
-  const end = colon - gap;
+  const end = keyCharacter.test(last) ? colon : colon - gapBefore(text, colon);
   let start = end;
   while (start > 0 && end - start < 120 && keyCharacter.test(text[start - 1] ?? '')) start -= 1;
   return start < end && looksSecret(text.slice(start, end)) ? start : undefined;
+}
+
+/** How much stands between a key and its colon. */
+function gapBefore(text: string, colon: number): number {
+  const before = text.slice(Math.max(0, colon - 100), colon);
+  return /["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(before)?.[0].length ?? 0;
 }
 
 /** Where the value at `at` ends, of a key that stands at `key`. */

@@ -1,5 +1,8 @@
 import { CST, Lexer, Parser, Schema } from 'yaml';
-import { entry, type Tape } from './tape.js';
+import { entry, type PlacedTape, type Tape } from './tape.js';
+
+export type { PlacedTape };
+
 import { MAX_DEPTH, MAX_LEXEMES } from './yaml-problems.js';
 
 /**
@@ -8,6 +11,15 @@ import { MAX_DEPTH, MAX_LEXEMES } from './yaml-problems.js';
  * parser's own nodes would have said, place for place.
  */
 export function tapeOf(text: string): Tape | undefined {
+  try {
+    return written(text);
+  } catch {
+    // The parser's own limits, such as the stack's.
+    return undefined;
+  }
+}
+
+function written(text: string): Tape | undefined {
   const writer = new Writer();
   const parser = new Parser();
   let lexemes = 0;

@@ -32,23 +32,40 @@ export interface Tape {
   readonly texts: readonly string[];
 }
 
-/** Builds the trees of a tape's documents, and masks in its file what may be a secret. */
+/** A tape, and where its text begins in that of the file. */
+export interface PlacedTape {
+  readonly tape: Tape;
+  readonly offset: number;
+}
+
+/** Builds the trees of a tape's documents; `hides` says whether it masks in their file what may be a secret. */
 export class TapeReader {
   readonly #file: SourceFile;
   readonly #tape: Tape;
-  /** Where the tape's text begins in the file's. */
   readonly #offset: number;
-  #at = 0;
+  readonly #hides: boolean;
+  #at: number;
 
-  constructor(file: SourceFile, tape: Tape, offset: number) {
+  constructor(
+    file: SourceFile,
+    { tape, offset }: PlacedTape,
+    { at, hides }: { readonly at: number; readonly hides: boolean },
+  ) {
     this.#file = file;
     this.#tape = tape;
     this.#offset = offset;
+    this.#at = at;
+    this.#hides = hides;
   }
 
-  /** The next document; null where there is none left, undefined where something is wrong with it. */
-  next(): Node | undefined | null {
-    return this.#at >= this.#tape.marks.length ? null : this.#node();
+  /** Where on the tape the next document begins. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** The next document; undefined where something is wrong with it. */
+  next(): Node | undefined {
+    return this.#node();
   }
 
   #take(): number {
@@ -89,7 +106,7 @@ export class TapeReader {
         value = exactly(number);
       }
     }
-    if (plain) hideLoose(this.#file, source, range);
+    if (plain && this.#hides) hideLoose(this.#file, source, range);
     return { type: 'scalar', value, plain, source, range, size: 1, height: 0 };
   }
 
@@ -110,7 +127,7 @@ export class TapeReader {
       if (key === undefined || entries.has(key.name)) return undefined;
       const value = this.#node();
       if (value === undefined) return undefined;
-      hideMember(this.#file, key.name, key.range, value);
+      if (this.#hides) hideMember(this.#file, key.name, key.range, value);
       entries.set(key.name, { key: key.range, value });
     }
     return mapNode(range, entries);
