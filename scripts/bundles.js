@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+
 // How esbuild makes one file, or a few, of what is run.
 import { readFileSync } from 'node:fs';
 
@@ -31,7 +33,7 @@ const oneMatcher = {
  * @type {(entry: string, outdir: string) => import('esbuild').BuildOptions}
  */
 export const cliBundle = (entry, outdir) => ({
-  entryPoints: [entry],
+  entryPoints: { [basename(entry, '.ts')]: entry, worker: 'src/source/worker.ts' },
   outdir,
   bundle: true,
   splitting: true,

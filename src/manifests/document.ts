@@ -65,8 +65,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
     return Promise.resolve({ declared: undefined, problems: [problem] });
   }
   const { root, problems: mistyped } = withKind(document.root, file);
-  // Places are asked for later, if at all: no tree is kept for them.
-  const rootAgain = mistyped.length > 0 ? () => root : () => document.root as MapNode;
+  const rootAgain = mistyped.length > 0 ? kept(root) : builtAgain(document);
   const kind = readKind(root, reading);
   if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: [...mistyped, ...kind] });
   const meant = meantBy(kind, root, () => file.place(startOf(rootAgain())));
@@ -94,6 +93,15 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
   return new Builder(kind, rootAgain, notes, reading)
     .build(data, found)
     .then((read) => ({ ...read, ...meant }));
+}
+
+function kept(root: MapNode): () => MapNode {
+  return () => root;
+}
+
+/** Places are asked for later, if at all: no tree is kept for them, nor anything that keeps one. */
+function builtAgain(document: ParsedDocument): () => MapNode {
+  return () => document.root as MapNode;
 }
 
 /** Whether a problem says all that another one, about the value at the same place, would say. */

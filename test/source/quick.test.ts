@@ -2,18 +2,20 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
+import { parseComposed } from '../../src/source/composed.js';
 import { SourceFile } from '../../src/source/file.js';
+import type { ParsedFile } from '../../src/source/parsed.js';
 import { tapeOf } from '../../src/source/quick.js';
-import { parseComposed, parseYaml } from '../../src/source/yaml.js';
+import { parseYaml } from '../../src/source/yaml.js';
 import { often } from '../often.js';
 
 /** All that is known of a text: its trees with their places, what is wrong, and its lines as they are shown. */
-function known(text: string, parse: typeof parseYaml) {
+function known(text: string, parse: (file: SourceFile) => ParsedFile) {
   const file = new SourceFile({ file: 'x.yaml' }, text);
   const { documents, problems } = parse(file);
   const starts = [...text.matchAll(/^/gm)].map(({ index }) => index);
   const lines = starts.map((start) => file.place({ start, end: start + 1 }).text);
-  return { documents, problems, lines };
+  return { documents: documents.map(({ root, broken }) => ({ root, broken })), problems, lines };
 }
 
 /** Whether a text was taken apart quickly; where it was, that has to say what the parser's own nodes do. */
