@@ -1,7 +1,6 @@
-import { basename } from 'node:path';
-
 // How esbuild makes one file, or a few, of what is run.
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 
 // Some packages still ask for `require`, which a module doesn't have by itself.
 const banner = {
