@@ -264,13 +264,13 @@ function journalRecorder(
         error: null,
       });
     },
-    async settled(change, outcome) {
+    async settled(change, outcome, queued) {
       const at = now().toISOString();
       const after = await withSlowHashes(() =>
         outcome.after === undefined ? null : stored(concealAll(outcome.after, change.apply.expected), hasher),
       );
       await record(change, outcome, at);
-      await journal.write({
+      const written = journal.write({
         type: 'answered',
         seq: sequences.get(change) ?? 0,
         at,
@@ -286,6 +286,8 @@ function journalRecorder(
           ? {}
           : { notes: outcome.notes.map(redactor.redactSentence) }),
       });
+      queued?.();
+      await written;
     },
   };
 }
