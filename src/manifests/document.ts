@@ -259,7 +259,7 @@ class Builder {
       if ('text' in content) this.#bodies.set(references[index]?.key ?? '', content);
       else problems.push(content);
     });
-    problems.push(...(await this.#forgotten(data)));
+    for (const problem of await this.#forgotten(data)) problems.push(problem);
     const failed = problems.some(({ severity }) => severity === 'error');
     return { declared: failed ? undefined : this.#declared(data), problems };
   }
@@ -267,9 +267,13 @@ class Builder {
   /** The texts that stand where a body does, and name its file. */
   async #forgotten(data: { readonly [key: string]: unknown }): Promise<Problem[]> {
     const { file, bodies, path } = this.#reading;
-    const found = Object.entries(this.#kind.fields).map(([field, { type }]) => {
+    const texts = Object.keys(this.#kind.fields).filter(
+      (field) => this.#kind.fields[field]?.type === 'body' && typeof data[field] === 'string',
+    );
+    if (texts.length === 0) return [];
+    const found = texts.map((field) => {
       const text = data[field];
-      if (type !== 'body' || typeof text !== 'string' || this.#note([field])?.tainted) return undefined;
+      if (typeof text !== 'string' || this.#note([field])?.tainted) return undefined;
       const place = valuePlace(file, this.#root(), [field]);
       return forgottenFile({ field, text, place, exists: (name) => bodies.has(path, name) });
     });

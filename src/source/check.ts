@@ -245,15 +245,22 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
     const entry = entries.get(key);
     return { key, entry, told: toldKey(key, entry, bare, file) };
   });
+  const free = known.filter((field) => !entries.has(field));
+  const sections = new Map<string, string>();
+  for (const field of known) {
+    for (const inner of knownFields(schema, [...issue.path, field])) {
+      if (!sections.has(inner)) sections.set(inner, field);
+    }
+  }
+  const where = within(name, [...under, ...issue.path]);
   return keys.map(({ key, entry, told }) => {
     const place = entry === undefined ? placeIn(file, root, issue.path) : file.place(entry.key);
-    if (told !== key) return gluedField(key, told, within(name, [...under, ...issue.path]), place);
-    const free = known.filter((field) => node.type !== 'map' || !node.entries.has(field));
+    if (told !== key) return gluedField(key, told, where, place);
     // A key that is there already is meant only where it is nearer than all that are free.
     const near = nearest(key, free) === undefined ? undefined : nearest(key, [...free, ...known]);
     const similar = near ?? withWords(key, free) ?? nearest(key, known) ?? withWords(key, known);
-    const message = `unknown field "${key}" in ${within(name, [...under, ...issue.path])}`;
-    const section = known.find((field) => knownFields(schema, [...issue.path, field]).includes(key));
+    const message = `unknown field "${key}" in ${where}`;
+    const section = sections.get(key);
     const below = section === undefined ? undefined : `"${key}" stands below "${section}"`;
     const elsewhere = fieldHint?.(key, issue.path) ?? (similar === undefined ? below : undefined);
     if (similar !== undefined && elsewhere === undefined) {

@@ -99,7 +99,9 @@ describe('a project with credentials of its own', () => {
   ])('is used for %s only with base-url and token as inputs', async (_, event) => {
     const site = await workspace(acme('One'));
     const env = { ...event.env, IDOPS_TOKEN: site.sandbox.token };
-    for (const inputs of [{ token: '' }, {}, { token: '', 'base-url': site.sandbox.url }]) {
+    const halves = [{ token: '' }, {}, { token: '', 'base-url': site.sandbox.url }];
+    // What is asked of the inputs is the same for every event: all of it is tried with the first.
+    for (const inputs of event === fork ? halves : [{}]) {
       const { code, log } = await site.run({ command: 'apply', ...inputs }, { ...event, env });
       expect(code).toBe(1);
       expect(log).toContain('error[foreign-files]');
