@@ -62,6 +62,11 @@ export class Needles {
     this.#beginning(run).run = true;
   }
 
+  /** Whether a text is long enough to hold any of them. */
+  mayBeIn({ length }: string): boolean {
+    return this.#flags !== undefined && length >= this.size;
+  }
+
   /** Looks for all of them in one pass. */
   find(text: string, onFound: OnFound): void {
     const flags = this.#flags;

@@ -69,8 +69,12 @@ export function createRedactor(): Redactor {
   const short = new Set<string>();
   const knownTokens = new Set<string>();
   const isToken = (text: string): boolean => knownTokens.has(text.toLowerCase());
+  const values = new Innocent();
+  const keys = new Innocent();
+  const names = new Innocent();
   return {
     add(secret, kind = 'token') {
+      for (const innocent of [values, keys, names]) innocent.forget();
       const trimmed = secret.trim();
       const credential = kind === 'answer' ? trimmed.length >= leastFolded : kind !== 'declared';
       const list = { token: tokens, variable: variables, answer: answered, declared }[kind];
@@ -78,10 +82,12 @@ export function createRedactor(): Redactor {
       if (credential && trimmed !== '' && trimmed.length < leastFolded) short.add(trimmed);
       if (kind === 'token') knownTokens.add(trimmed.toLowerCase());
     },
-    redact: (text) => replaced(text, found(credentials, text, true)),
-    redactKey: (text) => replaced(text, found(credentials, text, false)),
+    redact: (text) => values.unless(text, () => replaced(text, found(credentials, text, true))),
+    redactKey: (text) => keys.unless(text, () => replaced(text, found(credentials, text, false))),
     redactName: (text) =>
-      replaced(text, found([tokens, variables], text, false), (one) => isUuid(one) && !isToken(one)),
+      names.unless(text, () =>
+        replaced(text, found([tokens, variables], text, false), (one) => isUuid(one) && !isToken(one)),
+      ),
     redactFile: (text) => replaced(text, found([tokens], text, false)),
     redactSentence(text) {
       const own = found([tokens, variables], text, true);
@@ -91,6 +97,30 @@ export function createRedactor(): Redactor {
     redactEcho: (text) => replaced(text, found([...credentials, declared], text, true)),
     holds: (text) => short.has(text.trim()) || found(credentials, text, false).length > 0,
   };
+}
+
+/** Of so many texts it is known that nothing is in them; longer ones are seldom there twice. */
+const mostInnocent = 4096;
+const longestInnocent = 256;
+
+/** Texts in which nothing was found: the names, words and ids that most objects have in common are searched once. */
+class Innocent {
+  readonly #texts = new Set<string>();
+
+  /** A text as it is where nothing is in it, else what the work gives. */
+  unless(text: string, work: () => string): string {
+    if (this.#texts.has(text)) return text;
+    const result = work();
+    if (result === text && text.length <= longestInnocent) {
+      if (this.#texts.size === mostInnocent) this.#texts.clear();
+      this.#texts.add(text);
+    }
+    return result;
+  }
+
+  forget(): void {
+    this.#texts.clear();
+  }
 }
 
 /** What stands between quotation marks in a sentence. */
@@ -186,7 +216,9 @@ class Secrets {
   find({ text, small, narrow }: Form, short: boolean, onFound: (from: number, to: number) => void): void {
     if (short && this.#short) this.#exact.find(text, onFound);
     if (!this.#long) return;
-    this.#lowered.find(small(), onFound);
+    if (this.#lowered.mayBeIn(text)) this.#lowered.find(small(), onFound);
+    // What is squeezed is no longer than before.
+    if (!this.#squeezed.mayBeIn(text)) return;
     const { text: squeezedText, at } = narrow();
     this.#squeezed.find(squeezedText, (from, to, edges) => {
       const first = at[from] ?? 0;

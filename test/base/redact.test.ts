@@ -36,6 +36,24 @@ describe('a redactor', () => {
     expect(redactorOf('token', 'token-longer').redact('token-longer token')).toBe('(sensitive) (sensitive)');
   });
 
+  it('knows a secret in a text that it found harmless before', () => {
+    const redactor = redactorOf('first-secret');
+    for (const redact of [redactor.redact, redactor.redactKey, redactor.redactName]) {
+      expect(redact('a second-secret')).toBe('a second-secret');
+    }
+    redactor.add('second-secret');
+    for (const redact of [redactor.redact, redactor.redactKey, redactor.redactName]) {
+      expect(redact('a second-secret')).toBe('a (sensitive)');
+    }
+  });
+
+  it('finds a secret of every length in a text that is no longer', () => {
+    for (let length = 4; length < 40; length += 1) {
+      const secret = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hI5kL7n'.slice(0, length);
+      expect(redactorOf(secret).redact(secret), secret).toBe('(sensitive)');
+    }
+  });
+
   it('learns more on the way', () => {
     const redactor = redactorOf('first-secret');
     expect(redactor.redact('first-secret second-secret')).toBe('(sensitive) second-secret');
