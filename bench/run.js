@@ -40,10 +40,12 @@ export async function run({ args, cwd = process.cwd(), env = {}, code = 0 }, scr
       stdio: ['ignore', ...files],
       env: { PATH: process.env.PATH, HOME: scratch, ...env, ...(usage ? { BENCH_PEAK: used } : {}) },
     });
+    const kill = () => child.kill('SIGKILL');
+    process.once('exit', kill);
     const ended = await new Promise((done, failed) => {
       child.once('error', failed);
       child.once('exit', (status, signal) => done(status ?? signal));
-    });
+    }).finally(() => process.off('exit', kill));
     const ms = performance.now() - start;
     if (ended !== code) {
       const said = readFileSync(err, 'utf8').slice(-shown) || readFileSync(out, 'utf8').slice(-shown);
