@@ -9,6 +9,8 @@ const IDLE_PAGES = 3;
 /** More than any server has: a list that goes on after it never ends. */
 const MOST_PAGES = 10_000;
 const MOST_ROWS = 1_000_000;
+/** So many pages are asked for at a time once their number is known; more of them could be in vain. */
+const AHEAD = 20;
 
 /**
  * Reads a list whole: as many pages as `total_pages` says, once each, and all again where the ids don't add up
@@ -45,12 +47,23 @@ async function readAllPages(
   noun: string,
   readPage: (number: number) => Promise<Page<Fields>>,
 ): Promise<Listing> {
+  const ahead = new Ahead(readPage);
+  try {
+    return await listedBy(noun, ahead);
+  } finally {
+    await ahead.end();
+  }
+}
+
+async function listedBy(noun: string, ahead: Ahead): Promise<Listing> {
   const byId = new Map<string, Fields>();
   const anonymous: Fields[] = [];
   let total: number | undefined;
   let idle = 0;
   for (let number = 1; number <= MOST_PAGES; number += 1) {
-    const page = await readPage(number);
+    const page = await ahead.take(number);
+    if (number === 1)
+      ahead.last = Math.min(pagesOf(page) ?? 1, pagesFrom(page.totalEntries, page.rows.length) ?? 1);
     const before = byId.size;
     for (const row of page.rows) {
       if (typeof row.id === 'string') byId.set(row.id, row);
@@ -62,6 +75,7 @@ async function readAllPages(
     const pages = page.totalPages ?? pagesFrom(total, page.pageSize);
     // Without a page count the end shows itself: a page that brings nothing, be it empty or the last one again.
     const done = pages === undefined ? idle > 0 : number >= pages || idle >= IDLE_PAGES;
+    if (idle > 0) ahead.last = number;
     // A page count that never ends counts for no more than all that there is.
     const complete = total !== undefined && found >= total;
     if (done || complete) return { rows: [...byId.values(), ...anonymous], found, total };
@@ -79,6 +93,44 @@ function endless(noun: string, most: string): ProblemsError {
       'check that base_url is the address of an identity server of this API',
     ),
   ]);
+}
+
+/** Pages in their order, of which the next ones are under way. */
+class Ahead {
+  readonly #readPage: (number: number) => Promise<Page<Fields>>;
+  readonly #asked = new Map<number, Promise<Page<Fields>>>();
+  /** Up to which page there surely are some. */
+  last = 1;
+
+  constructor(readPage: (number: number) => Promise<Page<Fields>>) {
+    this.#readPage = readPage;
+  }
+
+  /** Gives a page, and asks for those after it. Throws what reading the page throws. */
+  async take(number: number): Promise<Page<Fields>> {
+    for (let next = number; next === number || (next <= this.last && next < number + AHEAD); next += 1) {
+      if (this.#asked.has(next)) continue;
+      const page = this.#readPage(next);
+      // Its failure is told when its turn comes.
+      page.catch(() => {});
+      this.#asked.set(next, page);
+    }
+    const page = this.#asked.get(number) ?? this.#readPage(number);
+    try {
+      return await page;
+    } finally {
+      this.#asked.delete(number);
+    }
+  }
+
+  /** Waits for what is under way, whatever comes of it. */
+  async end(): Promise<void> {
+    await Promise.allSettled(this.#asked.values());
+  }
+}
+
+function pagesOf({ totalPages, totalEntries, pageSize }: Page<Fields>): number | undefined {
+  return totalPages ?? pagesFrom(totalEntries, pageSize);
 }
 
 function pagesFrom(total: number | undefined, size: number | undefined): number | undefined {

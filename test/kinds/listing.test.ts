@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { Fields } from '../../src/base/values.js';
+import { readListing } from '../../src/kinds/listing.js';
+import type { Page } from '../../src/server/answers.js';
+
+const size = 2;
+
+function pageOf(number: number, pages: number): Page<Fields> {
+  const rows = [0, 1].map((index) => ({ id: `${number}-${index}` }));
+  return { rows, pageNumber: number, pageSize: size, totalPages: pages, totalEntries: pages * size };
+}
+
+describe('a list of several pages', () => {
+  it('is asked for all of them as soon as their number is known, each once, and keeps their order', async () => {
+    const asked: number[] = [];
+    const held: (() => void)[] = [];
+    const rows = await readListing('things', async (number) => {
+      asked.push(number);
+      // The answers after the first one come when all are asked for, the last one first.
+      if (number > 1) {
+        await new Promise<void>((answer) => {
+          held.push(answer);
+          if (held.length === 8) for (const next of held.reverse()) next();
+        });
+      }
+      return pageOf(number, 9);
+    });
+    expect(asked).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(rows.map(({ id }) => id)).toEqual(asked.flatMap((number) => [`${number}-0`, `${number}-1`]));
+  });
+
+  it('is not asked for more than a few at a time, and for no more than its entries fill', async () => {
+    let open = 0;
+    let most = 0;
+    const asked: number[] = [];
+    await readListing('things', async (number) => {
+      asked.push(number);
+      open += 1;
+      most = Math.max(most, open);
+      await new Promise((next) => setImmediate(next));
+      open -= 1;
+      return { ...pageOf(number, 50), totalPages: 1000 };
+    });
+    expect(asked).toHaveLength(50);
+    expect(most).toBe(20);
+  });
+
+  it('fails as the first page that fails does, when nothing is under way any more', async () => {
+    let open = 0;
+    const reading = readListing('things', async (number) => {
+      open += 1;
+      await new Promise((next) => setTimeout(next, number));
+      open -= 1;
+      if (number > 3) throw new Error(`page ${number}`);
+      return pageOf(number, 9);
+    });
+    await expect(reading).rejects.toThrow('page 4');
+    expect(open).toBe(0);
+  });
+});
