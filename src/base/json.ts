@@ -1,8 +1,11 @@
 import { compareLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 import { ExactNumber, exactly } from './values.js';
 
-/** What a text has somewhere, maybe in a string, if any number in it is not as JavaScript writes it. */
-const suspicious = /(?:^|[\s,:[])(?:-0|-?\d{16}|-?\d+[.eE])/;
+/**
+ * What a text has somewhere, maybe in a string, if any number in it is not as JavaScript writes it. A colon before a number
+ * stands behind a quotation mark or a space; the one in a time doesn't.
+ */
+const suspicious = /(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;
 
 /**
  * `JSON.parse` that keeps every number as it is written. Throws a SyntaxError where the text is no JSON, and a

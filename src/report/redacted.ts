@@ -3,7 +3,16 @@ import type { Result } from '../apply/result.js';
 import type { Left } from '../apply/undo.js';
 import type { Place, Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
-import { holdsSensitive, isMap, type Json, mapValues, Sensitive, same, type Value } from '../base/values.js';
+import {
+  type Fields,
+  holdsSensitive,
+  isMap,
+  type Json,
+  mapValues,
+  Sensitive,
+  same,
+  type Value,
+} from '../base/values.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { Change, FieldChange, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import type { Gallery } from './gallery.js';
@@ -46,8 +55,8 @@ function redactChange(change: Change, redactor: Redactor): Change {
       ...apply,
       key: redactAddress(apply.key, redactor),
       identity: mapValues(apply.identity, redactor.redactName),
-      expected: mapValues(apply.expected, (field) => redactValue(field, redactor)),
-      before: mapValues(apply.before, (field) => redactValue(field, redactor)),
+      expected: redactFields(apply.expected, redactor),
+      before: redactFields(apply.before, redactor),
     },
   };
 }
@@ -97,11 +106,24 @@ function redactDrift(
   return { drift: { ...drift, recorded: hidden ? new Sensitive(null) : shown } };
 }
 
-/** A value of whatever shape, without credentials in its texts and in the keys of its maps. */
+/** Fields without credentials in their values; the same ones where there is none, since a large plan has many. */
+function redactFields(fields: Fields, redactor: Redactor): Fields {
+  const redacted = mapValues(fields, (field) => redactValue(field, redactor));
+  return Object.entries(redacted).every(([name, field]) => field === fields[name]) ? fields : redacted;
+}
+
+/**
+ * A value of whatever shape, without credentials in its texts and in the keys of its maps; the same one where there is
+ * none.
+ */
 export function redactValue(value: Value, redactor: Redactor): Value {
   if (typeof value === 'string') return redactor.redact(value);
-  if (Array.isArray(value)) return value.map((item) => redactValue(item, redactor));
+  if (Array.isArray(value)) {
+    const items = value.map((item) => redactValue(item, redactor));
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
   if (!isMap(value)) return value;
+  let isSame = true;
   const members: [string, Value][] = [];
   const taken = new Set<string>();
   for (const [key, member] of Object.entries(value)) {
@@ -109,9 +131,11 @@ export function redactValue(value: Value, redactor: Redactor): Value {
     let unique = shown;
     for (let number = 2; taken.has(unique); number += 1) unique = `${shown} ${number}`;
     taken.add(unique);
-    members.push([unique, redactValue(member, redactor)]);
+    const redacted = redactValue(member, redactor);
+    isSame &&= unique === key && redacted === member;
+    members.push([unique, redacted]);
   }
-  return Object.fromEntries(members);
+  return isSame ? value : Object.fromEntries(members);
 }
 
 /** What emails are rendered with, by the template's address. */

@@ -72,6 +72,33 @@ describe('JSON', () => {
     expect(stringifyJson(parseJson(document))).toBe(document);
   });
 
+  test('numbers are found wherever JSON lets them stand', () => {
+    const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
+    const places = fc.constantFrom(
+      ['', ''],
+      ['[', ']'],
+      ['{"a"', '}'],
+      ['[1', ']'],
+      ['["10:32",{"b":[', ']}]'],
+      ['{"at":"12:00:32.442Z","n"', '}'],
+    );
+    fc.assert(
+      fc.property(
+        places,
+        fc.tuple(space, space, space),
+        numberText,
+        ([before = '', after], spaces, number) => {
+          const [one, two, three] = spaces;
+          const mark = before.endsWith('"a"') || before.endsWith('"n"') ? ':' : before === '[1' ? ',' : '';
+          const text = `${before}${one}${mark}${two}${number}${three}${after}`;
+          const bare = `${before}${mark}${number}${after}`;
+          expect(stringifyJson(parseJson(text))).toBe(stringifyJson(parseJson(bare)));
+          expect(stringifyJson(parseJson(bare))).toBe(bare.replace(number, String(exactly(number))));
+        },
+      ),
+    );
+  });
+
   test('a document that holds numbers in texts alone is read as the platform reads it', () => {
     const text = fc.oneof(fc.string(), numberText, fc.constantFrom(...exact), fc.constant(': 1.0, -0'));
     const { tree } = fc.letrec((tie) => ({
