@@ -73,3 +73,8 @@ export function refuse(problems: readonly Problem[]): readonly Problem[] {
   if (problems.some((problem) => problem.severity === 'error')) throw new ProblemsError(problems);
   return problems;
 }
+
+/** Adds problems to others, one by one: there may be more of them than a call takes arguments. */
+export function addProblems(to: Problem[], more: readonly Problem[]): void {
+  for (const problem of more) to.push(problem);
+}

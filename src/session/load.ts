@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { addProblems, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import type { Declared } from '../kinds/kind.js';
 import {
@@ -55,12 +55,12 @@ export async function loadAll(
   for (const part of [server, manifests]) {
     if (part.status === 'fulfilled') continue;
     if (!(part.reason instanceof ProblemsError)) throw part.reason;
-    problems.push(...part.reason.problems);
+    addProblems(problems, part.reason.problems);
   }
   if (server.status === 'fulfilled') for (const secret of server.value.secrets) onSecret(secret);
   if (manifests.status === 'fulfilled') {
     tellSecrets(manifests.value, onSecret);
-    if (wanted) problems.push(...manifests.value.problems);
+    if (wanted) addProblems(problems, manifests.value.problems);
   }
   refuse(problems);
   if (server.status === 'rejected' || manifests.status === 'rejected') throw new ProblemsError(problems);
