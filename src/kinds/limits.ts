@@ -180,12 +180,13 @@ function lengthProblems(
 }
 
 function emptyProblems(
-  { fields, placeOf }: Declared,
+  object: Declared,
   profile: Profile,
   emptyIsNull: readonly string[],
   { filled = {}, notEmpty = [] }: KindLimits,
   refused: Refuse,
 ): Problem[] {
+  const { fields } = object;
   const empty = (value: Value | undefined): string =>
     value !== undefined && reveal(value) === '' ? 'empty' : 'white space alone';
   const unfilled = Object.entries(filled).flatMap(([field, instead]) => {
@@ -203,7 +204,7 @@ function emptyProblems(
         : `a "${field}" of white space alone becomes null`;
     const hint = `write ${field}: null`;
     if (notEmpty.includes(field)) return [refused(message, [field], hint)];
-    return [warning('becomes-null', `${message} (profile ${profile.name})`, [placeOf(field)], hint)];
+    return [warning('becomes-null', `${message} (profile ${profile.name})`, [object.placeOf(field)], hint)];
   });
   return [...unfilled, ...nulled];
 }

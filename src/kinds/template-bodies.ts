@@ -10,17 +10,22 @@ export function bodyProblems(template: Declared): Problem[] {
   return halves.flatMap((half) => bodyProblem(template, half) ?? []);
 }
 
-function bodyProblem({ fields, placeOf }: Declared, half: (typeof halves)[number]): Problem | undefined {
-  const text = textOf(fields[half]);
+function bodyProblem(template: Declared, half: (typeof halves)[number]): Problem | undefined {
+  const text = textOf(template.fields[half]);
   if (text === '') return undefined;
   if (isBlank(text)) {
     const message = `"${half}" is white space alone, which is no body of an email`;
     const hint = 'write the text, or declare "state: absent" to delete the template';
-    return error('body-blank', message, [placeOf(half)], hint);
+    return error('body-blank', message, [template.placeOf(half)], hint);
   }
   if (!text.includes('\0')) return undefined;
   const message = `"${half}" has a NUL character in it, at character ${characters(text.slice(0, text.indexOf('\0'))) + 1}`;
-  return error('body-nul', message, [placeOf(half)], 'no server can keep one: save the file as UTF-8 text');
+  return error(
+    'body-nul',
+    message,
+    [template.placeOf(half)],
+    'no server can keep one: save the file as UTF-8 text',
+  );
 }
 
 /** A template without the bodies that are refused. */

@@ -14,9 +14,10 @@ import type { ParsedDocument } from '../source/parsed.js';
 import { resolve } from '../source/resolve.js';
 import { Access, readsAtOnce } from './access.js';
 import { Bodies } from './bodies.js';
-import { type ReadDocument, readDocument } from './document.js';
+import { readDocument } from './document.js';
 import { type FoundManifests, findManifests, type ManifestFile, readManifest } from './files.js';
 import type { Meant } from './meant.js';
+import type { ReadDocument } from './reading.js';
 import { samplesFolder } from './samples.js';
 
 /** A manifest that was read, and its documents; one that something is wrong with declares nothing. */
@@ -154,13 +155,21 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     sources: parsedFiles.map(({ file, source, from, parsed }) => ({
       ...file,
       text: source.text,
-      documents: parsed.map((document, index) => ({
-        written: () => resolve(document.root, source, null).value,
-        declared: read[from + index]?.declared,
-      })),
+      documents: parsed.map((document, index) =>
+        sourceDocument(document, source, read[from + index]?.declared),
+      ),
     })),
     unread,
   };
+}
+
+/** Keeps nothing but what it is given, as long as the project is there. */
+function sourceDocument(
+  document: ParsedDocument,
+  source: SourceFile,
+  declared: Declared | undefined,
+): ManifestSource['documents'][number] {
+  return { written: () => resolve(document.root, source, null).value, declared };
 }
 
 function hasErrors(problems: readonly Problem[]): boolean {

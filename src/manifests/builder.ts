@@ -1,0 +1,188 @@
+import type { Problem } from '../base/problems.js';
+import {
+  ExactNumber,
+  type Fields,
+  identifierKey,
+  type Json,
+  reveal,
+  Sensitive,
+  type Value,
+} from '../base/values.js';
+import { type FieldType, isSecret } from '../kinds/fields.js';
+import type { Declared, Kind } from '../kinds/kind.js';
+import { FileReference } from '../kinds/schema.js';
+import { valuePlace } from '../source/check.js';
+import { type Note, pathKey } from '../source/resolve.js';
+import type { Node, Path } from '../source/tree.js';
+import type { Body, BodyRequest } from './bodies.js';
+import { DeclaredDocument, type Rooted } from './declared.js';
+import { forgottenFile } from './forgotten.js';
+import type { ReadDocument, Reading } from './reading.js';
+
+export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  );
+}
+
+/** Asks for a body file that a document names. */
+export function request(
+  reading: Reading,
+  root: Node,
+  path: Path,
+  file: string,
+  tainted: boolean,
+): BodyRequest {
+  return { manifest: reading.path, path: file, tainted, place: valuePlace(reading.file, root, path) };
+}
+
+/** Makes the declared object of a document that fits its schema. */
+export class Builder {
+  readonly #kind: Kind;
+  readonly #document: Rooted;
+  readonly #notes: ReadonlyMap<string, Note>;
+  readonly #reading: Reading;
+  /** The bodies by the path of their field. */
+  #bodies: Map<string, Body> | undefined;
+
+  constructor(kind: Kind, document: Rooted, notes: ReadonlyMap<string, Note>, reading: Reading) {
+    this.#kind = kind;
+    this.#document = document;
+    this.#notes = notes;
+    this.#reading = reading;
+  }
+
+  async build(data: { readonly [key: string]: unknown }, found: readonly Problem[]): Promise<ReadDocument> {
+    const references: { key: string; wanted: BodyRequest }[] = [];
+    this.#collect(data, [], references);
+    const contents = await Promise.all(references.map(({ wanted }) => this.#reading.bodies.read(wanted)));
+    const problems = [...found];
+    contents.forEach((content, index) => {
+      if (!('text' in content)) problems.push(content);
+      else {
+        this.#bodies ??= new Map();
+        this.#bodies.set(references[index]?.key ?? '', content);
+      }
+    });
+    for (const problem of await this.#forgotten(data)) problems.push(problem);
+    const failed = problems.some(({ severity }) => severity === 'error');
+    return { declared: failed ? undefined : this.#declared(data), problems };
+  }
+
+  /** The texts that stand where a body does, and name its file. */
+  async #forgotten(data: { readonly [key: string]: unknown }): Promise<Problem[]> {
+    const { file, bodies, path } = this.#reading;
+    const texts = Object.keys(this.#kind.fields).filter(
+      (field) => this.#kind.fields[field]?.type === 'body' && typeof data[field] === 'string',
+    );
+    if (texts.length === 0) return [];
+    const found = texts.map((field) => {
+      const text = data[field];
+      if (typeof text !== 'string' || this.#note([field])?.tainted) return undefined;
+      const place = valuePlace(file, this.#document.root, [field]);
+      return forgottenFile({ field, text, place, exists: (name) => bodies.has(path, name) });
+    });
+    return (await Promise.all(found)).flatMap((problem) => problem ?? []);
+  }
+
+  #collect(value: unknown, path: Path, references: { key: string; wanted: BodyRequest }[]): void {
+    if (value instanceof FileReference) {
+      const note = this.#note([...path, 'file']);
+      if (note?.unknown === true) return;
+      const wanted = request(
+        this.#reading,
+        this.#document.root,
+        [...path, 'file'],
+        value.file,
+        note?.tainted ?? false,
+      );
+      references.push({ key: pathKey(path), wanted });
+    } else if (Array.isArray(value)) {
+      value.forEach((item, index) => void this.#collect(item, [...path, index], references));
+    } else if (isObject(value)) {
+      for (const key of Object.keys(value)) this.#collect(value[key], [...path, key], references);
+    }
+  }
+
+  #declared(data: { readonly [key: string]: unknown }): Declared {
+    const kind = this.#kind;
+    const { file } = this.#reading;
+    const identity: { [part: string]: string } = {};
+    for (const part of kind.identity) {
+      // What came from a process variable must not get into an address.
+      const value = this.#value(data[part] ?? null, [part]);
+      if (typeof value === 'string') identity[part] = this.#identifier(part, value);
+    }
+    const fields: Fields = {};
+    for (const [name, type] of Object.entries(kind.fields)) {
+      if (data[name] !== undefined) fields[name] = this.#field(type, data[name], [name]);
+    }
+    return new DeclaredDocument(
+      {
+        kind: kind.name,
+        identity,
+        fields,
+        absent: data.state === 'absent',
+        whole: Array.isArray(data.whole) ? data.whole.filter((name) => typeof name === 'string') : [],
+        ...(typeof data.did_generation === 'number' ? { generation: data.did_generation } : {}),
+      },
+      { document: this.#document, file, bodies: this.#bodies },
+    );
+  }
+
+  /** An id in the one spelling by which objects are told apart; servers that take no other are left to refuse it. */
+  #identifier(part: string, value: string): string {
+    return part === 'name' || this.#reading.profile.limits?.uuids === true ? value : identifierKey(value);
+  }
+
+  #field(type: FieldType, value: unknown, path: Path): Value {
+    if (type.type === 'members' && isObject(value)) {
+      return Object.fromEntries(
+        Object.entries(value)
+          .filter(([, member]) => member !== undefined)
+          .map(([name, member]) => [
+            name,
+            this.#field(type.members[name] ?? { type: 'value' }, member, [...path, name]),
+          ]),
+      );
+    }
+    const plain = this.#value(value, path);
+    if (!isSecret(type) || plain === null) return plain;
+    const secret = reveal(plain);
+    this.#remember(secret);
+    return new Sensitive(secret);
+  }
+
+  #remember(secret: Json): void {
+    if (typeof secret === 'string') this.#reading.onSecret(secret);
+    else if (typeof secret === 'object' && secret !== null && !(secret instanceof ExactNumber))
+      Object.values(secret).forEach((part) => void this.#remember(part));
+  }
+
+  #value(value: unknown, path: Path): Value {
+    if (value instanceof FileReference) {
+      const text = this.#bodies?.get(pathKey(path))?.text ?? '';
+      return this.#note([...path, 'file'])?.tainted === true ? new Sensitive(text) : text;
+    }
+    if (Array.isArray(value)) return value.map((item, index) => this.#value(item, [...path, index]));
+    if (isObject(value)) {
+      return Object.fromEntries(
+        Object.entries(value)
+          .filter(([, member]) => member !== undefined)
+          .map(([key, member]) => [key, this.#value(member, [...path, key])]),
+      );
+    }
+    const leaf =
+      typeof value === 'string' ||
+      typeof value === 'number' ||
+      typeof value === 'boolean' ||
+      value instanceof ExactNumber
+        ? value
+        : null;
+    return this.#note(path)?.tainted === true ? new Sensitive(leaf) : leaf;
+  }
+
+  #note(path: Path): Note | undefined {
+    return this.#notes.size === 0 ? undefined : this.#notes.get(pathKey(path));
+  }
+}

@@ -1,0 +1,73 @@
+import type { KindName } from '../base/kind-names.js';
+import type { Place } from '../base/problems.js';
+import type { Span } from '../base/span.js';
+import type { Fields } from '../base/values.js';
+import type { Declared, Identity } from '../kinds/kind.js';
+import { startOf } from '../source/check.js';
+import type { SourceFile } from '../source/file.js';
+import type { ParsedDocument } from '../source/parsed.js';
+import { pathKey } from '../source/resolve.js';
+import { find, type Node, type Path } from '../source/tree.js';
+import type { Body } from './bodies.js';
+import { partOfText } from './written.js';
+
+/** A document whose tree is asked for when it is needed. */
+export type Rooted = Pick<ParsedDocument, 'root'>;
+
+/** Where a declared object is written. */
+interface Written {
+  readonly document: Rooted;
+  readonly file: SourceFile;
+  /** The bodies by the path of their field; undefined where there are none. */
+  readonly bodies: ReadonlyMap<string, Body> | undefined;
+}
+
+/** A declared object that tells its places when it is asked for them: they are needed where something is wrong. */
+export class DeclaredDocument implements Declared {
+  readonly kind: KindName;
+  readonly identity: Identity;
+  readonly fields: Fields;
+  readonly absent: boolean;
+  readonly whole: readonly string[];
+  declare readonly generation?: number;
+  readonly #written: Written;
+
+  constructor(object: Omit<Declared, 'place' | 'placeOf' | 'placeWithin' | 'remembered'>, written: Written) {
+    this.kind = object.kind;
+    this.identity = object.identity;
+    this.fields = object.fields;
+    this.absent = object.absent;
+    this.whole = object.whole;
+    if (object.generation !== undefined) this.generation = object.generation;
+    this.#written = written;
+  }
+
+  get place(): Place {
+    return this.placeOf();
+  }
+
+  placeOf(...path: (string | number)[]): Place {
+    const { file, document } = this.#written;
+    return placeOf(file, document.root, path);
+  }
+
+  placeWithin(field: string, part: Span | undefined): Place {
+    const { document, file, bodies } = this.#written;
+    const value = this.fields[field];
+    const body = bodies?.get(pathKey([field]));
+    if (body !== undefined && typeof value === 'string') return body.place(part);
+    const { root } = document;
+    const { node } = find(root, [field]);
+    const written =
+      part === undefined || node.type !== 'scalar' || typeof value !== 'string'
+        ? undefined
+        : partOfText(file.text, node.range, value, part);
+    return written === undefined ? placeOf(file, root, [field]) : file.place(written);
+  }
+}
+
+/** A field's key, or a list's element; where that isn't written, what is around it. */
+export function placeOf(file: SourceFile, root: Node, path: Path): Place {
+  const { node, key } = find(root, path);
+  return file.place(key ?? (node === root ? startOf(root) : node.range));
+}

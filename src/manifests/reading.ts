@@ -1,0 +1,27 @@
+import type { Problem } from '../base/problems.js';
+import type { Declared } from '../kinds/kind.js';
+import type { Profile } from '../server/profiles.js';
+import type { SourceFile } from '../source/file.js';
+import type { Variables } from '../source/variables.js';
+import type { Bodies } from './bodies.js';
+import type { Meant } from './meant.js';
+
+/** What reading a document takes. */
+export interface Reading {
+  readonly file: SourceFile;
+  /** The manifest's absolute path, which body files are relative to. */
+  readonly path: string;
+  readonly variables: Variables;
+  readonly profile: Profile;
+  readonly bodies: Bodies;
+  /** Gets every value of a secret field. */
+  readonly onSecret: (secret: string) => void;
+}
+
+export interface ReadDocument {
+  /** Undefined where something is wrong with the document. */
+  readonly declared: Declared | undefined;
+  /** Which object it is about; left out where that can't be told. */
+  readonly meant?: Meant;
+  readonly problems: readonly Problem[];
+}
