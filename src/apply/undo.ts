@@ -1,6 +1,7 @@
 import type { Place } from '../base/problems.js';
 import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
 import { addressOf } from '../kinds/address.js';
+import { altered } from '../kinds/declared.js';
 import { asElements, contrast, type FieldType, markSecrets, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
@@ -108,7 +109,7 @@ function movedOn(
     documents.some((other) => other.kind === kind && other.identity.id === id && other !== document);
   if (holders.length === 0 || holders.some(asLeft)) return undefined;
   return {
-    document: { ...document, fields: {} },
+    document: altered(document, { fields: {} }),
     left: [{ address: addressOf(kind, identity), path: succession.field, reason: CHANGED_SINCE }],
   };
 }
@@ -257,8 +258,8 @@ function withoutConflicts(
     if (parts.value !== undefined && !document.absent) fields[name] = parts.value;
   }
   const left = conflicts.map((path) => ({ address, path, reason: CHANGED_SINCE }));
-  if (!document.absent) return { document: { ...document, fields }, left };
-  return { document: left.length > 0 ? { ...document, absent: false } : document, left };
+  if (!document.absent) return { document: altered(document, { fields }), left };
+  return { document: left.length > 0 ? altered(document, { absent: false }) : document, left };
 }
 
 /** What of a field's old value may be put back, and the paths that somebody changed since. */

@@ -8,8 +8,11 @@ export interface Identity {
   readonly [part: string]: string;
 }
 
-/** One manifest document after checking: plain data, with body files read and secrets wrapped. */
-export interface Declared {
+/**
+ * One manifest document after checking: plain data, with body files read and secrets wrapped. It is declared as a class
+ * since a copy by `...` would lose its places, which the compiler then tells: `altered` makes one that has them.
+ */
+export declare abstract class Declared {
   readonly kind: KindName;
   readonly identity: Identity;
   /** The managed fields: what the document mentions, beside identity and directives. */
@@ -23,7 +26,7 @@ export interface Declared {
   /** It comes from a journal and not from a manifest, so that names in it may be old ones. */
   readonly remembered?: true;
   /** The document's first key. */
-  readonly place: Place;
+  get place(): Place;
   /** Where a field stands, for warnings; the document's own place where it isn't known. */
   placeOf(...path: (string | number)[]): Place;
   /**
@@ -31,4 +34,20 @@ export interface Declared {
    * part, its file as a whole, or the field's place in the manifest.
    */
   placeWithin(field: string, part: Span | undefined): Place;
+}
+
+/** The same document with something else in it. */
+export function altered(
+  declared: Declared,
+  changes: Partial<Pick<Declared, 'fields' | 'absent' | 'whole' | 'remembered'>>,
+): Declared {
+  return {
+    ...declared,
+    ...changes,
+    get place() {
+      return declared.place;
+    },
+    placeOf: (...path) => declared.placeOf(...path),
+    placeWithin: (field, part) => declared.placeWithin(field, part),
+  };
 }

@@ -1,5 +1,6 @@
 import { error, type Problem } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
+import { altered } from './declared.js';
 import type { Declared } from './kind.js';
 import { characters, isBlank, textOf } from './texts.js';
 
@@ -34,7 +35,7 @@ export function withUsableBodies(template: Declared): Declared {
   const fields = Object.entries(template.fields).filter(
     ([field]) => !unusable.some((half) => half === field),
   );
-  return { ...template, fields: Object.fromEntries(fields) };
+  return altered(template, { fields: Object.fromEntries(fields) });
 }
 
 /** The bodies of a template that are known. */

@@ -1,6 +1,7 @@
 import { noProgress } from '../base/progress.js';
 import type { Fields } from '../base/values.js';
 import { addressOf } from '../kinds/address.js';
+import { altered } from '../kinds/declared.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import type { Owed } from '../kinds/loss.js';
@@ -66,13 +67,12 @@ export function replanOf(
       if (one === undefined) return undefined;
       const known = planned.recorded(apply.key) ?? NO_RECORD;
       const asked = decider.adjusted(one, undefined);
-      const before: Declared = {
-        ...asked,
+      const before = altered(asked, {
         fields: picked(apply.before, Object.keys(apply.expected)),
         absent: false,
         remembered: true,
-      };
-      const declared = aim === 'asked' ? asked : { ...before, whole: Object.keys(before.fields) };
+      });
+      const declared = aim === 'asked' ? asked : altered(before, { whole: Object.keys(before.fields) });
       const change = decider.compare(one, live, { ...known, owed }, declared);
       if (change.action !== 'update' || change.requests.length === 0) return undefined;
       // What the object had before the first of the requests, which is what undoing leads back to.
@@ -96,7 +96,7 @@ export function referring(subjects: readonly Subject[], { state, hasher }: Build
     const { owed } = recordOf(state, addressOf(kind, identity), hasher) ?? {};
     if (owed === undefined) return [declared];
     const fields = 'before' in owed ? owed.before : owed.lost;
-    return [declared, { ...undocumented(kind, identity), fields }];
+    return [declared, altered(undocumented(kind, identity), { fields })];
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Place } from '../base/problems.js';
 import { type Fields, type Json, mapValues, reveal, same } from '../base/values.js';
 import { addressOf } from '../kinds/address.js';
+import { altered } from '../kinds/declared.js';
 import type { Declared, Finding, Identity, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { References } from '../kinds/references.js';
@@ -221,9 +222,10 @@ function withoutDiffering(draft: Draft, options: FreshOptions): void {
   const trouble = (declared: Declared): string | undefined => troubleOf(declared, finding.live, options);
   if (trouble(declaredOf(draft, 0)) === undefined) return;
   for (const field of [...draft.fields.keys()]) {
-    const { fields, ...rest } = declaredOf(draft, 0);
-    const value = fields[field];
-    const found = value === undefined ? undefined : trouble({ ...rest, fields: { [field]: value } });
+    const declared = declaredOf(draft, 0);
+    const value = declared.fields[field];
+    const found =
+      value === undefined ? undefined : trouble(altered(declared, { fields: { [field]: value } }));
     if (found === undefined) continue;
     draft.left.push(`${field}: ${found}`);
     drop(draft, field);

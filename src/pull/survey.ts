@@ -1,4 +1,5 @@
 import { error, type Problem } from '../base/problems.js';
+import { altered } from '../kinds/declared.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kinds as everyKind } from '../kinds/index.js';
 import type { Asked, Declared, Discovered, Finding, Kind } from '../kinds/kind.js';
@@ -46,10 +47,9 @@ export async function survey(
   );
   const referring = [
     ...declared,
-    ...found.map(({ kind, finding: { identity, live } }) => ({
-      ...undocumented(kind.name, identity),
-      fields: live.fields,
-    })),
+    ...found.map(({ kind, finding: { identity, live } }) =>
+      altered(undocumented(kind.name, identity), { fields: live.fields }),
+    ),
   ];
   const needed = new Set(
     referring.flatMap((one) => kinds.find(({ name }) => name === one.kind)?.refersTo?.(one, profile) ?? []),

@@ -1,6 +1,7 @@
 import { error, type Place, type Problem } from '../base/problems.js';
 import { isMap, type Json, mapValues, same, type Value } from '../base/values.js';
 import { addressOf } from '../kinds/address.js';
+import { altered } from '../kinds/declared.js';
 import { value as plain } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live } from '../kinds/kind.js';
@@ -133,7 +134,7 @@ class Updating {
       const trouble = troubleOf(this.#declared, this.#live, this.#options);
       if (trouble !== undefined) problems.push(left(trouble, this.#declared.place));
     }
-    const declared = { ...this.#declared, fields: values };
+    const declared = altered(this.#declared, { fields: values });
     return { address: this.#address, fields, bodies, declared, toSet, left: problems };
   }
 
@@ -187,6 +188,6 @@ class Updating {
 
   /** What a plan would say if the document declared this field alone. */
   #trouble(field: string, value: Value): string | undefined {
-    return troubleOf({ ...this.#declared, fields: { [field]: value } }, this.#live, this.#options);
+    return troubleOf(altered(this.#declared, { fields: { [field]: value } }), this.#live, this.#options);
   }
 }
