@@ -92,13 +92,12 @@ describe('a warning of a changed template', () => {
   it('stands in the body that the document declares', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { html_content: html });
     const parts: (object | undefined)[] = [];
-    const declared: Declared = {
-      ...declaredTemplate({ html_content: html }),
-      placeWithin: (_, part) => {
+    const declared = Object.assign(declaredTemplate({ html_content: html }), {
+      placeWithin: ((_, part) => {
         parts.push(part);
         return { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3, length: 1, text: 'x' };
-      },
-    };
+      }) satisfies Declared['placeWithin'],
+    });
     const place = { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3 };
     expect(templateWarnings(change, declared, { levels: {} }).warnings).toMatchObject([
       { code: 'image-without-alt', place },
@@ -110,10 +109,14 @@ describe('a warning of a changed template', () => {
     const images = (count: number) => `<meta charset="utf-8">${'<img>'.repeat(count)}`;
     const told = (count: number) => {
       const change = templateChange({}, { html_content: images(count) });
-      const declared: Declared = {
-        ...declaredTemplate({ html_content: images(count) }),
-        placeWithin: (_, part) => ({ file: 'a.html', line: 1, column: (part?.start ?? 0) + 1, length: 1 }),
-      };
+      const declared = Object.assign(declaredTemplate({ html_content: images(count) }), {
+        placeWithin: ((_, part) => ({
+          file: 'a.html',
+          line: 1,
+          column: (part?.start ?? 0) + 1,
+          length: 1,
+        })) satisfies Declared['placeWithin'],
+      });
       const [warning] = templateWarnings(change, declared, { levels: {} }).warnings;
       const [problem] = checkDeclaredTemplates([declared], { levels: {} });
       expect(problem?.places.map(({ column }) => column)).toEqual(
