@@ -122,19 +122,22 @@ ${profile === 'boruta' ? `roles:\n  - {id: ${viewer.id}, name: viewer}\n` : ''}o
 `;
 }
 
-/** Email templates of a size, of as many backends: what the server has, and what the files say. */
+/** Email templates, of as many backends: what the server has, and what the files say; the same declaration is in the same files. */
 export function templates(pairs) {
   const files = { 'idops.yaml': config('documented') };
   const documents = [];
   const [backends, stored] = [[], []];
+  const names = new Map();
   for (const [index, { live, declared }] of pairs.entries()) {
     const backendId = idOf(2, index);
     backends.push({ ...backend, id: backendId });
     stored.push({ id: idOf(3, index), backend_id: backendId, type: 'tx_code', ...live });
-    files[`emails/${index}.txt`] = declared.txt_content;
-    files[`emails/${index}.html`] = declared.html_content;
+    const name = names.get(declared) ?? index;
+    names.set(declared, name);
+    files[`emails/${name}.txt`] = declared.txt_content;
+    files[`emails/${name}.html`] = declared.html_content;
     documents.push(
-      `kind: EmailTemplate\nbackend_id: ${backendId}\ntype: tx_code\ntxt_content: {file: ../emails/${index}.txt}\nhtml_content: {file: ../emails/${index}.html}\n`,
+      `kind: EmailTemplate\nbackend_id: ${backendId}\ntype: tx_code\ntxt_content: {file: ../emails/${name}.txt}\nhtml_content: {file: ../emails/${name}.html}\n`,
     );
   }
   return { files: { ...files, ...manifests(documents) }, seed: { ...nothing, backends, templates: stored } };
