@@ -50,6 +50,7 @@ if (values.quick && values.write)
 
 // What a scenario wrote is removed then too.
 process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
 
 const measured = { ...surroundings(), scenarios: {} };
 const failed = [];
