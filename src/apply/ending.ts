@@ -182,3 +182,12 @@ export function asResult({ address, label, action }: Change, outcome: Outcome): 
     ...(notes.length === 0 ? {} : { notes }),
   };
 }
+
+/** Whether an answer tells what updates do on its server: one to a refused update, or to a DELETE, may be anybody's. */
+export function tells({ action }: Change, outcome: Outcome | undefined): boolean {
+  return action !== 'delete' && outcome !== undefined && isSuccess(outcome);
+}
+
+function isSuccess({ httpStatus }: Outcome): boolean {
+  return httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
+}

@@ -20,7 +20,7 @@ import type { Reader } from '../server/reader.js';
 import { adviceFor } from '../server/recognise.js';
 import type { Writer } from '../server/writer.js';
 import { Attempt, type Attempted, EXPIRED, type Recorder } from './attempt.js';
-import { advised, asResult, brokenOff, type Open, type Outcome, skipped } from './ending.js';
+import { advised, asResult, brokenOff, type Open, type Outcome, skipped, tells } from './ending.js';
 import { Places } from './places.js';
 import { type Pause, readBackAll, readBackOne } from './read-back.js';
 import type { ChangeResult } from './result.js';
@@ -380,15 +380,6 @@ class Execution {
       throw failure;
     }
   }
-}
-
-/** Whether an answer tells what updates do on its server: one to a refused update, or to a DELETE, may be anybody's. */
-function tells({ action }: Change, outcome: Outcome | undefined): boolean {
-  return action !== 'delete' && outcome !== undefined && isSuccess(outcome);
-}
-
-function isSuccess({ httpStatus }: Outcome): boolean {
-  return httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 }
 
 function isSame(one: WriteRequest, other: WriteRequest): boolean {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Path } from './tree.js';
 
 /** The schemas that a value at a path may fit, the alternatives of a union each for itself. */
