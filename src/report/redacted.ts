@@ -51,12 +51,25 @@ function redactChange(change: Change, redactor: Redactor): Change {
     warnings: change.warnings.map((warning) => redactWarning(warning, redactor)),
     reason: reason === null ? null : redactor.redactSentence(reason),
     declaredAt: declaredAt === null ? null : redactNames(declaredAt, redactor.redactFile),
-    apply: {
-      ...apply,
-      key: redactAddress(apply.key, redactor),
-      identity: mapValues(apply.identity, redactor.redactName),
-      expected: redactFields(apply.expected, redactor),
-      before: redactFields(apply.before, redactor),
+    apply: redactApply(apply, redactor),
+  };
+}
+
+/** The whole values are searched where they are shown: most of a large plan's objects are unchanged, and theirs aren't. */
+function redactApply({ expected, before, ...apply }: Change['apply'], redactor: Redactor): Change['apply'] {
+  let shown: Fields | undefined;
+  let shownBefore: Fields | undefined;
+  return {
+    ...apply,
+    key: redactAddress(apply.key, redactor),
+    identity: mapValues(apply.identity, redactor.redactName),
+    get expected() {
+      shown ??= redactFields(expected, redactor);
+      return shown;
+    },
+    get before() {
+      shownBefore ??= redactFields(before, redactor);
+      return shownBefore;
     },
   };
 }

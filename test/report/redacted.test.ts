@@ -109,6 +109,25 @@ describe('the redaction of a plan', () => {
     expect(shown.changes[0]?.fields.map(({ sensitive }) => sensitive)).toEqual([true, false]);
   });
 
+  it('looks through whole values where they are shown alone', () => {
+    const redactor = redactorOf('the-credential');
+    const searched: string[] = [];
+    const watched = {
+      ...redactor,
+      redact(text: string) {
+        searched.push(text);
+        return redactor.redact(text);
+      },
+    };
+    const made = changeOf({ action: 'unchanged' });
+    const change = { ...made, apply: { ...made.apply, expected: { label: 'is the-credential' } } };
+    const [shown] = redactPlan(planOf([change]), watched).changes;
+    expect(searched).not.toContain('is the-credential');
+    expect(shown?.apply.expected).toEqual({ label: 'is (sensitive)' });
+    expect({ ...shown?.apply }.expected).toEqual({ label: 'is (sensitive)' });
+    expect(searched.filter((text) => text === 'is the-credential')).toHaveLength(1);
+  });
+
   it('leaves short credentials in names, where they stand by chance', () => {
     const plan = planOf([changeOf({ fields: [fieldOf({ after: 'acme' })] })]);
     const [change] = redactPlan(plan, redactorOf('acme')).changes;
