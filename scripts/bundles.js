@@ -32,7 +32,7 @@ const oneMatcher = {
  * @type {(entry: string, outdir: string) => import('esbuild').BuildOptions}
  */
 export const cliBundle = (entry, outdir) => ({
-  entryPoints: { [basename(entry, '.ts')]: entry, worker: 'src/source/worker.ts' },
+  entryPoints: { [basename(entry, '.ts')]: entry, thread: 'src/source/thread.ts' },
   outdir,
   bundle: true,
   splitting: true,

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { SourceFile } from './file.js';
 import type { ParsedFile } from './parsed.js';
 import type { PlacedTape, Tape } from './tape.js';
-import type { Done, Job } from './worker.js';
+import type { Done, Job } from './thread.js';
 import { parseYaml } from './yaml.js';
 
 /** From so many characters on, starting threads takes less than it saves. */
@@ -30,7 +30,7 @@ export async function* parseAll<T extends Given>(
   files: readonly T[],
 ): AsyncGenerator<{ readonly of: T; readonly parsed: ParsedFile }> {
   const length = files.reduce((sum, { source }) => sum + source.text.length, 0);
-  const script = new URL('./worker.js', import.meta.url);
+  const script = new URL('./thread.js', import.meta.url);
   // The action is one file.
   const isBeside = length >= WORTHWHILE && availableParallelism() > 1 && existsSync(fileURLToPath(script));
   if (!isBeside) {
