@@ -16364,18 +16364,19 @@ address:redactAddress(change2.address,redactor),...redactLabel(change2,redactor)
 redactSentence),requests:change2.requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.redactName)})),
 fields:change2.fields.map(field2=>redactField(field2,redactor)),warnings:change2.warnings.map(warning4=>redactWarning(warning4,
 redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===null?null:redactNames(declaredAt,
-redactor.redactFile),apply:{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),
-expected:redactFields(apply.expected,redactor),before:redactFields(apply.before,redactor)}}}function redactLabel({label:label2},{
-redact}){return label2===void 0?{}:{label:redact(label2)}}function redactWarning({message,place:place2,places,...rest},redactor){
-const redacted=one=>redactNames(one,redactor.redactFile);return{...rest,message:redactor.redactSentence(message),...place2===
-void 0?{}:{place:redacted(place2)},...places===void 0?{}:{places:places.map(redacted)}}}function redactField(field2,redactor){
-const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after=redactValue(field2.after,redactor);
-const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.length);const path=name2+(field2.type===
-"map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after)&&!same(field2.
-before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after,sensitive:field2.
-sensitive||hidden,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===void 0||holdsSensitive(
-drift.recorded))return{...drift&&{drift}};const shown2=redactValue(drift.recorded,redactor);const hidden=before!==void 0&&
-!holdsSensitive(before)&&same(shown2,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden?
+redactor.redactFile),apply:redactApply(apply,redactor)}}function redactApply({expected,before,...apply},redactor){let shown2;
+let shownBefore;return{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),
+get expected(){shown2??=redactFields(expected,redactor);return shown2},get before(){shownBefore??=redactFields(before,redactor);
+return shownBefore}}}function redactLabel({label:label2},{redact}){return label2===void 0?{}:{label:redact(label2)}}function redactWarning({
+message,place:place2,places,...rest},redactor){const redacted=one=>redactNames(one,redactor.redactFile);return{...rest,message:redactor.
+redactSentence(message),...place2===void 0?{}:{place:redacted(place2)},...places===void 0?{}:{places:places.map(redacted)}}}
+function redactField(field2,redactor){const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after=redactValue(
+field2.after,redactor);const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.length);const path=name2+
+(field2.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after)&&
+!same(field2.before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after,
+sensitive:field2.sensitive||hidden,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===
+void 0||holdsSensitive(drift.recorded))return{...drift&&{drift}};const shown2=redactValue(drift.recorded,redactor);const hidden=before!==
+void 0&&!holdsSensitive(before)&&same(shown2,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden?
 new Sensitive(null):shown2}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
 field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===fields3[name2])?fields3:redacted}function redactValue(value3,redactor){
 if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(
@@ -18299,7 +18300,7 @@ file,placed,at3,root))}}return{documents,problems:[]}}var TapedDocument=class{br
 this.#file=file;this.#placed=placed;this.#at=at3;this.#root=root}get root(){const root=this.#root??new TapeReader(this.#file,
 this.#placed,{at:this.#at,hides:false}).next();if(root===void 0)throw new Error("a tape that was read can be read again");
 return root}forget(){this.#root=void 0}};var WORTHWHILE=5e5;var PART=2e5;var MOST_THREADS=4;var AHEAD2=2;async function*parseAll(files){const length2=files.reduce(
-(sum,{source})=>sum+source.text.length,0);const script=new URL("./worker.js",import.meta.url);const isBeside=length2>=WORTHWHILE&&
+(sum,{source})=>sum+source.text.length,0);const script=new URL("./thread.js",import.meta.url);const isBeside=length2>=WORTHWHILE&&
 availableParallelism2()>1&&existsSync3(fileURLToPath2(script));if(!isBeside){for(const of of files)yield{of,parsed:parseYaml(
 of.source)};return}const threads=new Threads(script);try{const parts=files.map(({source})=>threads.takeApart(source.text));
 threads.start();for(const[index,of]of files.entries()){const tapes=await Promise.all(parts[index]??[]);parts[index]=[];const plain3=tapes.
