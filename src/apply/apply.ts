@@ -264,13 +264,13 @@ function journalRecorder(
         error: null,
       });
     },
-    async settled(change, outcome, queued) {
+    async settled(change, outcome) {
       const at = now().toISOString();
       const after = await withSlowHashes(() =>
         outcome.after === undefined ? null : stored(concealAll(outcome.after, change.apply.expected), hasher),
       );
       await record(change, outcome, at);
-      const written = journal.write({
+      await journal.write({
         type: 'answered',
         seq: sequences.get(change) ?? 0,
         at,
@@ -286,8 +286,6 @@ function journalRecorder(
           ? {}
           : { notes: outcome.notes.map(redactor.redactSentence) }),
       });
-      queued?.();
-      await written;
     },
   };
 }

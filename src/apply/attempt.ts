@@ -31,11 +31,8 @@ export interface Recorder {
   sending(change: Change, request: WriteRequest | null, last: boolean): Promise<void>;
   /** After the answer to a request that another one of the same change follows. */
   answered(change: Change, httpStatus: number, attempts: number): Promise<void>;
-  /**
-   * After a change's last answer, when it is known what became of it. `queued` is called when the line is on its way, before
-   * any that is written later.
-   */
-  settled(change: Change, outcome: Outcome, queued?: () => void): Promise<void>;
+  /** After a change's last answer, when it is known what became of it. */
+  settled(change: Change, outcome: Outcome): Promise<void>;
 }
 
 /** Brings back an object that an update took something from: to what was asked for, or to what was there before. */

@@ -21,7 +21,6 @@ import { adviceFor } from '../server/recognise.js';
 import type { Writer } from '../server/writer.js';
 import { Attempt, type Attempted, EXPIRED, type Recorder } from './attempt.js';
 import { advised, asResult, brokenOff, type Open, type Outcome, skipped, tells } from './ending.js';
-import { Places } from './places.js';
 import { type Pause, readBackAll, readBackOne } from './read-back.js';
 import type { ChangeResult } from './result.js';
 
@@ -79,9 +78,6 @@ class Execution {
   /** Why nothing more of a kind may be sent. */
   readonly #harmful = new Map<KindName, string>();
   #stop: string | undefined;
-  /** What kept a line from the disk, in its own words. */
-  #unrecorded: { readonly failure: unknown } | undefined;
-  readonly #places = new Places();
   /** The kinds of which the one that was to take over from another couldn't. */
   readonly #unsucceeded = new Set<KindName>();
 
@@ -133,15 +129,7 @@ class Execution {
         await send(change);
         known = tells(change, this.#outcomes.get(change));
       }
-      await settle(
-        rest.map(async (change) => {
-          const work = (): Promise<void> => send(change);
-          if (kind.sequential) return await limit(work);
-          // While its last line goes to the disk another may begin: one flush serves that and the first line of the other.
-          const { ended } = await limit(() => this.#places.untilGivenUp(change, work));
-          await ended;
-        }),
-      );
+      await settle(rest.map((change) => limit(() => send(change))));
     } finally {
       await this.#conclude(kind, open);
     }
@@ -258,15 +246,11 @@ class Execution {
 
   #attempt(kind: Kind, begun: () => void): Attempt {
     const { recorder, replan } = this.#options;
-    let isBegun = false;
     return new Attempt(kind, {
       ...this.#options,
       recorder: {
         sending: async (...line) => {
           await this.#guard(() => recorder.sending(...line));
-          // A line of the change before it may have failed meanwhile.
-          if (!isBegun && this.#unrecorded !== undefined) throw this.#unrecorded.failure;
-          isBegun = true;
           begun();
         },
         answered: (...line) => this.#guard(() => recorder.answered(...line)),
@@ -352,7 +336,7 @@ class Execution {
     if (takesOver(planned) && outcome.status !== 'applied') this.#unsucceeded.add(planned.kind);
     this.#outcomes.set(planned, outcome);
     this.#hear(planned, outcome.after ?? {});
-    await this.#guard(() => this.#options.recorder.settled(sent, outcome, this.#places.givingUp(planned)));
+    await this.#guard(() => this.#options.recorder.settled(sent, outcome));
     const { status, error, gist } = outcome;
     const { address } = planned;
     this.#options.progress.step({ address, status, error, ...(gist === undefined ? {} : { gist }) });
@@ -372,7 +356,6 @@ class Execution {
     try {
       await write();
     } catch (failure) {
-      this.#unrecorded ??= { failure };
       this.#stop ??=
         failure instanceof ProblemsError
           ? 'not sent: the lock of the state was lost'

@@ -1,5 +1,3 @@
-import { EventEmitter, once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { arrange } from '../../src/plan/order.js';
 import type { Change } from '../../src/plan/plan.js';
@@ -417,56 +415,6 @@ describe('a disk that takes nothing more', () => {
     expect(log.filter((line) => line.startsWith('P'))).toEqual(['PATCH users/a']);
     expect(fatal).toBeDefined();
     expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'skipped', 'Client/c': 'skipped' });
-  });
-
-  it('under way lets the next change begin, whose request waits for its own line', async () => {
-    const sent = new EventEmitter();
-    // The first goes alone, since nobody knows what updates do there.
-    const { log, statuses } = await run([user('a'), user('b'), user('c')], {
-      concurrency: 1,
-      respond: (request, number) => {
-        if (number === 3) sent.emit('third');
-        return obliging(request);
-      },
-      flush: async (line) => {
-        if (line === 'settled User/b') await once(sent, 'third');
-      },
-    });
-    expect(log.slice(3)).toEqual([
-      'sending User/b',
-      'PATCH users/b',
-      'settled User/b',
-      'sending User/c',
-      'PATCH users/c',
-      'settled User/c',
-    ]);
-    expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'applied', 'User/c': 'applied' });
-  });
-
-  it('that fails on its way keeps the request of the next change from being sent', async () => {
-    const begun = new EventEmitter();
-    const { log, fatal, statuses } = await run([user('a'), user('b'), user('c'), user('d')], {
-      concurrency: 1,
-      respond: obliging,
-      disk: (line) => {
-        if (line === 'sending User/c') begun.emit('third');
-      },
-      flush: async (line) => {
-        // Lines come to the disk one after the other.
-        if (line === 'sending User/c') await setImmediate();
-        if (line !== 'settled User/b') return;
-        await once(begun, 'third');
-        throw new Error('no space left');
-      },
-    });
-    expect(log.slice(3)).toEqual(['sending User/b', 'PATCH users/b', 'settled User/b', 'sending User/c']);
-    expect(fatal).toBeDefined();
-    expect(statuses).toEqual({
-      'User/a': 'applied',
-      'User/b': 'applied',
-      'User/c': 'skipped',
-      'User/d': 'skipped',
-    });
   });
 
   it('does not make a request whose outcome is open look as if it had not been sent', async () => {

@@ -30,8 +30,6 @@ export interface Rig {
   readonly probed?: Probed;
   /** Called before a line is written; what it throws is what the disk says. */
   readonly disk?: (line: string) => void;
-  /** What a line waits for that is on its way to the disk. */
-  readonly flush?: (line: string) => Promise<void>;
 }
 
 export interface Ran extends Executed {
@@ -88,16 +86,13 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
     recorder: {
       async sending(change, request) {
         line(`sending ${change.address}${request === null ? ' nothing' : ''}`);
-        await rig.flush?.(`sending ${change.address}`);
       },
       async answered(change) {
         line(`answered ${change.address}`);
       },
-      async settled(change, outcome, queued) {
+      async settled(change, outcome) {
         line(`settled ${change.address}`);
         outcomes.set(change.address, outcome);
-        queued?.();
-        await rig.flush?.(`settled ${change.address}`);
       },
     },
     concurrency: rig.concurrency ?? 10,

@@ -181,8 +181,8 @@ class FileJournal implements Journal {
   }
 
   async #flush(): Promise<void> {
-    // The lines of one turn of the event loop go together, with what the answers of that turn lead to.
-    await new Promise((next) => setImmediate(next));
+    // The lines of one turn of the event loop go together.
+    await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
       this.#waiting = [];
