@@ -16849,9 +16849,7 @@ if(change2.action==="update")return verify(kind,change2.apply.expected,answer);c
 action==="regenerate"&&typeof answer[regeneration2?.field??""]!=="string";return{different:[],differing:[],unverified:missing3&&
 regeneration2!==void 0?[regeneration2.field]:[]}}function notesOf({regeneration:regeneration2},change2,answer){if(change2.
 action!=="regenerate"||regeneration2===void 0)return[];const{[regeneration2.field]:before}=change2.apply.before;return typeof before===
-"string"&&before===answer[regeneration2.field]?[regeneration2.same(before)]:[]}var Places=class{#held=new Map;untilGivenUp(change2,work){return new Promise(resolve18=>{const ended=Promise.resolve().then(
-work).finally(()=>this.#held.delete(change2));const free=()=>resolve18({ended});this.#held.set(change2,free);ended.then(
-free,free)})}givingUp(change2){return this.#held.get(change2)}};var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#called=new Map;#names=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unrecorded;#places=new Places;#unsucceeded=new Set;constructor(options){
+"string"&&before===answer[regeneration2.field]?[regeneration2.same(before)]:[]}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#called=new Map;#names=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action:action2})=>action2!=="unchanged"&&action2!==
 "blocked");const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){
 const level3=todo.filter(change2=>change2.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,
@@ -16861,12 +16859,11 @@ this.#names)},this.#outcomes.get(change2)??skipped(NOT_SENT))),fatal}}async#leve
 concurrency);const open9=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==void 0)open9.
 push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){const change2=rest.
 shift();if(change2===void 0)break;await send(change2);known3=tells2(change2,this.#outcomes.get(change2))}await settle(rest.
-map(async change2=>{const work=()=>send(change2);if(kind.sequential)return await limit2(work);const{ended}=await limit2(
-()=>this.#places.untilGivenUp(change2,work));await ended}))}finally{await this.#conclude(kind,open9)}}async#change(kind,planned){
-const reason=this.#reasonToSkip(planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(
-planned.address);if(planned.action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(
-planned,planned,{...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.
-now()-FRESH);let begun;for(let round=1;round<=ROUNDS;round+=1){const change2=await this.#asItIsNow(planned,since);if(typeof change2===
+map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open9)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(planned.address);if(planned.
+action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(planned,planned,
+{...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);
+let begun;for(let round=1;round<=ROUNDS;round+=1){const change2=await this.#asItIsNow(planned,since);if(typeof change2===
 "string")return await this.#giveUp(planned,begun,change2);const sent=await this.#sendOnce(kind,planned,change2);if(sent!==
 EXPIRED)return sent;since=performance.now();begun=change2}return await this.#giveUp(planned,begun,"not sent: what was re\
 ad for it got too old each time")}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(planned,reason);
@@ -16887,38 +16884,36 @@ void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return
 this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told4.name}\
 ; what to do is said there`)}const marked=harms&&sure?{...outcome3,otherProfile:told4.name}:outcome3;return better===void 0?
 advised(marked,adviceFor(told4)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
-()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;let isBegun=false;return new Attempt(kind,
-{...this.#options,recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));if(!isBegun&&this.#unrecorded!==
-void 0)throw this.#unrecorded.failure;isBegun=true;begun()},answered:(...line)=>this.#guard(()=>recorder.answered(...line))},
-repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){let begun=false;try{
-return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.set(planned,brokenOff(
-failure2));throw failure2}}async#asItIsNow(planned,since){const{replan}=this.#options;if(planned.requests.length===0||replan.
-observedAt>=since)return planned;let change2;try{change2=await replan.again(planned,since)}catch(failure2){const failures=failuresIn(
-failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof ServerFailure)this.#remember(
-one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what is there now could not be read\
-: ${why}`}if(change2===void 0)return planned;const moved=movedSince(planned,change2);const other=change2.requests.filter(
-request5=>!planned.requests.some(named6=>isSame(named6,request5)));if(moved.length===0&&other.length>0){const names3=other.
-map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now takes a request tha\
-t the plan did not name (${names3}); plan again, and review it`}if(moved.length===0)return{...change2,apply:{...change2.
-apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the plan was made (${moved.
-join(", ")}); plan again, and review it`}#skip(change2,reason){this.#outcomes.set(change2,skipped(reason));this.#options.
-progress.step({address:change2.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change2){if(this.#stop!==
-void 0)return this.#stop;const harm=this.#harmful.get(change2.kind);if(harm!==void 0)return harm;if(this.#options.signal.
-aborted)return"interrupted before it was sent";for(const{operation}of change2.requests){const forbidden=this.#forbidden.
+()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,
+recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
+()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){
+let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.
+set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){const{replan}=this.#options;if(planned.requests.
+length===0||replan.observedAt>=since)return planned;let change2;try{change2=await replan.again(planned,since)}catch(failure2){
+const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof
+ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
+s there now could not be read: ${why}`}if(change2===void 0)return planned;const moved=movedSince(planned,change2);const other=change2.
+requests.filter(request5=>!planned.requests.some(named6=>isSame(named6,request5)));if(moved.length===0&&other.length>0){
+const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
+takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved.length===0)return{...change2,
+apply:{...change2.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
+lan was made (${moved.join(", ")}); plan again, and review it`}#skip(change2,reason){this.#outcomes.set(change2,skipped(
+reason));this.#options.progress.step({address:change2.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change2){
+if(this.#stop!==void 0)return this.#stop;const harm=this.#harmful.get(change2.kind);if(harm!==void 0)return harm;if(this.#options.
+signal.aborted)return"interrupted before it was sent";for(const{operation}of change2.requests){const forbidden=this.#forbidden.
 get(operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.#unsucceeded.has(change2.kind)&&givesUp(
 change2))return kindOf(change2.kind).succession?.failed;return void 0}#remember(failure2,written4){if(failure2.kind==="u\
 nauthorized")this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written4!==
 void 0&&written4.traits[this.#options.profile.name].protects===true)return;this.#forbidden.set(failure2.scope,`not sent:\
  the credentials lack the scope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome3){if(takesOver(planned)&&outcome3.
 status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome3);this.#hear(planned,outcome3.
-after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3,this.#places.givingUp(planned)));const{status,
-error:error3,gist}=outcome3;const{address:address2}=planned;this.#options.progress.step({address:address2,status,error:error3,
-...gist===void 0?{}:{gist}})}#hear(planned,after){const kind=kindOf(planned.kind);const called2=kind.naming===void 0?kind.
-called?.(after):void 0;if(called2!==void 0)this.#called.set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(
-after)??{}))this.#names.set(id,name2)}async#guard(write){try{await write()}catch(failure2){this.#unrecorded??={failure:failure2};
-this.#stop??=failure2 instanceof ProblemsError?"not sent: the lock of the state was lost":"not sent: the journal could n\
-ot be written";throw failure2}}};function isSame(one,other){const path=({operation,params})=>operationPath(operation,params);
-return one.operation===other.operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof
+after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3));const{status,error:error3,gist}=outcome3;
+const{address:address2}=planned;this.#options.progress.step({address:address2,status,error:error3,...gist===void 0?{}:{gist}})}#hear(planned,after){
+const kind=kindOf(planned.kind);const called2=kind.naming===void 0?kind.called?.(after):void 0;if(called2!==void 0)this.#called.
+set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(after)??{}))this.#names.set(id,name2)}async#guard(write){
+try{await write()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError?"not sent: the lock of the state was lo\
+st":"not sent: the journal could not be written";throw failure2}}};function isSame(one,other){const path=({operation,params})=>operationPath(
+operation,params);return one.operation===other.operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof
 ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="not sent: the run ended early";init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){const change2=compareFields(
 given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;const shown2=field2=>live===
 void 0?void 0:liveValue(live,field2);const fields3=withDrift(change2.fields,kindOf(declared.kind).fields,recorded2?.left,
@@ -17502,25 +17497,25 @@ identity:{...identity2},action:change2.action,operation:request5?.operation??nul
 operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...held,managed:[
 ...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},
 async answered(change2,httpStatus,attempts){await journal.write({type:"answered",seq:sequences.get(change2)??0,at:now().
-toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,after:null,unverified:[],error:null})},async settled(change2,outcome3,queued){
+toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,after:null,unverified:[],error:null})},async settled(change2,outcome3){
 const at3=now().toISOString();const after=await withSlowHashes(()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.
-after,change2.apply.expected),hasher));await record2(change2,outcome3,at3);const written4=journal.write({type:"answered",
-seq:sequences.get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,
-attempts:outcome3.attempts,after,unverified:outcome3.unverified.map(redactor.redactName),error:outcome3.error===null?null:
-redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.otherProfile},...outcome3.
-notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}});queued?.();await written4}}}
-function stored2(fields3,hasher){return storeFields(fields3,hasher)}function concealAll(fields3,asked){return mapValues(
-fields3,(value3,field2)=>conceal(value3,asked[field2]))}async function nextRun({backend:backend3,now,state}){const known3=await backend3.
-runs.list().catch(()=>[]);const before=[...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??
-"";const[,date3,time3]=/^(\d{8}T)(\d{6})Z-/.exec(newest)??[];const latest=date3===void 0||time3===void 0?0:momentOf(date3,
-time3);const first=runName(new Date(Math.max(now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(
-now().getTime(),latest+1e3)))}function momentOf(date3,time3){const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
-replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
-19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("hex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2===
-"restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run5,failure2){return error(
-"run-ended-early",`run ${run5} ended early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next ap\
-ply reads it")}function messageOf(failure2){if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).
-join("; ");if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+after,change2.apply.expected),hasher));await record2(change2,outcome3,at3);await journal.write({type:"answered",seq:sequences.
+get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.
+attempts,after,unverified:outcome3.unverified.map(redactor.redactName),error:outcome3.error===null?null:redactor.redactSentence(
+outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.
+notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}function stored2(fields3,hasher){return storeFields(
+fields3,hasher)}function concealAll(fields3,asked){return mapValues(fields3,(value3,field2)=>conceal(value3,asked[field2]))}
+async function nextRun({backend:backend3,now,state}){const known3=await backend3.runs.list().catch(()=>[]);const before=[
+...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date3,time3]=/^(\d{8}T)(\d{6})Z-/.
+exec(newest)??[];const latest=date3===void 0||time3===void 0?0:momentOf(date3,time3);const first=runName(new Date(Math.max(
+now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(now().getTime(),latest+1e3)))}function momentOf(date3,time3){
+const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(
+iso)||0}function runName(now){return`${now.toISOString().slice(0,19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("h\
+ex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,
+message})=>error(code2,message))}function runEndedEarly(run5,failure2){return error("run-ended-early",`run ${run5} ended\
+ early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next apply reads it")}function messageOf(failure2){
+if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).join("; ");if(failure2 instanceof
+AggregateError)return failure2.errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry3={sending:line,answers:[]};byKey.set(line.key,entry3);bySequence.set(line.seq,entry3)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
@@ -18892,12 +18887,12 @@ nal ${relative8(process.cwd(),path)||path} can't be used: ${why}`,[],COPY_BACK)]
 for(const run5 of runs)await rm4(join11(folder,`${run5}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
 var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file,end){this.#file=file;this.#end=end}write(line){
 return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(line)}
-`,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await new Promise(next=>setImmediate(next));while(this.#waiting.
-length>0){const batch2=this.#waiting;this.#waiting=[];try{if(this.#broken!==void 0)throw this.#broken;const text5=batch2.
-map(line=>line.text).join("");await this.#file.appendFile(text5);await this.#file.datasync();this.#end+=Buffer.byteLength(
-text5);for(const{done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)
-failed(failure2)}}this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=
-failure2}}async close(){await this.#flushing;await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_values();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,async load(server){const text5=await readText(
+`,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
+0){const batch2=this.#waiting;this.#waiting=[];try{if(this.#broken!==void 0)throw this.#broken;const text5=batch2.map(line=>line.
+text).join("");await this.#file.appendFile(text5);await this.#file.datasync();this.#end+=Buffer.byteLength(text5);for(const{
+done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
+this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
+await this.#flushing;await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_values();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,async load(server){const text5=await readText(
 path,place2);return text5===void 0?emptyState(server):checkedState(text5,place2,server)},async saved(){const text5=await readText(
 path,place2);return text5===void 0?void 0:parseState(text5,place2)},async save(state){await writeWhole(await leadsTo(path),
 `${stringifyJson(state,2)}
