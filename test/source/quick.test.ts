@@ -241,7 +241,8 @@ describe('YAML taken apart quickly', () => {
       ),
       { numRuns: often(300) },
     );
-    expect(quick).toBeGreaterThan(all / 2);
+    // About a half of them are plain: so few as a tenth never are by chance.
+    expect(quick).toBeGreaterThan(all / 10);
   });
 
   it('says of whatever is written what the parser says', () => {
