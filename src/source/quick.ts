@@ -1,7 +1,5 @@
 import { CST, Lexer, Parser, Schema } from 'yaml';
-import { entry, type PlacedTape, type Tape } from './tape.js';
-
-export type { PlacedTape };
+import { entry, type Tape } from './tape.js';
 
 import { MAX_DEPTH, MAX_LEXEMES } from './yaml-problems.js';
 
@@ -233,7 +231,7 @@ class Writer implements Tape {
   }
 }
 
-/** A longer key is a mistake from some length on, of which the spaces behind it are a part. */
+/** A key that is longer, or further from its colon, is a mistake from some length on that both are part of. */
 const MAX_KEY = 500;
 
 function isFlowScalar(token: CST.Token): token is CST.FlowScalar {
@@ -273,6 +271,7 @@ function areSpaces(tokens: readonly CST.SourceToken[], isSpaced: boolean, beside
 function behind(tokens: readonly CST.SourceToken[], indicator: string): CST.SourceToken[] | undefined {
   const at = tokens.findIndex(({ type }) => type === indicator);
   if (at < 0) return undefined;
+  if (endAfter(tokens.slice(0, at), 0) - (tokens[0]?.offset ?? 0) > MAX_KEY) return undefined;
   const rest = tokens.slice(at + 1);
   return areSpaces(tokens.slice(0, at), true) && areSpaces(rest, false) ? rest : undefined;
 }

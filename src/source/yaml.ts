@@ -1,8 +1,8 @@
 import { parseComposed } from './composed.js';
 import type { SourceFile } from './file.js';
 import type { ParsedDocument, ParsedFile } from './parsed.js';
-import { type PlacedTape, tapeOf } from './quick.js';
-import { TapeReader } from './tape.js';
+import { tapeOf } from './quick.js';
+import { type PlacedTape, TapeReader } from './tape.js';
 import type { Node } from './tree.js';
 
 /**

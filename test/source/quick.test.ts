@@ -222,6 +222,7 @@ describe('YAML taken apart quickly', () => {
     ['braces', 'a: {{x}}\n'],
     ['a list at the top', '- a\n'],
     ['a mistake', 'a: b: c\n'],
+    ['a key that is far from its colon', `a${' '.repeat(1100)}: 1\n`],
     ['a value that is no number', 'a: .inf\n'],
   ])('leaves %s to the parser', (_, written) => {
     expect(known(written, parseYaml)).toStrictEqual(known(written, parseComposed));
