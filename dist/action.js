@@ -18280,14 +18280,15 @@ order-mark"}function isNewline({type}){return type==="newline"}function areSpace
 for(const{type,source}of tokens){if(type==="comment"){if(!spaced)return false}else if(type==="space"){if(source.includes(
 "	"))return false;spaced=true}else if(type==="newline")spaced=true;else if(type===besides)spaced=false;else return false}
 return true}function behind(tokens,indicator){const at3=tokens.findIndex(({type})=>type===indicator);if(at3<0)return void 0;
-const rest=tokens.slice(at3+1);return areSpaces(tokens.slice(0,at3),true)&&areSpaces(rest,false)?rest:void 0}function endAfter(tokens,offset){
-const last=tokens.at(-1);return last===void 0?offset:last.offset+last.source.length}function endOf2(tokens,offset){if(tokens===
-void 0)return offset;return areSpaces(tokens,false)?endAfter(tokens,offset):refused2}var tests=new import_yaml2.Schema({
-schema:"core",resolveKnownTags:false}).tags.flatMap(tag=>tag.default===true&&"test"in tag&&tag.test!==void 0?[{tag:tag.tag,
-test:tag.test}]:[]);var ofTag={"tag:yaml.org,2002:null":entry.null,"tag:yaml.org,2002:int":entry.number,"tag:yaml.org,20\
-02:float":entry.number};function plainEntry(source){if(!/^[~nNtTfF.\d+-]|^$/.test(source))return entry.text;const found2=tests.
-find(({test})=>test.test(source));if(found2===void 0)return entry.text;if(found2.tag==="tag:yaml.org,2002:bool")return/^[tT]/.
-test(source)?entry.true:entry.false;return ofTag[found2.tag]??refused2}function parseYaml(file,tapes=wholeTape(file.text)){return(tapes===null?void 0:parsePlain(file,tapes))??parseComposed(file)}
+if(endAfter(tokens.slice(0,at3),0)-(tokens[0]?.offset??0)>MAX_KEY)return void 0;const rest=tokens.slice(at3+1);return areSpaces(
+tokens.slice(0,at3),true)&&areSpaces(rest,false)?rest:void 0}function endAfter(tokens,offset){const last=tokens.at(-1);return last===
+void 0?offset:last.offset+last.source.length}function endOf2(tokens,offset){if(tokens===void 0)return offset;return areSpaces(
+tokens,false)?endAfter(tokens,offset):refused2}var tests=new import_yaml2.Schema({schema:"core",resolveKnownTags:false}).
+tags.flatMap(tag=>tag.default===true&&"test"in tag&&tag.test!==void 0?[{tag:tag.tag,test:tag.test}]:[]);var ofTag={"tag:\
+yaml.org,2002:null":entry.null,"tag:yaml.org,2002:int":entry.number,"tag:yaml.org,2002:float":entry.number};function plainEntry(source){
+if(!/^[~nNtTfF.\d+-]|^$/.test(source))return entry.text;const found2=tests.find(({test})=>test.test(source));if(found2===
+void 0)return entry.text;if(found2.tag==="tag:yaml.org,2002:bool")return/^[tT]/.test(source)?entry.true:entry.false;return ofTag[found2.
+tag]??refused2}function parseYaml(file,tapes=wholeTape(file.text)){return(tapes===null?void 0:parsePlain(file,tapes))??parseComposed(file)}
 function wholeTape(text5){const tape=tapeOf(text5);return tape===void 0?null:[{tape,offset:0}]}function parsePlain(file,tapes){
 const documents=[];for(const placed of tapes){const reader=new TapeReader(file,placed,{at:0,hides:true});for(let{at:at3}=reader;at3<
 placed.tape.marks.length;{at:at3}=reader){const root=reader.next();if(root===void 0)return void 0;documents.push(new TapedDocument(
