@@ -6511,39 +6511,47 @@ function meaningOf(written4){if(written4.startsWith("&"))return decodeHTML(writt
 written4)}catch{return written4}}const letter=written4[1]??"";if(written4.length===2)return letters[letter]??letter;const code2=Number.
 parseInt(written4.replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written4:written4.length===6?String.fromCharCode(
 code2):String.fromCodePoint(code2)}function lowered(text5){const units=new Uint16Array(text5.length);for(let at3=0;at3<text5.
-length;at3+=1)units[at3]=lowerOf(text5.charCodeAt(at3));return{text:textOfUnits(units),at:null}}function squeezed(text5){
-const units=new Uint16Array(text5.length);const at3=new Int32Array(text5.length);let length2=0;for(let index=0;index<text5.
-length;index+=1){const unit=text5.charCodeAt(index);if(unit===56128&&index+1<text5.length&&(text5.charCodeAt(index+1)&64512)===
-56320){index+=1;continue}if(isIgnored(unit))continue;units[length2]=lowerOf(unit);at3[length2]=index;length2+=1}return{text:textOfUnits(
-units.subarray(0,length2)),at:at3.subarray(0,length2)}}function textOfUnits(units){return Buffer.from(units.buffer,units.
-byteOffset,units.byteLength).toString("utf16le")}function knownOf(unit){known??=new Uint32Array(2**16);const before=known[unit]??
-0;if(before!==0)return before;const character=String.fromCharCode(unit);const small=character.toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.
-test(character);const answer=ignored2?1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}function isIgnored(unit){
-return knownOf(unit)===1}function lowerOf(unit){const answer=knownOf(unit);return answer===1?unit:answer-2}var maxDecodings,
-escapes,everyEscape,letters,known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();
-maxDecodings=3;escapes=[["\\",String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][\
-0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
-everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash2){return(hash2^hash2>>>15)&131071}function hashOf(text5){let hash2=0;for(let at3=0;at3<text5.length;at3+=
-1)hash2=Math.imul(hash2,base)+text5.charCodeAt(at3)|0;return hash2}function sumsOf(text5){const sums=new Int32Array(text5.
-length+1);let hash2=0;for(let at3=0;at3<text5.length;at3+=1){hash2=Math.imul(hash2,base)+text5.charCodeAt(at3)|0;sums[at3+
-1]=hash2}return sums}function powerOf(length2){const known3=powers.get(length2);if(known3!==void 0)return known3;let power=1;
-for(let step=0;step<length2;step+=1)power=Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,
-Needles,powers;var init_redact_needles=__esm({"src/base/redact-needles.ts"(){"use strict";noEdges={before:false,after:false};
-base=739982445;Needles=class{size;#byBeginning=new Map;#flags;#power;constructor(size2){this.size=size2;this.#power=powerOf(
-size2)}add(needle,edges=noEdges){if(needle.length<this.size)return;const{lengths}=this.#beginning(needle.slice(0,this.size));
-let group=lengths.find(({length:length2})=>length2===needle.length);if(group===void 0){group={length:needle.length,hashes:new Set,
-needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.add(hashOf(needle));
-if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run5){this.#beginning(run5).run=true}mayBeIn({length:length2}){
-return this.#flags!==void 0&&length2>=this.size}find(text5,onFound){const flags=this.#flags;if(flags===void 0||text5.length<
-this.size)return;const sums=sumsOf(text5);const hash2=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(sums[from]??
-0,power)|0;for(let at3=0;at3+this.size<=text5.length;at3+=1){if(flags[slotOf(hash2(at3,this.size,this.#power))]===0)continue;
-const beginning=this.#byBeginning.get(text5.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
+length;at3+=1){const folded=foldedOf(text5,at3);units[at3]=folded<0?text5.charCodeAt(at3):folded}return{text:textOfUnits(
+units),at:null}}function squeezed(text5){const units=new Uint16Array(text5.length);const at3=new Int32Array(text5.length);
+let length2=0;for(let index=0;index<text5.length;index+=1){const folded=foldedOf(text5,index);if(folded<0){index-=folded+
+1;continue}units[length2]=folded;at3[length2]=index;length2+=1}return{text:textOfUnits(units.subarray(0,length2)),at:at3.
+subarray(0,length2)}}function foldedOf(text5,index){const unit=text5.charCodeAt(index);if(unit===56128&&(text5.charCodeAt(
+index+1)&64512)===56320)return-2;const answer=knownOf(unit);return answer===1?-1:answer-2}function textOfUnits(units){return Buffer.
+from(units.buffer,units.byteOffset,units.byteLength).toString("utf16le")}function knownOf(unit){known??=new Uint32Array(
+2**16);const before=known[unit]??0;if(before!==0)return before;const character=String.fromCharCode(unit);const small=character.
+toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(character);const answer=ignored2?
+1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}var maxDecodings,escapes,everyEscape,letters,
+known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();maxDecodings=3;escapes=[["\\",
+String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0\
+-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
+everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash2){return(hash2^hash2>>>12)&1048575}function isFlagged(flags,hash2){const slot=slotOf(hash2);return((flags[slot>>>
+3]??0)&1<<(slot&7))!==0}function hashOf(text5){let hash2=0;for(let at3=0;at3<text5.length;at3+=1)hash2=Math.imul(hash2,base)+
+text5.charCodeAt(at3)|0;return hash2}function sumsOf(text5){const sums=new Int32Array(text5.length+1);let hash2=0;for(let at3=0;at3<
+text5.length;at3+=1){hash2=Math.imul(hash2,base)+text5.charCodeAt(at3)|0;sums[at3+1]=hash2}return sums}function powerOf(length2){
+const known3=powers.get(length2);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length2;step+=1)power=
+Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,Needles,powers;var init_redact_needles=__esm(
+{"src/base/redact-needles.ts"(){"use strict";init_redact_layers();noEdges={before:false,after:false};base=739982445;Needles=
+class{size;#byBeginning=new Map;#flags;#power;#window;constructor(size2){this.size=size2;this.#power=powerOf(size2);this.#window=
+new Uint16Array(size2)}add(needle,edges=noEdges){if(needle.length<this.size)return;const{lengths}=this.#beginning(needle.
+slice(0,this.size));let group=lengths.find(({length:length2})=>length2===needle.length);if(group===void 0){group={length:needle.
+length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
+add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run5){this.#beginning(run5).run=
+true}beginIn(text5,fold3){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text5.length<size2)return false;
+const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash2=0;let count3=0;for(let index=0;index<text5.
+length;index+=1){let unit=text5.charCodeAt(index);if(fold3!=="exact"){const folded=foldedOf(text5,index);if(fold3==="low\
+ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash2=Math.imul(hash2,base)+
+unit-Math.imul(window2[oldest]??0,power)|0;window2[oldest]=unit;oldest=oldest+1===size2?0:oldest+1;count3+=1;if(count3<size2||
+!isFlagged(flags,hash2))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
+has(String.fromCharCode(...units)))return true}return false}find(text5,onFound){const flags=this.#flags;if(flags===void 0||
+text5.length<this.size)return;const sums=sumsOf(text5);const hash2=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
+sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text5.length;at3+=1){if(!isFlagged(flags,hash2(at3,this.size,this.#power)))
+continue;const beginning=this.#byBeginning.get(text5.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
 run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text5.length||
 !hashes.has(hash2(at3,length2,powerOf(length2))))continue;const needle=needles.get(text5.slice(at3,at3+length2));if(needle===
 void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.
 size}}#beginning(text5){const known3=this.#byBeginning.get(text5);if(known3!==void 0)return known3;const made2={lengths:[],
-run:false};this.#byBeginning.set(text5,made2);this.#flags??=new Uint8Array(2**17);this.#flags[slotOf(hashOf(text5))]=1;return made2}};
-powers=new Map}});function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(
+run:false};this.#byBeginning.set(text5,made2);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text5));this.#flags[slot>>>
+3]=(this.#flags[slot>>>3]??0)|1<<(slot&7);return made2}};powers=new Map}});function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(
 address2.slice(slash))}function createRedactor(){const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;
 const declared=new Secrets;const credentials2=[tokens,variables,answered];const short4=new Set;const knownTokens=new Set;
 const isToken=text5=>knownTokens.has(text5.toLowerCase());const values=new Innocent;const keys=new Innocent;const names3=new Innocent;
@@ -6560,12 +6568,13 @@ text5,true)),holds:text5=>short4.has(text5.trim())||found(credentials2,text5,fal
 return[...text5.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,to:index+quoted2.length}))}function within(ranges,others){
 return ranges.filter(({from,to})=>others.some(other=>other.from<=from&&to<=other.to))}function found(lists,text5,short4){
 const ranges=[];const sought=lists.filter(list2=>list2.has(short4));if(text5.length<leastSecret||sought.length===0)return ranges;
-for(const layer of layersOf(text5)){let small;let narrow;const form={text:layer.text,small:()=>{small??=lowered(layer.text).
-text;return small},narrow:()=>{narrow??=squeezed(layer.text);return narrow}};for(const list2 of sought){list2.find(form,
-short4,(from,to)=>{ranges.push({from:layer.from?.[from]??from,to:layer.to?.[to-1]??to})})}}return ranges}function isRandom(text5){
-const mixed=[/\d/,new RegExp("\\p{Ll}","u"),new RegExp("\\p{Lu}","u")].filter(kind=>kind.test(text5)).length>=2;return mixed&&
-new Set(text5).size>=5}function isBase64(character){return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text5,at3){
-let end=isBase64(text5[at3])?at3+1:at3;while(end<at3+3&&text5[end]==="=")end+=1;return end}function isWord(text5){return/^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.
+for(const layer of layersOf(text5)){const holding=sought.filter(list2=>list2.beginIn(layer.text,short4));if(holding.length===
+0)continue;let small;let narrow;const form={text:layer.text,small:()=>{small??=lowered(layer.text).text;return small},narrow:()=>{
+narrow??=squeezed(layer.text);return narrow}};for(const list2 of holding){list2.find(form,short4,(from,to)=>{ranges.push(
+{from:layer.from?.[from]??from,to:layer.to?.[to-1]??to})})}}return ranges}function isRandom(text5){const mixed=[/\d/,new RegExp(
+"\\p{Ll}","u"),new RegExp("\\p{Lu}","u")].filter(kind=>kind.test(text5)).length>=2;return mixed&&new Set(text5).size>=5}
+function isBase64(character){return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text5,at3){let end=isBase64(
+text5[at3])?at3+1:at3;while(end<at3+3&&text5[end]==="=")end+=1;return end}function isWord(text5){return/^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.
 test(text5)}function replaced(text5,ranges,isSpared=()=>false){let clean="";let end=0;for(const{from,to}of joined(text5,
 ranges)){const found2=text5.slice(from,to);clean+=text5.slice(end,from)+(isSpared(found2)?found2:mask);end=to}return clean+
 text5.slice(end)}function joined(text5,ranges){const all=[];for(const range2 of ranges.sort((one,other)=>one.from-other.
@@ -6583,21 +6592,23 @@ length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;const
 trim());const own4=lines.filter(line=>!frame.test(line));for(const text5 of new Set([trimmed2,...own4.filter(({length:length2})=>length2>=
 leastFolded)])){this.#addForms(text5)}if(secret3!==trimmed2)this.#addExact(secret3);if(!runs||trimmed2.length<leastLong)
 return;for(const line of own4.length<lines.length?own4.slice(1):own4)this.#addRuns(line)}has(short4){return this.#long||
-short4&&this.#short}find({text:text5,small,narrow},short4,onFound){if(short4&&this.#short)this.#exact.find(text5,onFound);
-if(!this.#long)return;if(this.#lowered.mayBeIn(text5))this.#lowered.find(small(),onFound);if(!this.#squeezed.mayBeIn(text5))
-return;const{text:squeezedText,at:at3}=narrow();this.#squeezed.find(squeezedText,(from,to,edges)=>{const first=at3[from]??
-0;const last=(at3[to-1]??0)+1;onFound(edges.before&&isBase64(text5[first-1])?first-1:first,edges.after?encodingEnd(text5,
-last):last)})}#addForms(text5){for(const{text:meant2}of layersOf(text5)){this.#add(meant2);if(meant2.includes(" "))this.#add(
-meant2.replaceAll(" ","+"))}const bytes=Buffer.from(text5,"utf8");if(text5.length<leastFolded){this.#addExact(bytes.toString(
-"base64").replace(/=+$/,""));return}this.#add(bytes.toString("hex"));for(const[offset,before]of[[0,false],[1,true],[2,true]]){
-const whole3=Buffer.concat([Buffer.alloc(offset),bytes]);const core=whole3.toString("base64").slice(before?offset+1:0,Math.
-floor(whole3.length*8/6));const edges={before,after:true};this.#squeezed.add(squeezed(core).text,edges);this.#squeezed.add(
-squeezed(core.replaceAll("+","-").replaceAll("/","_")).text,edges)}this.#long=true}#add(text5){if(mask.includes(text5.toLowerCase()))
-return;const narrow=squeezed(text5).text;if(narrow.length>=leastSqueezed)this.#squeezed.add(narrow);else if(text5.length>=
-leastFolded)this.#lowered.add(lowered(text5).text);else{this.#addExact(text5);return}this.#long=true}#addExact(text5){if(text5.
-trim().length<leastSecret||mask.includes(text5))return;this.#exact.add(text5);this.#short=true}#addRuns(line){const{text:text5,
-at:at3}=squeezed(line);for(let from=0;from+leastSqueezed<=text5.length;from+=1){const written4=line.slice(at3[from],(at3[from+
-leastSqueezed-1]??0)+1);if(isRandom(written4))this.#squeezed.addRun(text5.slice(from,from+leastSqueezed))}this.#long=true}}}});async function settle(promises3){const settled=await Promise.allSettled(promises3);const failures=settled.flatMap(it=>it.
+short4&&this.#short}beginIn(text5,short4){if(short4&&this.#short&&this.#exact.beginIn(text5,"exact"))return true;return this.#long&&
+(this.#lowered.beginIn(text5,"lowered")||this.#squeezed.beginIn(text5,"squeezed"))}find({text:text5,small,narrow},short4,onFound){
+if(short4&&this.#short)this.#exact.find(text5,onFound);if(!this.#long)return;if(this.#lowered.beginIn(text5,"lowered"))this.#lowered.
+find(small(),onFound);if(!this.#squeezed.beginIn(text5,"squeezed"))return;const{text:squeezedText,at:at3}=narrow();this.#squeezed.
+find(squeezedText,(from,to,edges)=>{const first=at3[from]??0;const last=(at3[to-1]??0)+1;onFound(edges.before&&isBase64(
+text5[first-1])?first-1:first,edges.after?encodingEnd(text5,last):last)})}#addForms(text5){for(const{text:meant2}of layersOf(
+text5)){this.#add(meant2);if(meant2.includes(" "))this.#add(meant2.replaceAll(" ","+"))}const bytes=Buffer.from(text5,"u\
+tf8");if(text5.length<leastFolded){this.#addExact(bytes.toString("base64").replace(/=+$/,""));return}this.#add(bytes.toString(
+"hex"));for(const[offset,before]of[[0,false],[1,true],[2,true]]){const whole3=Buffer.concat([Buffer.alloc(offset),bytes]);
+const core=whole3.toString("base64").slice(before?offset+1:0,Math.floor(whole3.length*8/6));const edges={before,after:true};
+this.#squeezed.add(squeezed(core).text,edges);this.#squeezed.add(squeezed(core.replaceAll("+","-").replaceAll("/","_")).
+text,edges)}this.#long=true}#add(text5){if(mask.includes(text5.toLowerCase()))return;const narrow=squeezed(text5).text;if(narrow.
+length>=leastSqueezed)this.#squeezed.add(narrow);else if(text5.length>=leastFolded)this.#lowered.add(lowered(text5).text);else{
+this.#addExact(text5);return}this.#long=true}#addExact(text5){if(text5.trim().length<leastSecret||mask.includes(text5))return;
+this.#exact.add(text5);this.#short=true}#addRuns(line){const{text:text5,at:at3}=squeezed(line);for(let from=0;from+leastSqueezed<=
+text5.length;from+=1){const written4=line.slice(at3[from],(at3[from+leastSqueezed-1]??0)+1);if(isRandom(written4))this.#squeezed.
+addRun(text5.slice(from,from+leastSqueezed))}this.#long=true}}}});async function settle(promises3){const settled=await Promise.allSettled(promises3);const failures=settled.flatMap(it=>it.
 status==="rejected"?failuresIn(it.reason):[]);if(failures.length>0)throw new AggregateError(new Set(failures),"several t\
 hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}function failuresIn(failure2){const within5=failure2 instanceof
 AggregateError?failure2.errors.flatMap(failuresIn):[];return within5.length>0?within5:[failure2]}var init_settle=__esm({
@@ -12966,11 +12977,11 @@ map(input=>picomatch2(input,options,returnState));const arrayMatcher=str=>{for(c
 str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
 if(glob2===""||typeof glob2!=="string"&&!isState){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
 {};const posix3=opts.windows;const regex2=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
-true);const state=regex2.state;delete regex2.state;let isIgnored2=()=>false;if(opts.ignore){const ignoreOpts={...options,
-ignore:null,onMatch:null,onResult:null};isIgnored2=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
+true);const state=regex2.state;delete regex2.state;let isIgnored=()=>false;if(opts.ignore){const ignoreOpts={...options,
+ignore:null,onMatch:null,onResult:null};isIgnored=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
 const{isMatch,match,output}=picomatch2.test(input,regex2,options,{glob:glob2,posix:posix3});const result={glob:glob2,state,
 regex:regex2,posix:posix3,input,output,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(result)}if(isMatch===
-false){result.isMatch=false;return returnObject?result:false}if(isIgnored2(input)){if(typeof opts.onIgnore==="function"){
+false){result.isMatch=false;return returnObject?result:false}if(isIgnored(input)){if(typeof opts.onIgnore==="function"){
 opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch==="function"){opts.onMatch(
 result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch2.test=(input,regex2,options,{
 glob:glob2,posix:posix3}={})=>{if(typeof input!=="string"){throw new TypeError("Expected input to be a string")}if(input===
@@ -17395,38 +17406,36 @@ asked,hasher)}:{run:run5,lost:restoreFields(record2.lost,hasher),seen:restoreFie
 kind,identity:identity2},{address:address2,key,live,profile}){const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.
 exists(live)!==true)return void 0;return{...deletion2.verdict(identity2,live.fields,profile),address:address2,kind,observed:"\
 live",warnings:[{code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,
-apply:{key,identity:identity2,expected:{},before:live.fields,existed:true,managed:[]}}}function recordOutcome(state,asked,became,context3){const resources={...state.resources};return recordInto(resources,asked,
-became,context3)?{...state,resources}:state}function recordInto(resources,asked,became,context3){const before=Object.hasOwn(
-resources,asked.key)?resources[asked.key]:void 0;const{otherProfile:profile}=became;const next=nextRecord(before,asked,became,
-context3);const after=profile===void 0?next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{
-profile,run:context3.run}};if(after===void 0)return false;forgetFormer(resources,asked);resources[asked.key]=after;return true}
-function forgetFormer(resources,{kind,expected}){const{succession}=kindOf(kind);if(succession===void 0||expected[succession.
-field]!==true)return;const{field:field2}=succession;for(const[key,record2]of Object.entries(resources)){if(record2.kind!==
-kind)continue;const former2=record2.fields[field2]===true;const uncertain=former2?{uncertain:[...new Set([...record2.uncertain??
-[],field2])]}:{};if(former2||record2.left?.fields[field2]===true){resources[key]={...record2,...uncertain,...withoutLeft(
-record2,field2)}}}}function withoutLeft({left},field2){if(left===void 0)return{};const{[field2]:_,...fields3}=left.fields;
-return{left:{...left,fields:fields3}}}function emptyRecord({kind,identity:identity2,managed},{at:at3,run:run5}){return{kind,
-identity:{...identity2},recorded_at:at3,run:run5,managed:[...managed],fields:{},hashes:{}}}function nextRecord(before,asked,became,context3){
-const base2={...emptyRecord(asked,context3),...before?.did_generation===void 0?{}:{did_generation:before.did_generation}};
-switch(asked.action){case"adopt":return{...base2,...generation(asked),...storeFields(seen(asked),context3.hasher)};case"\
-regenerate":if(became.status==="unknown"){return{...before??base2,pending_regeneration:context3.run}}if(became.status!==
-"applied")return void 0;return{...base2,...generation(asked),...storeFields({...calledBefore(asked),...made(asked,became.
-after)},context3.hasher)};case"delete":if(became.status!=="applied")return void 0;return{...base2,deleted:deletedHash(asked.
-kind,became.after??{},context3.hasher),...builtInLeft(asked,became.after,context3)};case"update":{const record2=updated(
-base2,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);if(owed2==="as before")return record2&&
-{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;const{owed:_,...rest}=record2??
-before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.hasher)}}default:return void 0}}
-function owedAfter({kind:name2,before={},expected},{ambiguous,after},{run:run5,readable:readable2}){const kind=kindOf(name2);
-if(kind.lost===void 0||!readable2)return"as before";if(after!==void 0){const lost2=kind.lost({before,asked:expected,now:after});
-return Object.keys(lost2).length===0?void 0:seenLoss(run5,lost2,after)}if(!ambiguous)return"as before";return{run:run5,before,
-asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.owed}}function storeOwed(owed2,hasher){
-return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(owed2.asked,hasher)}:{run:owed2.
-run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({generation:generation2}){
-return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(kind).regeneration?.
-field;const shown2=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown2,[field2]:null}:shown2}function made({
-kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told4={...calledBefore({kind,before:answer})};return field2!==
-void 0&&typeof answer[field2]==="string"?{...told4,[field2]:answer[field2]}:told4}function calledBefore({kind,before={}}){
-const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
+apply:{key,identity:identity2,expected:{},before:live.fields,existed:true,managed:[]}}}function recordInto(resources,asked,became,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
+void 0;const{otherProfile:profile}=became;const next=nextRecord(before,asked,became,context3);const after=profile===void 0?
+next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after===
+void 0)return false;forgetFormer(resources,asked);resources[asked.key]=after;return true}function forgetFormer(resources,{
+kind,expected}){const{succession}=kindOf(kind);if(succession===void 0||expected[succession.field]!==true)return;const{field:field2}=succession;
+for(const[key,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former2=record2.fields[field2]===
+true;const uncertain=former2?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former2||record2.left?.fields[field2]===
+true){resources[key]={...record2,...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===
+void 0)return{};const{[field2]:_,...fields3}=left.fields;return{left:{...left,fields:fields3}}}function emptyRecord({kind,
+identity:identity2,managed},{at:at3,run:run5}){return{kind,identity:{...identity2},recorded_at:at3,run:run5,managed:[...managed],
+fields:{},hashes:{}}}function nextRecord(before,asked,became,context3){const base2={...emptyRecord(asked,context3),...before?.
+did_generation===void 0?{}:{did_generation:before.did_generation}};switch(asked.action){case"adopt":return{...base2,...generation(
+asked),...storeFields(seen(asked),context3.hasher)};case"regenerate":if(became.status==="unknown"){return{...before??base2,
+pending_regeneration:context3.run}}if(became.status!=="applied")return void 0;return{...base2,...generation(asked),...storeFields(
+{...calledBefore(asked),...made(asked,became.after)},context3.hasher)};case"delete":if(became.status!=="applied")return void 0;
+return{...base2,deleted:deletedHash(asked.kind,became.after??{},context3.hasher),...builtInLeft(asked,became.after,context3)};case"\
+update":{const record2=updated(base2,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);if(owed2===
+"as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;
+const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.
+hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after},{run:run5,readable:readable2}){
+const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after!==void 0){const lost2=kind.lost({before,
+asked:expected,now:after});return Object.keys(lost2).length===0?void 0:seenLoss(run5,lost2,after)}if(!ambiguous)return"a\
+s before";return{run:run5,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
+owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(
+owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
+generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
+kind).regeneration?.field;const shown2=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown2,[field2]:null}:
+shown2}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told4={...calledBefore({kind,
+before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told4,[field2]:answer[field2]}:told4}function calledBefore({
+kind,before={}}){const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
 {}}function updated(base2,before,asked,became,context3){const known3=before===void 0?{}:restoreFields(before,context3.hasher);
 if(became.ambiguous){const fields4=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
 fields4,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!=="not_conve\
@@ -17545,33 +17554,33 @@ const{run:run5}=content;const journalHasher=new Hasher(run5,options.holds);const
 0?{...before,salt:run5.salt}:before;const hasher=new Hasher(state,options.holds);const keep2=fields3=>state.salt===run5.
 salt?fields3:withoutHashes(fields3,journalHasher);const entries=entriesOf(content).filter(({sending})=>state.resources[sending.
 key]?.run!==run5.run);const live=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,options);const takeIn=()=>{
-let after2=state;const findings2=[];const additions2=[];for(const entry3 of entries){const{sending,answered}=entry3;const{
-generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(options.profile);const became=answered===
-void 0?becameOf(entry3,live.get(entry3),journalHasher):{...answered,otherProfile:answered.other_profile,sentence:"",after:answered.
-after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.at??options.now().toISOString();const expected=keep2(
-fieldsOf(sending.expected,journalHasher));after2=recordOutcome(after2,{...asked,before:keep2(fieldsOf(sending.before,journalHasher)),
-expected,...generation2===void 0?{}:{generation:generation2}},{...became,after:became.after===void 0?void 0:keep2(became.
-after)},{run:run5.run,at:at3,hasher,readable:readable2});if(answered!==void 0)continue;const owed2=after2.resources[sending.
-key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&became.status!=="unknown"?"; the next\
- apply that takes it in puts it back":""}`);additions2.push({type:"answered",seq:sending.seq,at:at3,status:became.status,
-ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:storeFields(became.after,journalHasher),
-unverified:[...became.unverified],error:became.status==="applied"?null:"the run ended before there was an answer"})}return{
-after:after2,findings:findings2,additions:additions2}};const{after,findings,additions}=await withSlowHashes(takeIn);const{
-open_run:_,...rest}=after;return{state:{...rest,serial:before.serial+1,last_run:laterOf(before.last_run,run5.run)},run:run5.
-run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===0)return;const journal=await options.
-runs.reopen(content);try{for(const line of additions)await journal.write(line);await journal.write({type:"end",at:options.
-now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}var SETTLED=1e4;async function readOpen(entries,hasher,options){
-const objects2=entries.filter(({sending})=>sending.action!=="adopt").map(entry3=>({kind:entry3.sending.kind,identity:entry3.
-sending.identity,entry:entry3}));const isUnsteady=({entry:entry3},live2)=>options.now().getTime()-Date.parse(entry3.sending.
-at)<SETTLED&&becameOf(entry3,live2,hasher).status==="failed";const live=await readBack(objects2,isUnsteady,options);return new Map(
-[...live].map(([object3,found2])=>[object3.entry,found2]))}function becameOf({sending},live,hasher){const{action:action2}=sending;
-const aim={action:action2,before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,
-unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,
-after:void 0,unverified,sentence:sentence2}}const shown2=action2==="adopt"?void 0:live?.fields;return{status:verdict==="\
-done"?"applied":"failed",ambiguous:false,after:shown2,unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){
-const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
-return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.has(field2)))}function laterOf(a2,b){return a2!==
-void 0&&a2>b?a2:b}async function findRun(store,name2){const names3=await store.list();const found2=names3.includes(name2)?[name2]:names3.filter(
+const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry3 of entries){const{sending,
+answered}=entry3;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(options.profile);
+const became=answered===void 0?becameOf(entry3,live.get(entry3),journalHasher):{...answered,otherProfile:answered.other_profile,
+sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.at??options.now().
+toISOString();const expected=keep2(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,before:keep2(
+fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,after:became.
+after===void 0?void 0:keep2(became.after)},{run:run5.run,at:at3,hasher,readable:readable2});if(answered!==void 0)continue;
+const owed2=resources2[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&became.
+status!=="unknown"?"; the next apply that takes it in puts it back":""}`);additions2.push({type:"answered",seq:sending.seq,
+at:at3,status:became.status,ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:storeFields(
+became.after,journalHasher),unverified:[...became.unverified],error:became.status==="applied"?null:"the run ended before\
+ there was an answer"})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,findings,additions}=await withSlowHashes(
+takeIn);const{open_run:_,...rest}=state;return{state:{...rest,resources,serial:before.serial+1,last_run:laterOf(before.last_run,
+run5.run)},run:run5.run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===
+0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.write(line);await journal.
+write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}
+var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({sending})=>sending.action!==
+"adopt").map(entry3=>({kind:entry3.sending.kind,identity:entry3.sending.identity,entry:entry3}));const isUnsteady=({entry:entry3},live2)=>options.
+now().getTime()-Date.parse(entry3.sending.at)<SETTLED&&becameOf(entry3,live2,hasher).status==="failed";const live=await readBack(
+objects2,isUnsteady,options);return new Map([...live].map(([object3,found2])=>[object3.entry,found2]))}function becameOf({
+sending},live,hasher){const{action:action2}=sending;const aim={action:action2,before:fieldsOf(sending.before,hasher),expected:fieldsOf(
+sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict===
+"unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}const shown2=action2==="ado\
+pt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown2,unverified:[],sentence:sentence2}}
+function withoutHashes(fields3,hasher){const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(Object.keys(hashes).
+map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.has(field2)))}
+function laterOf(a2,b){return a2!==void 0&&a2>b?a2:b}async function findRun(store,name2){const names3=await store.list();const found2=names3.includes(name2)?[name2]:names3.filter(
 one=>name2!==""&&one.startsWith(name2));const[only2]=found2;const content=only2!==void 0&&found2.length===1?await store.
 read(only2):null;if(content!==null)return content;if(only2!==void 0&&found2.length===1)throw new ProblemsError([withoutFirstLine(
 only2)]);const why=found2.length>1?`${found2.length} runs begin with "${name2}"`:`there is no run "${name2}"`;throw new ProblemsError(

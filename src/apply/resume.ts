@@ -13,7 +13,7 @@ import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import { judge } from './outcome.js';
 import { belongs, othersOf, type StateHome } from './owner.js';
 import { readBack } from './read-back.js';
-import { type Became, recordOutcome } from './record.js';
+import { type Became, recordInto } from './record.js';
 
 /**
  * The journals that a state doesn't hold: of runs that were killed, and of runs that ended after an older copy of
@@ -131,7 +131,7 @@ export async function resumeRun(
     options,
   );
   const takeIn = () => {
-    let after: State = state;
+    const resources = { ...state.resources };
     const findings: string[] = [];
     const additions: AnsweredLine[] = [];
     for (const entry of entries) {
@@ -149,8 +149,8 @@ export async function resumeRun(
             };
       const at = answered?.at ?? options.now().toISOString();
       const expected = keep(fieldsOf(sending.expected, journalHasher));
-      after = recordOutcome(
-        after,
+      recordInto(
+        resources,
         {
           ...asked,
           before: keep(fieldsOf(sending.before, journalHasher)),
@@ -161,7 +161,7 @@ export async function resumeRun(
         { run: run.run, at, hasher, readable },
       );
       if (answered !== undefined) continue;
-      const owed = after.resources[sending.key]?.owed !== undefined;
+      const owed = resources[sending.key]?.owed !== undefined;
       findings.push(
         `${sending.address}: ${became.sentence}${owed && became.status !== 'unknown' ? '; the next apply that takes it in puts it back' : ''}`,
       );
@@ -178,12 +178,12 @@ export async function resumeRun(
         error: became.status === 'applied' ? null : 'the run ended before there was an answer',
       });
     }
-    return { after, findings, additions };
+    return { resources, findings, additions };
   };
-  const { after, findings, additions } = await withSlowHashes(takeIn);
-  const { open_run: _, ...rest } = after;
+  const { resources, findings, additions } = await withSlowHashes(takeIn);
+  const { open_run: _, ...rest } = state;
   return {
-    state: { ...rest, serial: before.serial + 1, last_run: laterOf(before.last_run, run.run) },
+    state: { ...rest, resources, serial: before.serial + 1, last_run: laterOf(before.last_run, run.run) },
     run: run.run,
     findings,
     settled: entries.length - findings.length,

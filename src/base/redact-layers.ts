@@ -114,7 +114,10 @@ export interface Folded {
 /** A text in small letters, unit by unit. */
 export function lowered(text: string): Folded {
   const units = new Uint16Array(text.length);
-  for (let at = 0; at < text.length; at += 1) units[at] = lowerOf(text.charCodeAt(at));
+  for (let at = 0; at < text.length; at += 1) {
+    const folded = foldedOf(text, at);
+    units[at] = folded < 0 ? text.charCodeAt(at) : folded;
+  }
   return { text: textOfUnits(units), at: null };
 }
 
@@ -124,18 +127,25 @@ export function squeezed(text: string): Folded & { readonly at: Int32Array } {
   const at = new Int32Array(text.length);
   let length = 0;
   for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    // All that is of these code points can't be seen: tags and variation selectors.
-    if (unit === 0xdb40 && index + 1 < text.length && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) {
-      index += 1;
+    const folded = foldedOf(text, index);
+    if (folded < 0) {
+      index -= folded + 1;
       continue;
     }
-    if (isIgnored(unit)) continue;
-    units[length] = lowerOf(unit);
+    units[length] = folded;
     at[length] = index;
     length += 1;
   }
   return { text: textOfUnits(units.subarray(0, length)), at: at.subarray(0, length) };
+}
+
+/** The small letter of a unit; where what begins there can't be seen, the number of its units, below zero. */
+export function foldedOf(text: string, index: number): number {
+  const unit = text.charCodeAt(index);
+  // All that is of these code points can't be seen: tags and variation selectors.
+  if (unit === 0xdb40 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) return -2;
+  const answer = knownOf(unit);
+  return answer === 1 ? -1 : answer - 2;
 }
 
 function textOfUnits(units: Uint16Array): string {
@@ -157,13 +167,4 @@ function knownOf(unit: number): number {
   const answer = ignored ? 1 : (small.length === 1 ? small.charCodeAt(0) : unit) + 2;
   known[unit] = answer;
   return answer;
-}
-
-function isIgnored(unit: number): boolean {
-  return knownOf(unit) === 1;
-}
-
-function lowerOf(unit: number): number {
-  const answer = knownOf(unit);
-  return answer === 1 ? unit : answer - 2;
 }

@@ -1,3 +1,5 @@
+import { foldedOf } from './redact-layers.js';
+
 /** How a needle is cut out of an encoding: whether the characters beside it hold bits of the secret too. */
 export interface Edges {
   readonly before: boolean;
@@ -24,6 +26,9 @@ interface Beginning {
   run: boolean;
 }
 
+/** How a text is taken: as it is, in small letters, or without what can't be seen as well. */
+export type Fold = 'exact' | 'lowered' | 'squeezed';
+
 const base = 0x2c1b3c6d;
 
 /**
@@ -37,10 +42,13 @@ export class Needles {
   /** Whether any needle begins so, by hash, so that most places of a text cost next to nothing. */
   #flags: Uint8Array | undefined;
   readonly #power: number;
+  /** The last units of a text that is gone through. */
+  readonly #window: Uint16Array;
 
   constructor(size: number) {
     this.size = size;
     this.#power = powerOf(size);
+    this.#window = new Uint16Array(size);
   }
 
   /** Adds a text; one that is shorter than all must be is left out. */
@@ -62,9 +70,39 @@ export class Needles {
     this.#beginning(run).run = true;
   }
 
-  /** Whether a text is long enough to hold any of them. */
-  mayBeIn({ length }: string): boolean {
-    return this.#flags !== undefined && length >= this.size;
+  /**
+   * Whether any of them begins in a text that isn't folded yet. Nearly all texts hold none: this keeps nothing of them,
+   * so that it costs a fraction of looking where each unit stands.
+   */
+  beginIn(text: string, fold: Fold): boolean {
+    const flags = this.#flags;
+    const { size } = this;
+    if (flags === undefined || text.length < size) return false;
+    const power = this.#power;
+    const window = this.#window.fill(0);
+    let oldest = 0;
+    let hash = 0;
+    let count = 0;
+    for (let index = 0; index < text.length; index += 1) {
+      let unit = text.charCodeAt(index);
+      if (fold !== 'exact') {
+        const folded = foldedOf(text, index);
+        if (fold === 'lowered') {
+          if (folded >= 0) unit = folded;
+        } else if (folded < 0) {
+          index -= folded + 1;
+          continue;
+        } else unit = folded;
+      }
+      hash = (Math.imul(hash, base) + unit - Math.imul(window[oldest] ?? 0, power)) | 0;
+      window[oldest] = unit;
+      oldest = oldest + 1 === size ? 0 : oldest + 1;
+      count += 1;
+      if (count < size || !isFlagged(flags, hash)) continue;
+      const units = [...window.subarray(oldest), ...window.subarray(0, oldest)];
+      if (this.#byBeginning.has(String.fromCharCode(...units))) return true;
+    }
+    return false;
   }
 
   /** Looks for all of them in one pass. */
@@ -75,7 +113,7 @@ export class Needles {
     const hash = (from: number, length: number, power: number): number =>
       ((sums[from + length] ?? 0) - Math.imul(sums[from] ?? 0, power)) | 0;
     for (let at = 0; at + this.size <= text.length; at += 1) {
-      if (flags[slotOf(hash(at, this.size, this.#power))] === 0) continue;
+      if (!isFlagged(flags, hash(at, this.size, this.#power))) continue;
       const beginning = this.#byBeginning.get(text.slice(at, at + this.size));
       if (beginning === undefined) continue;
       let found = beginning.run ? this.size : 0;
@@ -101,13 +139,20 @@ export class Needles {
     const made: Beginning = { lengths: [], run: false };
     this.#byBeginning.set(text, made);
     this.#flags ??= new Uint8Array(2 ** 17);
-    this.#flags[slotOf(hashOf(text))] = 1;
+    const slot = slotOf(hashOf(text));
+    this.#flags[slot >>> 3] = (this.#flags[slot >>> 3] ?? 0) | (1 << (slot & 7));
     return made;
   }
 }
 
+/** The bit that a hash has among those of all beginnings. */
 function slotOf(hash: number): number {
-  return (hash ^ (hash >>> 15)) & 0x1ffff;
+  return (hash ^ (hash >>> 12)) & 0xfffff;
+}
+
+function isFlagged(flags: Uint8Array, hash: number): boolean {
+  const slot = slotOf(hash);
+  return ((flags[slot >>> 3] ?? 0) & (1 << (slot & 7))) !== 0;
 }
 
 function hashOf(text: string): number {

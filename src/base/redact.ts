@@ -154,6 +154,8 @@ function found(lists: readonly Secrets[], text: string, short: boolean): MaskedR
   const sought = lists.filter((list) => list.has(short));
   if (text.length < leastSecret || sought.length === 0) return ranges;
   for (const layer of layersOf(text)) {
+    const holding = sought.filter((list) => list.beginIn(layer.text, short));
+    if (holding.length === 0) continue;
     let small: string | undefined;
     let narrow: ReturnType<typeof squeezed> | undefined;
     const form: Form = {
@@ -167,7 +169,7 @@ function found(lists: readonly Secrets[], text: string, short: boolean): MaskedR
         return narrow;
       },
     };
-    for (const list of sought) {
+    for (const list of holding) {
       list.find(form, short, (from, to) => {
         ranges.push({ from: layer.from?.[from] ?? from, to: layer.to?.[to - 1] ?? to });
       });
@@ -212,13 +214,18 @@ class Secrets {
     return this.#long || (short && this.#short);
   }
 
+  /** Whether any of them may stand in a text. */
+  beginIn(text: string, short: boolean): boolean {
+    if (short && this.#short && this.#exact.beginIn(text, 'exact')) return true;
+    return this.#long && (this.#lowered.beginIn(text, 'lowered') || this.#squeezed.beginIn(text, 'squeezed'));
+  }
+
   /** Where they stand in a text in one of its forms; the short ones among them only if that is asked for. */
   find({ text, small, narrow }: Form, short: boolean, onFound: (from: number, to: number) => void): void {
     if (short && this.#short) this.#exact.find(text, onFound);
     if (!this.#long) return;
-    if (this.#lowered.mayBeIn(text)) this.#lowered.find(small(), onFound);
-    // What is squeezed is no longer than before.
-    if (!this.#squeezed.mayBeIn(text)) return;
+    if (this.#lowered.beginIn(text, 'lowered')) this.#lowered.find(small(), onFound);
+    if (!this.#squeezed.beginIn(text, 'squeezed')) return;
     const { text: squeezedText, at } = narrow();
     this.#squeezed.find(squeezedText, (from, to, edges) => {
       const first = at[from] ?? 0;
