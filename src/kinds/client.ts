@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../base/once.js';
 import { settle } from '../base/settle.js';
 import { compareText, type Fields, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
@@ -64,10 +65,8 @@ const traits: ProfileTraits = {
   },
 };
 
-export const client: Kind = {
-  name: 'Client',
-  noun: 'client',
-  schema: document('Client', "A client's DID. Nothing else of a client can be changed by the API.", {
+const schema = once(() =>
+  document('Client', "A client's DID. Nothing else of a client can be changed by the API.", {
     id: identifier().meta({ description: 'The id of the client.', examples: [UUID] }),
     did_generation: z
       .int()
@@ -79,6 +78,14 @@ export const client: Kind = {
         examples: [1],
       }),
   }),
+);
+
+export const client: Kind = {
+  name: 'Client',
+  noun: 'client',
+  get schema() {
+    return schema();
+  },
   identity: ['id'],
   fields: {},
   decisive: ['did'],

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
 import { settle } from '../base/settle.js';
 import { compareText, type Fields, isMap, Sensitive, same } from '../base/values.js';
@@ -97,10 +98,8 @@ const deletedAlone = {
   then: { properties: { id: false, txt_content: false, html_content: false } },
 };
 
-export const emailTemplate: Kind = {
-  name: 'EmailTemplate',
-  noun: 'email template',
-  schema: document(
+const schema = once(() =>
+  document(
     'EmailTemplate',
     'An email template of a backend, in Mustache.',
     {
@@ -138,6 +137,14 @@ export const emailTemplate: Kind = {
     },
     deletedAlone,
   ),
+);
+
+export const emailTemplate: Kind = {
+  name: 'EmailTemplate',
+  noun: 'email template',
+  get schema() {
+    return schema();
+  },
   identity: ['backend_id', 'type'],
   fields: { id: value, txt_content: body, html_content: body },
   scopes: { read: 'identity-providers:manage:all', write: 'identity-providers:manage:all' },

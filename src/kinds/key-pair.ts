@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
 import { settle } from '../base/settle.js';
 import { compareText, type Fields } from '../base/values.js';
@@ -49,10 +50,8 @@ const traits: ProfileTraits<KeyPairTraits> = {
   },
 };
 
-export const keyPair: Kind = {
-  name: 'KeyPair',
-  noun: 'key pair',
-  schema: document(
+const schema = once(() =>
+  document(
     'KeyPair',
     'A key pair that the server signs with. Key pairs are made by the server, never by idops.',
     {
@@ -75,6 +74,14 @@ export const keyPair: Kind = {
         }),
     },
   ),
+);
+
+export const keyPair: Kind = {
+  name: 'KeyPair',
+  noun: 'key pair',
+  get schema() {
+    return schema();
+  },
   identity: ['id'],
   fields: { public_key: value, is_default: value },
   decisive: [DEFAULTS],

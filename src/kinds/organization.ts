@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
 import { withoutIds } from './discovery.js';
 import { carried, value } from './fields.js';
@@ -19,10 +20,8 @@ const traits: ProfileTraits = {
   },
 };
 
-export const organization: Kind = {
-  name: 'Organization',
-  noun: 'organization',
-  schema: document(
+const schema = once(() =>
+  document(
     'Organization',
     'An organization that users can be in. Organizations are made by the server, never by idops.',
     {
@@ -42,6 +41,14 @@ export const organization: Kind = {
     },
     idOrName,
   ),
+);
+
+export const organization: Kind = {
+  name: 'Organization',
+  noun: 'organization',
+  get schema() {
+    return schema();
+  },
   identity: ['id', 'name'],
   fields: { name: value, label: value },
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },

@@ -1,3 +1,4 @@
+import { once } from '../base/once.js';
 import { error, type Problem } from '../base/problems.js';
 import { settle } from '../base/settle.js';
 import {
@@ -34,30 +35,32 @@ import { backend, userSchema } from './user-schema.js';
 import { userTraits } from './user-traits.js';
 import { replaceUser } from './user-whole.js';
 
-const backendFields: FieldTypes = {
-  ...Object.fromEntries(Object.keys(backend.shape).map((name) => [name, plain(name)])),
-  roles: set(),
-};
-
 const elementNouns: { readonly [list: string]: string } = {
   organizations: 'membership',
   authorized_scopes: 'scope',
   roles: 'role',
 };
 
-const fields: FieldTypes = {
-  uid: value,
-  username: value,
-  totp_registered_at: instant,
-  metadata: map,
-  federated_metadata: map,
-  blocked: value,
-  group: value,
-  authorized_scopes: set(),
-  organizations: set({ roles: set() }),
+const backendFields = (): FieldTypes => ({
+  ...Object.fromEntries(Object.keys(backend().shape).map((name) => [name, plain(name)])),
   roles: set(),
-  backend: members(backendFields),
-};
+});
+
+const fields = once(
+  (): FieldTypes => ({
+    uid: value,
+    username: value,
+    totp_registered_at: instant,
+    metadata: map,
+    federated_metadata: map,
+    blocked: value,
+    group: value,
+    authorized_scopes: set(),
+    organizations: set({ roles: set() }),
+    roles: set(),
+    backend: members(backendFields()),
+  }),
+);
 
 /** What an update writes before it empties the first list, all at once. */
 const WRITTEN_FIRST = ['metadata', 'group'];
@@ -67,7 +70,7 @@ function lostLists(traces: Traces): Fields {
   const { before, asked, now } = traces;
   const is = (field: string, there: Value | undefined): boolean =>
     there !== undefined &&
-    contrast(fields[field] ?? value, field, there, now[field]).every(({ verdict }) => verdict === 'same');
+    contrast(fields()[field] ?? value, field, there, now[field]).every(({ verdict }) => verdict === 'same');
   const untouched = WRITTEN_FIRST.some(
     (field) => asked[field] !== undefined && is(field, before[field]) && !is(field, asked[field]),
   );
@@ -77,9 +80,13 @@ function lostLists(traces: Traces): Fields {
 export const user: Kind = {
   name: 'User',
   noun: 'user',
-  schema: userSchema,
+  get schema() {
+    return userSchema();
+  },
   identity: ['id'],
-  fields,
+  get fields() {
+    return fields();
+  },
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },
   traits: userTraits,
   identities: ({ identity }) => [`id ${identity.id}`],
@@ -152,7 +159,7 @@ function toldNames({ backend }: Fields): { readonly [id: string]: string } {
 
 /** Rows have no order, and a plan must not grow stale by that. */
 function shownUser(shown: Fields): Fields {
-  return mapValues({ ...shown }, (field, name) => normalForm(fields[name] ?? value, field));
+  return mapValues({ ...shown }, (field, name) => normalForm(fields()[name] ?? value, field));
 }
 
 /** By the list, whose rows are whole users as a rule; one that is asked for, or whose row lacks something, by its own read. */
