@@ -1,6 +1,6 @@
 // How esbuild makes one file, or a few, of what is run.
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, relative, resolve, sep } from 'node:path';
 
 // Some packages still ask for `require`, which a module doesn't have by itself.
 const banner = {
@@ -28,6 +28,69 @@ const oneMatcher = {
 };
 
 /**
+ * Of undici what is used, from its own files: its index loads fetch, WebSocket and caches as well, which takes longer
+ * than loading all of idops. A name that isn't here fails the build.
+ * @type {import('esbuild').Plugin}
+ */
+const usedOfUndici = {
+  name: 'used-of-undici',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'used-of-undici' }));
+    onLoad({ filter: /^/, namespace: 'used-of-undici' }, () => ({
+      contents: [
+        "export { default as Pool } from './node_modules/undici/lib/dispatcher/pool.js';",
+        "export { default as ProxyAgent } from './node_modules/undici/lib/dispatcher/proxy-agent.js';",
+        "export { default as errors } from './node_modules/undici/lib/core/errors.js';",
+      ].join('\n'),
+      loader: 'js',
+      resolveDir: process.cwd(),
+    }));
+  },
+};
+
+/** What is loaded one after the other, whatever the command: nothing of a layer is loaded before those above it. */
+const layers = [
+  ['src/cli/program.ts'],
+  ['src/cli/worker.ts'],
+  ['src/project/index.ts', 'src/manifests/index.ts'],
+  ['src/session/open.ts'],
+];
+const loadedAfter = [
+  { layers: 1, files: /^src\/cli\/worker\.ts$/ },
+  {
+    layers: 2,
+    files:
+      /^src\/(project\/index|report\/(problems|github|gitlab|runs|history|pruning|pull|diagnosis)|cli\/commands\/(completion|schema|sandbox|doctor|init|runs|runs-prune))\.ts$/,
+  },
+  { layers: 3, files: /^src\/(session\/(open|outputs|forge)|cli\/commands\/(validate|preview))\.ts$/ },
+  {
+    layers: 4,
+    files:
+      /^src\/(cli\/commands\/(plan|apply|show|pull|list|undo|regenerate-did)|mail\/checks|report\/(text|json|markdown|html|result-text|results|result-page))\.ts$/,
+  },
+];
+
+/**
+ * Fewer files, each of what is loaded together: a file of some hundred bytes takes as long to find as one of many
+ * thousand. esbuild makes a file of the modules that the same entries lead to, so each entry is told what has been
+ * loaded before it is.
+ * @type {import('esbuild').Plugin}
+ */
+const inLayers = {
+  name: 'in-layers',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
+      const file = relative(process.cwd(), path).split(sep).join('/');
+      const found = loadedAfter.find(({ files }) => files.test(file));
+      if (found === undefined) return undefined;
+      const before = layers.slice(0, found.layers).flat();
+      const imports = before.map((one) => `import ${JSON.stringify(resolve(one))};`);
+      return { contents: `${imports.join('')}${readFileSync(path, 'utf8')}`, loader: 'ts' };
+    });
+  },
+};
+
+/**
  * The command: bundled, since opening some hundred small files takes longer than most of what it does.
  * @type {(entry: string, outdir: string) => import('esbuild').BuildOptions}
  */
@@ -44,7 +107,7 @@ export const cliBundle = (entry, outdir) => ({
   legalComments: 'linked',
   logLevel: 'warning',
   banner,
-  plugins: [oneMatcher],
+  plugins: [oneMatcher, usedOfUndici, inLayers],
 });
 
 /**

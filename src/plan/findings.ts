@@ -4,9 +4,9 @@ import type { Value } from '../base/values.js';
 import { emailsIn } from '../kinds/emails.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
-import { type BodyName, checkTemplate, type TemplateBodies, type TemplateFinding } from '../mail/checks.js';
+import type { BodyName, TemplateBodies, TemplateFinding } from '../mail/checks.js';
 import { levelOf } from '../mail/settings.js';
-import { type BodyChecks, knownOf } from './body-checks.js';
+import { type BodyChecks, findingsOf } from './body-checks.js';
 import type { Change, PlanWarning } from './plan.js';
 
 /** What the checks of bodies say about one change. */
@@ -24,11 +24,8 @@ export function templateWarnings(change: Change, declared: Declared, checks: Bod
   const { email } = kindOf(change.kind);
   if (email === undefined || change.action !== 'update') return { warnings: [], errors: [] };
   const { before, expected } = change.apply;
-  const findings = checkTemplate({
-    before: bodies(email, before),
-    after: bodies(email, { ...before, ...expected }),
-    ...knownOf(declared, email, checks),
-  });
+  const both = { before: bodies(email, before), after: bodies(email, { ...before, ...expected }) };
+  const findings = findingsOf(declared, email, both, checks);
   const told = (level: 'warning' | 'error') =>
     findings
       .filter(({ code, live }) => {
@@ -70,20 +67,18 @@ export function planWarning(template: Declared, email: Email, finding: TemplateF
 /** What is questionable about declared templates, as far as manifests alone can tell. */
 export function checkDeclaredTemplates(declared: readonly Declared[], checks: BodyChecks): Problem[] {
   return emailsIn(declared).flatMap(({ template, email }) =>
-    checkTemplate({ after: bodies(email, template.fields), ...knownOf(template, email, checks) }).flatMap(
-      (finding) => {
-        const level = levelOf(finding.code, checks.levels);
-        if (level === 'off') return [];
-        const build = level === 'error' ? error : warning;
-        const { places, more } = placesIn(template, email, finding, bodiesOf(finding.body));
-        return [
-          {
-            ...build(finding.code, finding.message, places),
-            ...(more > 0 ? { morePlaces: more } : {}),
-          },
-        ];
-      },
-    ),
+    findingsOf(template, email, { after: bodies(email, template.fields) }, checks).flatMap((finding) => {
+      const level = levelOf(finding.code, checks.levels);
+      if (level === 'off') return [];
+      const build = level === 'error' ? error : warning;
+      const { places, more } = placesIn(template, email, finding, bodiesOf(finding.body));
+      return [
+        {
+          ...build(finding.code, finding.message, places),
+          ...(more > 0 ? { morePlaces: more } : {}),
+        },
+      ];
+    }),
   );
 }
 

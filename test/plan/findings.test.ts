@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
+import { checkTemplate } from '../../src/mail/checks.js';
 import { checkDeclaredTemplates, templateWarnings } from '../../src/plan/findings.js';
 import { changeOf } from '../report/plans.js';
 
@@ -20,6 +21,7 @@ function declaredTemplate(fields: Fields, absent = false): Declared {
     absent,
     whole: [],
     place,
+    declaredAt: { file: place.file, line: place.line },
     placeOf: (field) => ({ ...place, line: field === 'txt_content' ? 2 : 3 }),
     placeWithin: (field) => ({ ...place, line: field === 'txt_content' ? 2 : 3 }),
   };
@@ -36,16 +38,23 @@ const lost = {
 describe('warnings of a changed template', () => {
   it('compare with what the server has', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(templateWarnings(change, document, { levels: {} })).toEqual({ warnings: [lost], errors: [] });
+    expect(templateWarnings(change, document, { checkTemplate, levels: {} })).toEqual({
+      warnings: [lost],
+      errors: [],
+    });
   });
 
   it('can be errors, or silenced', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(templateWarnings(change, document, { levels: { 'lost-placeholder': 'error' } })).toEqual({
+    expect(
+      templateWarnings(change, document, { checkTemplate, levels: { 'lost-placeholder': 'error' } }),
+    ).toEqual({
       warnings: [],
       errors: [lost],
     });
-    expect(templateWarnings(change, document, { levels: { 'lost-placeholder': 'off' } })).toEqual({
+    expect(
+      templateWarnings(change, document, { checkTemplate, levels: { 'lost-placeholder': 'off' } }),
+    ).toEqual({
       warnings: [],
       errors: [],
     });
@@ -54,9 +63,9 @@ describe('warnings of a changed template', () => {
   it('take the body that stays into account', () => {
     const html = '<meta charset="utf-8">{{ a }}';
     const change = templateChange({ txt_content: '{{ a }}', html_content: html }, { txt_content: 'x' });
-    expect(templateWarnings(change, document, { levels: { 'lost-placeholder': 'off' } }).warnings).toEqual([
-      { code: 'placeholder-mismatch', message: 'only the html body has {{ a }}' },
-    ]);
+    expect(
+      templateWarnings(change, document, { checkTemplate, levels: { 'lost-placeholder': 'off' } }).warnings,
+    ).toEqual([{ code: 'placeholder-mismatch', message: 'only the html body has {{ a }}' }]);
   });
 
   it('never keep a change from being sent for what the server has', () => {
@@ -65,6 +74,7 @@ describe('warnings of a changed template', () => {
     const own = templateChange({ txt_content: 'x' }, { txt_content: long });
     const codes = (change: typeof live, level: 'error' | 'off') => {
       const { warnings, errors } = templateWarnings(change, document, {
+        checkTemplate,
         levels: { 'body-too-large': level },
       });
       return { warnings: warnings.map(({ code }) => code), errors: errors.map(({ code }) => code) };
@@ -76,13 +86,20 @@ describe('warnings of a changed template', () => {
 
   it('quote nothing from a secret', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: new Sensitive('{{#secret') });
-    expect(templateWarnings(change, document, { levels: {} })).toEqual({ warnings: [], errors: [] });
+    expect(templateWarnings(change, document, { checkTemplate, levels: {} })).toEqual({
+      warnings: [],
+      errors: [],
+    });
   });
 
   it('are about templates that will be updated alone', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(templateWarnings({ ...change, action: 'blocked' }, document, { levels: {} }).warnings).toEqual([]);
-    expect(templateWarnings({ ...change, kind: 'Client' }, document, { levels: {} }).warnings).toEqual([]);
+    expect(
+      templateWarnings({ ...change, action: 'blocked' }, document, { checkTemplate, levels: {} }).warnings,
+    ).toEqual([]);
+    expect(
+      templateWarnings({ ...change, kind: 'Client' }, document, { checkTemplate, levels: {} }).warnings,
+    ).toEqual([]);
   });
 });
 
@@ -99,7 +116,7 @@ describe('a warning of a changed template', () => {
       }) satisfies Declared['placeWithin'],
     });
     const place = { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3 };
-    expect(templateWarnings(change, declared, { levels: {} }).warnings).toMatchObject([
+    expect(templateWarnings(change, declared, { checkTemplate, levels: {} }).warnings).toMatchObject([
       { code: 'image-without-alt', place },
     ]);
     expect(parts).toEqual([{ start: 22, end: 39 }]);
@@ -117,8 +134,8 @@ describe('a warning of a changed template', () => {
           length: 1,
         })) satisfies Declared['placeWithin'],
       });
-      const [warning] = templateWarnings(change, declared, { levels: {} }).warnings;
-      const [problem] = checkDeclaredTemplates([declared], { levels: {} });
+      const [warning] = templateWarnings(change, declared, { checkTemplate, levels: {} }).warnings;
+      const [problem] = checkDeclaredTemplates([declared], { checkTemplate, levels: {} });
       expect(problem?.places.map(({ column }) => column)).toEqual(
         (warning?.places ?? [warning?.place]).map((place) => place?.column),
       );
@@ -138,7 +155,7 @@ describe('a warning of a changed template', () => {
     const [warning] = templateWarnings(
       templateChange({}, { html_content: body }),
       declaredTemplate({ html_content: body }),
-      { levels: {} },
+      { checkTemplate, levels: {} },
     ).warnings;
     expect(warning).toMatchObject({ code: 'image-without-alt', place: { line: 3 } });
     expect(warning).not.toHaveProperty('places');
@@ -148,6 +165,7 @@ describe('a warning of a changed template', () => {
   it('has no place where the body is that of the server', () => {
     const change = templateChange({ html_content: html }, { txt_content: '{{ b }}' });
     const { warnings } = templateWarnings(change, declaredTemplate({ txt_content: '{{ b }}' }), {
+      checkTemplate,
       levels: {},
     });
     expect(warnings.map(({ code, place }) => [code, place?.line])).toEqual([
@@ -161,7 +179,7 @@ describe('problems of declared templates', () => {
   it('stand at the body that they are about', () => {
     const problems = checkDeclaredTemplates(
       [declaredTemplate({ txt_content: '{{#a}}', html_content: 'x' })],
-      { levels: { 'template-syntax': 'error' } },
+      { checkTemplate, levels: { 'template-syntax': 'error' } },
     );
     expect(
       problems.map(({ code, severity, places }) => [code, severity, places.map(({ line }) => line)]),
@@ -173,16 +191,20 @@ describe('problems of declared templates', () => {
 
   it('stand at both bodies where they are about both', () => {
     const fields = { txt_content: '{{a}}', html_content: '<meta charset="utf-8">' };
-    const [problem] = checkDeclaredTemplates([declaredTemplate(fields)], { levels: {} });
+    const [problem] = checkDeclaredTemplates([declaredTemplate(fields)], { checkTemplate, levels: {} });
     expect(problem?.places.map(({ line }) => line)).toEqual([2, 3]);
   });
 
   it('are not searched for in what is to be deleted, or is off', () => {
     expect(
-      checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' }, true)], { levels: {} }),
+      checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' }, true)], {
+        checkTemplate,
+        levels: {},
+      }),
     ).toEqual([]);
     expect(
       checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' })], {
+        checkTemplate,
         levels: { 'template-syntax': 'off' },
       }),
     ).toEqual([]);

@@ -8,11 +8,10 @@ import { Sensitive } from '../../base/values.js';
 import { addressOf } from '../../kinds/address.js';
 import { emailsIn } from '../../kinds/emails.js';
 import type { Declared, Email } from '../../kinds/kind.js';
-import { checkTemplate } from '../../mail/checks.js';
 import { levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { loadSamples } from '../../manifests/samples.js';
-import { type BodyChecks, bodyChecks, knownOf } from '../../plan/body-checks.js';
+import { type BodyChecks, bodyChecks, findingsOf } from '../../plan/body-checks.js';
 import { planWarning } from '../../plan/findings.js';
 import { isMasked, maskedBody } from '../../plan/masked.js';
 import type { Project } from '../../project/index.js';
@@ -96,7 +95,7 @@ function galleryTemplate(
     bodies,
     held: txt instanceof Sensitive || html instanceof Sensitive,
     warnings: [
-      ...checkTemplate({ after: bodies, ...knownOf(template, email, checks) })
+      ...findingsOf(template, email, { after: bodies }, checks)
         .filter(({ code }) => levelOf(code, checks.levels) !== 'off')
         .map((finding) => planWarning(template, email, finding)),
       ...(['txt', 'html'] as const).flatMap((body) =>
