@@ -234,6 +234,7 @@ function documentOf(
     whole: [],
     remembered: true,
     place,
+    declaredAt: { file: source, line: 1 },
     placeOf: () => place,
     placeWithin: () => place,
   };

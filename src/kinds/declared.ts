@@ -27,6 +27,8 @@ export declare abstract class Declared {
   readonly remembered?: true;
   /** The document's first key. */
   get place(): Place;
+  /** The line of it, which costs next to nothing. */
+  get declaredAt(): Pick<Place, 'file' | 'inProject' | 'line'>;
   /** Where a field stands, for warnings; the document's own place where it isn't known. */
   placeOf(...path: (string | number)[]): Place;
   /**
@@ -46,6 +48,9 @@ export function altered(
     ...changes,
     get place() {
       return declared.place;
+    },
+    get declaredAt() {
+      return declared.declaredAt;
     },
     placeOf: (...path) => declared.placeOf(...path),
     placeWithin: (field, part) => declared.placeWithin(field, part),

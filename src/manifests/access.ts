@@ -1,4 +1,5 @@
-import { realpath } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Project } from '../project/project.js';
 import { decode, readBytes, type Unreadable, unreadable } from '../source/file.js';
@@ -27,6 +28,8 @@ export class Access {
   readonly #root: string;
   readonly #states: Promise<readonly string[]>;
   readonly #files: Promise<ReadonlySet<string>>;
+  /** The folders on the way to files, each looked at once. */
+  readonly #folders = new Map<string, Promise<Stats>>();
 
   /** `more` are further files that are credentials, absolute. */
   constructor(project: Project, more: readonly string[] = []) {
@@ -45,7 +48,7 @@ export class Access {
     let target: string;
     const way: Way = { places: [], isHidden: false };
     try {
-      const followed = await follow(path, this.#root, way);
+      const followed = await follow(path, this.#root, way, (place, isLast) => this.#look(place, isLast));
       if (followed === null) return outside;
       // Where letters of either case mean one file, this is its name.
       target = await realpath(followed);
@@ -69,6 +72,18 @@ export class Access {
     const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
     if (typeof text !== 'string') return text;
     return isWritten(text) ? own('a state, a journal or a stored plan') : { text, target: found.target };
+  }
+
+  #look(place: string, isLast: boolean): Promise<Stats> {
+    if (isLast) return lstat(place);
+    let found = this.#folders.get(place);
+    if (found === undefined) {
+      found = lstat(place);
+      this.#folders.set(place, found);
+      // What isn't there may be made yet.
+      found.catch(() => this.#folders.delete(place));
+    }
+    return found;
   }
 
   async #private(path: string): Promise<Refused | undefined> {

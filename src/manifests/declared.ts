@@ -3,16 +3,15 @@ import type { Place } from '../base/problems.js';
 import type { Span } from '../base/span.js';
 import type { Fields } from '../base/values.js';
 import type { Declared, Identity } from '../kinds/kind.js';
-import { startOf } from '../source/check.js';
 import type { SourceFile } from '../source/file.js';
 import type { ParsedDocument } from '../source/parsed.js';
 import { pathKey } from '../source/resolve.js';
-import { find, type Node, type Path } from '../source/tree.js';
+import { find, type Node, type Path, startOf } from '../source/tree.js';
 import type { Body } from './bodies.js';
 import { partOfText } from './written.js';
 
 /** A document whose tree is asked for when it is needed. */
-export type Rooted = Pick<ParsedDocument, 'root'>;
+export type Rooted = Pick<ParsedDocument, 'root' | 'start'>;
 
 /** Where a declared object is written. */
 interface Written {
@@ -32,7 +31,10 @@ export class DeclaredDocument implements Declared {
   declare readonly generation?: number;
   readonly #written: Written;
 
-  constructor(object: Omit<Declared, 'place' | 'placeOf' | 'placeWithin' | 'remembered'>, written: Written) {
+  constructor(
+    object: Omit<Declared, 'place' | 'declaredAt' | 'placeOf' | 'placeWithin' | 'remembered'>,
+    written: Written,
+  ) {
     this.kind = object.kind;
     this.identity = object.identity;
     this.fields = object.fields;
@@ -44,6 +46,11 @@ export class DeclaredDocument implements Declared {
 
   get place(): Place {
     return this.placeOf();
+  }
+
+  get declaredAt(): Pick<Place, 'file' | 'inProject' | 'line'> {
+    const { file, document } = this.#written;
+    return file.lineAt(document.start);
   }
 
   placeOf(...path: (string | number)[]): Place {

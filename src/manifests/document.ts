@@ -3,11 +3,11 @@ import { error, type Place, type Problem } from '../base/problems.js';
 import type { FieldType } from '../kinds/fields.js';
 import { isKindName, kindOf, kinds } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
-import { check, pathText, startOf, valuePlace } from '../source/check.js';
+import { check, pathText, valuePlace } from '../source/check.js';
 import type { SourceFile } from '../source/file.js';
 import type { ParsedDocument } from '../source/parsed.js';
 import { type Note, pathKey } from '../source/resolve.js';
-import type { MapNode, Node, Path } from '../source/tree.js';
+import { type MapNode, type Node, type Path, startOf } from '../source/tree.js';
 import { gluedHint, typeOf } from '../source/wrong-type.js';
 import type { BodyRequest } from './bodies.js';
 import { Builder, isObject, request } from './builder.js';
@@ -34,7 +34,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
     return Promise.resolve({ declared: undefined, problems: [problem] });
   }
   const { root, problems: mistyped } = withKind(document.root, file);
-  const rooted = mistyped.length > 0 ? { root } : document;
+  const rooted = mistyped.length > 0 ? { root, start: startOf(root).start } : document;
   const kind = readKind(root, reading);
   if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: [...mistyped, ...kind] });
   const meant = meantBy(kind, root, () => placeOf(file, rooted.root, []));

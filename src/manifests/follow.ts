@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
 
@@ -25,9 +26,15 @@ export function isInside(path: string, folder: string): boolean {
 /**
  * Where a path in a folder leads, its links followed one by one; null where one of them leads out of the folder. What is
  * outside is never looked at, or whoever makes links could learn what is there. Throws what the file system says of
- * what is inside. `root` is absolute and without links, `path` begins with it. What the path comes by is told to `way`.
+ * what is inside. `root` is absolute and without links, `path` begins with it. What the path comes by is told to `way`,
+ * and `look` looks at a place, given whether it is the last step as far as is known.
  */
-export async function follow(path: string, root: string, way?: Way): Promise<string | null> {
+export async function follow(
+  path: string,
+  root: string,
+  way?: Way,
+  look: (place: string, isLast: boolean) => Promise<Stats> = (place) => lstat(place),
+): Promise<string | null> {
   const steps = stepsOf(relative(root, path));
   let place = root;
   let links = 0;
@@ -40,7 +47,7 @@ export async function follow(path: string, root: string, way?: Way): Promise<str
       place = next;
       continue;
     }
-    const found = await lstat(next);
+    const found = await look(next, steps.length === 0);
     const target = found.isSymbolicLink() ? await readlink(next) : undefined;
     if (way !== undefined) {
       const isData = step === mountedData && target !== undefined && mountedFolder.test(target);

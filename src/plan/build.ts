@@ -3,14 +3,13 @@ import { addressOf } from '../kinds/address.js';
 import { kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
-import { stillLost } from '../kinds/loss.js';
+import { type Owed, stillLost } from '../kinds/loss.js';
 import { listNames, listScope, type References } from '../kinds/references.js';
 import { ignoredFields } from '../kinds/rules.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { secretsIn } from '../state/secrets.js';
 import { eachWithSlowHashes, withSlowHashes } from '../state/slow-hash.js';
-import type { Recorded } from './compare.js';
 import { Decider } from './decide.js';
 import { planDigest } from './digest.js';
 import { makeSure, seenProfile } from './fit.js';
@@ -65,7 +64,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const decided = await eachWithSlowHashes(selected, (one) => ({
     one,
     change: decider.decide(one, live.get(one.subject)),
-    settled: isSettled(one.subject, live.get(one.subject), decider.recorded(one.key)),
+    settled: isSettled(one.subject, live.get(one.subject), decider.owed(one.key)),
   }));
   const compared = decided.flatMap(({ one: { subject }, change }): Change[] => {
     const others = subject.declared === undefined ? undefined : twice.get(subject.declared);
@@ -134,15 +133,11 @@ function isUnchanged({ action }: Change): boolean {
 }
 
 /** Whether the state says that something was taken away from an object, and it no longer is. */
-function isSettled(
-  { kind, declared }: Subject,
-  live: Live | undefined,
-  recorded: Recorded | undefined,
-): boolean {
-  if (recorded?.owed === undefined || live === undefined) return false;
+function isSettled({ kind, declared }: Subject, live: Live | undefined, owed: Owed | undefined): boolean {
+  if (owed === undefined || live === undefined) return false;
   // What is to be pruned is gone already.
   const gone = !live.exists || declared === undefined || declared.absent;
-  return gone || Object.keys(stillLost(kindOf(kind), recorded.owed, live.fields)).length === 0;
+  return gone || Object.keys(stillLost(kindOf(kind), owed, live.fields)).length === 0;
 }
 
 const NAMED = 3;

@@ -282,7 +282,7 @@ function baseChange(input: CompareInput, present: Present, before: Fields, obser
     fields: [],
     warnings: [],
     reason: null,
-    declaredAt: declaredPlace(declared),
+    declaredAt: declared.declaredAt,
     apply: {
       key,
       identity: present.identity,
@@ -349,8 +349,4 @@ function updateWarnings(kind: Kind, live: Live | undefined, parts: readonly Cont
     });
   }
   return warnings;
-}
-
-function declaredPlace({ place: { file, inProject, line } }: Declared): Change['declaredAt'] {
-  return { file, line, ...(inProject === undefined ? {} : { inProject }) };
 }

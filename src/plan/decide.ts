@@ -33,6 +33,12 @@ export class Decider {
     return recordOf(this.#options.state, key, this.#options.hasher);
   }
 
+  /** What was taken away from an object; undefined where that is nothing. */
+  owed(key: string): Owed | undefined {
+    const record = recordIn(this.#options.state, key);
+    return record?.owed === undefined ? undefined : owed(record.owed, this.#options.hasher);
+  }
+
   /** What is to be done about an object; undefined where there is nothing to say of it. */
   decide(one: Addressed, live: Live | undefined): Change | undefined {
     const change = this.#decided(one, live);
@@ -48,7 +54,8 @@ export class Decider {
       if (change === undefined || reason === undefined) return change;
       return { ...change, action: 'blocked', requests: [], destructions: [], reason };
     }
-    const change = this.compare(one, live, this.recorded(key), this.adjusted(one, live));
+    const recorded = this.recorded(key);
+    const change = this.compare(one, live, recorded, this.#adjusted(one, live, recorded));
     if (!subject.owed) return checked(change, subject.declared, this.#options.checks);
     return change.action === 'unchanged' || live?.exists === false
       ? undefined
@@ -56,10 +63,15 @@ export class Decider {
   }
 
   /** A document as it is to be compared; what stands in for one where there is none. */
-  adjusted({ subject, key }: Addressed, live: Live | undefined): Declared {
+  adjusted(one: Addressed, live: Live | undefined): Declared {
+    return this.#adjusted(one, live, this.recorded(one.key));
+  }
+
+  #adjusted({ subject }: Addressed, live: Live | undefined, recorded: Recorded | undefined): Declared {
     const { declared = undocumented(subject.kind, subject.identity), owed } = subject;
-    const now = { ...this.recorded(key)?.fields, ...live?.fields };
-    return (owed ? undefined : this.#options.adjust?.(declared, now)) ?? declared;
+    const { adjust } = this.#options;
+    if (owed || adjust === undefined) return declared;
+    return adjust(declared, { ...recorded?.fields, ...live?.fields }) ?? declared;
   }
 
   compare(
@@ -92,8 +104,12 @@ export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): str
 }
 
 export function recordOf(state: State, key: string, hasher: Hasher): Recorded | undefined {
-  const record = Object.hasOwn(state.resources, key) ? state.resources[key] : undefined;
+  const record = recordIn(state, key);
   return record === undefined ? undefined : recorded(record, hasher);
+}
+
+function recordIn({ resources }: State, key: string): ResourceRecord | undefined {
+  return Object.hasOwn(resources, key) ? resources[key] : undefined;
 }
 
 function recorded(record: ResourceRecord, hasher: Hasher): Recorded {

@@ -32,6 +32,7 @@ export function undocumented(kind: KindName, identity: Identity): Declared {
     absent: false,
     whole: [],
     place: nowhere,
+    declaredAt: { file: '', line: 1 },
     placeOf: place,
     placeWithin: place,
   };

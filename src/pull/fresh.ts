@@ -272,6 +272,7 @@ function declaredOf({ kind, finding, fields }: Draft, number: number): Declared 
     absent: false,
     whole: [],
     place: at(),
+    declaredAt: { file: FRESH, line: number },
     placeOf: (field) => at(field === undefined ? undefined : String(field)),
     placeWithin: (field) => at(field),
   };

@@ -6,7 +6,7 @@ import type { SourceFile } from './file.js';
 import { repair } from './repair.js';
 import { type Note, pathKey, resolve } from './resolve.js';
 import { knownFields, schemasAt } from './schema-at.js';
-import { find, type Member, type Node, type Path } from './tree.js';
+import { find, type Member, type Node, type Path, startOf } from './tree.js';
 import type { Variables } from './variables.js';
 import { gotOf, typeHint, typeName } from './wrong-type.js';
 
@@ -336,11 +336,4 @@ export function valuePlace(file: SourceFile, root: Node, path: Path): Place {
 function placeIn(file: SourceFile, root: Node, path: Path): Place {
   const { node, key } = find(root, path);
   return file.place(key ?? startOf(node));
-}
-
-/** The first key of a map, or the whole of anything else. */
-export function startOf(node: Node): { start: number; end: number } {
-  if (node.type !== 'map') return node.range;
-  const [first] = node.entries.values();
-  return first?.key ?? node.range;
 }

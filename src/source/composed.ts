@@ -7,7 +7,7 @@ import { hideLoose, hideMember } from './hidden.js';
 import { Marks } from './marks.js';
 import { decimalText } from './number.js';
 import type { ParsedDocument, ParsedFile } from './parsed.js';
-import { listNode, type Member, mapNode, type Node, type Range, type ScalarNode } from './tree.js';
+import { listNode, type Member, mapNode, type Node, type Range, type ScalarNode, startOf } from './tree.js';
 import { documentErrors, MAX_DEPTH, MAX_LEXEMES, withoutConflict } from './yaml-problems.js';
 
 /** How many nodes aliases may add to a file. */
@@ -29,7 +29,7 @@ export function parseComposed(file: SourceFile): ParsedFile {
       const root = document.contents === null ? undefined : converter.convert(document.contents, 0);
       for (const problem of converter.problems) problems.push(problem);
       if (root === undefined || (root.type === 'scalar' && root.value === null)) continue;
-      documents.push({ root, broken: found.length > 0 || converter.broken });
+      documents.push({ root, start: startOf(root).start, broken: found.length > 0 || converter.broken });
     }
   } catch (failure) {
     // The parser's own limits, such as the stack's; whatever it is, the file is at fault and not the user's run.

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { mask } from '../base/redact.js';
@@ -79,24 +79,37 @@ export class SourceFile {
   place(range: Range): Place {
     const lines = this.#lineStarts();
     const start = Math.min(range.start, this.text.length);
-    let low = 0;
-    let high = lines.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((lines[middle] ?? 0) <= start) low = middle;
-      else high = middle - 1;
-    }
+    const low = this.#lineOf(start);
     const lineStart = lines[low] ?? 0;
     let lineEnd = (lines[low + 1] ?? this.text.length + 1) - 1;
     if (this.text[lineEnd - 1] === '\r' && lineEnd > lineStart) lineEnd -= 1;
     const length = Math.max(1, Math.min(range.end, lineEnd) - start);
     return {
-      file: this.path,
-      ...(this.#inProject === undefined ? {} : { inProject: this.#inProject }),
-      line: low + 1,
+      ...this.lineAt(start),
       column: start - lineStart + 1,
       ...this.#shown(lineStart, lineEnd, start, length),
     };
+  }
+
+  /** The line of a point, which is told without what stands in it. */
+  lineAt(point: number): Pick<Place, 'file' | 'inProject' | 'line'> {
+    return {
+      file: this.path,
+      ...(this.#inProject === undefined ? {} : { inProject: this.#inProject }),
+      line: this.#lineOf(point) + 1,
+    };
+  }
+
+  #lineOf(point: number): number {
+    const lines = this.#lineStarts();
+    let low = 0;
+    let high = lines.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((lines[middle] ?? 0) <= point) low = middle;
+      else high = middle - 1;
+    }
+    return low;
   }
 
   #shown(
@@ -180,13 +193,25 @@ export async function readBytes(path: string): Promise<Uint8Array | Unreadable> 
       if (stat.isDirectory()) return { reason: 'unreadable', detail: 'is a directory' };
       if (!stat.isFile()) return { reason: 'unreadable', detail: 'is not a regular file' };
       if (stat.size > MAX_BYTES) return { reason: 'too-large', detail: 'is larger than 16 MiB' };
-      const bytes = await handle.readFile();
+      const bytes = await contentOf(handle, stat.size);
       return bytes.length > MAX_BYTES ? { reason: 'too-large', detail: 'is larger than 16 MiB' } : bytes;
     } finally {
       await handle.close();
     }
   } catch (failure) {
     return unreadable(failure);
+  }
+}
+
+/** All of a file, which has grown since if it has more than `size` bytes; not much more than it may have. */
+async function contentOf(handle: FileHandle, size: number): Promise<Uint8Array> {
+  let bytes = Buffer.allocUnsafe(size + 1);
+  for (let length = 0; ; ) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, null);
+    length += bytesRead;
+    // One byte more was asked for, so that reading again would only say that there is none.
+    if (bytesRead === 0 || length === size || length > MAX_BYTES) return bytes.subarray(0, length);
+    if (length === bytes.length) bytes = Buffer.concat([bytes], 2 * length);
   }
 }
 

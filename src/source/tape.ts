@@ -38,6 +38,13 @@ export interface PlacedTape {
   readonly offset: number;
 }
 
+/** Where the first key of a document stands in its file. */
+export function startOnTape({ tape: { marks }, offset }: PlacedTape, at: number): number {
+  // Behind the map's own entry, range and count there is the key's entry.
+  const isKey = marks[at] === entry.map && (marks[at + 3] ?? 0) > 0;
+  return offset + (marks[isKey ? at + 5 : at + 1] ?? 0);
+}
+
 /** Builds the trees of a tape's documents; `hides` says whether it masks in their file what may be a secret. */
 export class TapeReader {
   readonly #file: SourceFile;

@@ -93,3 +93,10 @@ function measure(children: readonly Node[]): { size: number; height: number } {
   }
   return { size, height };
 }
+
+/** The first key of a map, or the whole of anything else. */
+export function startOf(node: Node): Range {
+  if (node.type !== 'map') return node.range;
+  const [first] = node.entries.values();
+  return first?.key ?? node.range;
+}

@@ -2,7 +2,7 @@ import { parseComposed } from './composed.js';
 import type { SourceFile } from './file.js';
 import type { ParsedDocument, ParsedFile } from './parsed.js';
 import { tapeOf } from './quick.js';
-import { type PlacedTape, TapeReader } from './tape.js';
+import { type PlacedTape, startOnTape, TapeReader } from './tape.js';
 import type { Node } from './tree.js';
 
 /**
@@ -52,6 +52,10 @@ class TapedDocument implements ParsedDocument {
       this.#root ?? new TapeReader(this.#file, this.#placed, { at: this.#at, hides: false }).next();
     if (root === undefined) throw new Error('a tape that was read can be read again');
     return root;
+  }
+
+  get start(): number {
+    return startOnTape(this.#placed, this.#at);
   }
 
   forget(): void {

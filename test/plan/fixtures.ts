@@ -24,7 +24,12 @@ export function declared(
   fields: Fields = {},
   parts: Partial<Declared> = {},
 ): Declared {
-  const placed = { place, placeOf: () => place, placeWithin: () => place };
+  const placed = {
+    place,
+    declaredAt: { file: place.file, line: place.line },
+    placeOf: () => place,
+    placeWithin: () => place,
+  };
   return { kind, identity, fields, absent: false, whole: [], ...placed, ...parts };
 }
 
