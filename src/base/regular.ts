@@ -1,4 +1,4 @@
-import { constants, type Stats } from 'node:fs';
+import { constants, readFileSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 /** What a path leads to, where that is no regular file; such a thing is neither waited for nor read. */
@@ -16,7 +16,8 @@ export async function readRegular(path: string): Promise<string> {
   try {
     const stat = await handle.stat();
     if (!stat.isFile()) throw new NoRegularFile(stat);
-    return await handle.readFile('utf8');
+    // At once: a large text that comes in pieces, or in bytes that wait for the collector, is there twice for a while.
+    return readFileSync(handle.fd, 'utf8');
   } finally {
     await handle.close();
   }

@@ -15,7 +15,7 @@ export function takenFields(
     Object.entries(fields)
       .filter(([field]) => !ignored.includes(field))
       .map(([field, value]) => {
-        if (isBlank(value) && emptyIsNull.includes(field)) return [field, null];
+        if (emptyIsNull.includes(field) && isBlank(value)) return [field, null];
         const { [field]: instead } = nullBecomes;
         // An empty map would mean that nothing of the present one is to change.
         return [field, value === null && instead !== undefined && !isMap(instead) ? instead : value];

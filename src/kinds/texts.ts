@@ -1,16 +1,19 @@
-import { reveal, type Value } from '../base/values.js';
+import { type Json, Sensitive, type Value } from '../base/values.js';
 
 /** Whether a value is a text without a character that is more than white space, as Unicode has it. */
 export function isBlank(value: Value | undefined): boolean {
-  if (value === undefined) return false;
-  const text = reveal(value);
+  const text = shown(value);
   return typeof text === 'string' && /^\p{White_Space}*$/u.test(text);
 }
 
 /** A value's text; the empty one where it is none. */
 export function textOf(value: Value | undefined): string {
-  const text = value === undefined ? '' : reveal(value);
+  const text = shown(value);
   return typeof text === 'string' ? text : '';
+}
+
+function shown(value: Value | undefined): Json | Value | undefined {
+  return value instanceof Sensitive ? value.reveal() : value;
 }
 
 /** The first that is a text with something in it, and no secret. */

@@ -87,7 +87,8 @@ function compareFields(given: CompareInput): Change {
   const kind = kindOf(declared.kind);
   const lost = lostOf(kind, input);
   const restored = restoredFields(kind, lost, input);
-  const taken = { ...restored, ...takenFields(declared.fields, kind.traits[input.profile.name]) };
+  const own = takenFields(declared.fields, kind.traits[input.profile.name]);
+  const taken = { ...restored, ...own };
   const present = presentObject(input);
   const resolution = kind.resolve?.(taken, {
     references: input.references,
@@ -103,7 +104,11 @@ function compareFields(given: CompareInput): Change {
   const known = knowledge(input, present);
   // Undoing the run that puts something back must not bring back the gap.
   const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
-  const base = baseChange(input, present, before, known.source(Object.keys(resolved)));
+  const base = baseChange(input, present, {
+    before,
+    observed: known.source(Object.keys(resolved)),
+    managed: Object.keys(own),
+  });
   const unfit = idTrouble(declared.identity, input.profile) ?? live?.trouble;
   if (unfit !== undefined) return { ...base, action: 'blocked', reason: unfit };
   if (troubles.length > 0) return { ...base, action: 'blocked', reason: troubles.join('; ') };
@@ -269,7 +274,11 @@ function knowledge({ live, recorded, declared }: CompareInput, present: Present)
   return { now, source };
 }
 
-function baseChange(input: CompareInput, present: Present, before: Fields, observed: Source): Change {
+function baseChange(
+  input: CompareInput,
+  present: Present,
+  { before, observed, managed }: Pick<Change['apply'], 'before' | 'managed'> & { readonly observed: Source },
+): Change {
   const { declared, recorded, address, key } = input;
   return {
     address,
@@ -289,7 +298,7 @@ function baseChange(input: CompareInput, present: Present, before: Fields, obser
       expected: {},
       before,
       existed: present.exists ?? null,
-      managed: Object.keys(takenFields(declared.fields, kindOf(declared.kind).traits[input.profile.name])),
+      managed,
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),
       ...(declared.generation === undefined || recorded?.generation === undefined
         ? {}

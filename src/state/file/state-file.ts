@@ -15,12 +15,12 @@ export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | '
   return {
     place,
     async load(server) {
-      const text = await readText(path, place);
-      return text === undefined ? emptyState(server) : checkedState(text, place, server);
+      const data = await readData(path, place);
+      return data === undefined ? emptyState(server) : checkedState(data, place, server);
     },
     async saved() {
-      const text = await readText(path, place);
-      return text === undefined ? undefined : parseState(text, place);
+      const data = await readData(path, place);
+      return data === undefined ? undefined : stateOf(data, place);
     },
     async save(state) {
       // A link to a state that lies elsewhere stays one.
@@ -45,8 +45,26 @@ async function readText(path: string, place: string): Promise<string | undefined
   }
 }
 
-function checkedState(text: string, place: string, server: string): State {
-  const state = parseState(text, place);
+/** What is in the file, whose text nothing holds any more when it is looked at: that of a large state is large too. */
+async function readData(path: string, place: string): Promise<unknown> {
+  const text = await readText(path, place);
+  if (text === undefined) return undefined;
+  try {
+    return parseJson(text);
+  } catch {
+    throw new ProblemsError([
+      error(
+        'state-unreadable',
+        `the state ${place} is not JSON`,
+        [],
+        `put a good copy back, or move it away: ${LOSS}`,
+      ),
+    ]);
+  }
+}
+
+function checkedState(data: unknown, place: string, server: string): State {
+  const state = stateOf(data, place);
   if (state.server !== server) {
     throw new ProblemsError([
       error(
@@ -60,20 +78,7 @@ function checkedState(text: string, place: string, server: string): State {
   return state;
 }
 
-function parseState(text: string, place: string): State {
-  let data: unknown;
-  try {
-    data = parseJson(text);
-  } catch {
-    throw new ProblemsError([
-      error(
-        'state-unreadable',
-        `the state ${place} is not JSON`,
-        [],
-        `put a good copy back, or move it away: ${LOSS}`,
-      ),
-    ]);
-  }
+function stateOf(data: unknown, place: string): State {
   const version =
     typeof data === 'object' && data !== null && 'format_version' in data ? data.format_version : undefined;
   if (typeof version === 'number' && version > STATE_FORMAT) {
