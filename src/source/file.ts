@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { mask } from '../base/redact.js';
@@ -183,18 +183,21 @@ export interface Unreadable {
   readonly detail: string;
 }
 
+/** Opening a named pipe would wait for its other end. */
+const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
 /** Reads the bytes of a regular file of at most `MAX_BYTES`. */
 export async function readBytes(path: string): Promise<Uint8Array | Unreadable> {
   try {
-    // Opening a named pipe would wait for its other end.
-    const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const handle = await open(path, READING);
     try {
       const stat = await handle.stat();
-      if (stat.isDirectory()) return { reason: 'unreadable', detail: 'is a directory' };
-      if (!stat.isFile()) return { reason: 'unreadable', detail: 'is not a regular file' };
-      if (stat.size > MAX_BYTES) return { reason: 'too-large', detail: 'is larger than 16 MiB' };
-      const bytes = await contentOf(handle, stat.size);
-      return bytes.length > MAX_BYTES ? { reason: 'too-large', detail: 'is larger than 16 MiB' } : bytes;
+      const content = contentOf(stat);
+      for (let step = content.next(); ; ) {
+        if (step.done) return step.value;
+        const { bytes, from } = step.value;
+        step = content.next((await handle.read(bytes, from, bytes.length - from, null)).bytesRead);
+      }
     } finally {
       await handle.close();
     }
@@ -203,16 +206,42 @@ export async function readBytes(path: string): Promise<Uint8Array | Unreadable> 
   }
 }
 
-/** All of a file, which has grown since if it has more than `size` bytes; not much more than it may have. */
-async function contentOf(handle: FileHandle, size: number): Promise<Uint8Array> {
-  let bytes = Buffer.allocUnsafe(size + 1);
-  for (let length = 0; ; ) {
-    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, null);
-    length += bytesRead;
+/** The same on the spot: a tenth of the work, and nothing else goes on meanwhile. */
+export function readBytesSync(path: string): Uint8Array | Unreadable {
+  try {
+    const handle = openSync(path, READING);
+    try {
+      const content = contentOf(fstatSync(handle));
+      for (let step = content.next(); ; ) {
+        if (step.done) return step.value;
+        const { bytes, from } = step.value;
+        step = content.next(readSync(handle, bytes, from, bytes.length - from, null));
+      }
+    } finally {
+      closeSync(handle);
+    }
+  } catch (failure) {
+    return unreadable(failure);
+  }
+}
+
+/** What is to be filled from a file, from a place on; told how many bytes that were, it gives all of it in the end. */
+function* contentOf(
+  stat: Stats,
+): Generator<{ readonly bytes: Buffer; readonly from: number }, Uint8Array | Unreadable, number> {
+  if (stat.isDirectory()) return { reason: 'unreadable', detail: 'is a directory' };
+  if (!stat.isFile()) return { reason: 'unreadable', detail: 'is not a regular file' };
+  const tooLarge = { reason: 'too-large', detail: 'is larger than 16 MiB' } as const;
+  if (stat.size > MAX_BYTES) return tooLarge;
+  let length = 0;
+  for (let bytes = Buffer.allocUnsafe(stat.size + 1); length <= MAX_BYTES; ) {
+    const read = yield { bytes, from: length };
+    length += read;
     // One byte more was asked for, so that reading again would only say that there is none.
-    if (bytesRead === 0 || length === size || length > MAX_BYTES) return bytes.subarray(0, length);
+    if (read === 0 || length === stat.size) return bytes.subarray(0, length);
     if (length === bytes.length) bytes = Buffer.concat([bytes], 2 * length);
   }
+  return tooLarge;
 }
 
 /** Decodes UTF-8 to the byte: a byte order mark stays, and invalid bytes are refused. */
