@@ -6726,12 +6726,12 @@ fields3,(field2,name2)=>markSecret(types2[name2]??value,field2))}function markSe
 null){return field2 instanceof Sensitive?field2:new Sensitive(reveal(field2))}return type.type==="members"&&isMap(field2)?
 markSecrets(type.members,field2):field2}var value,secret,instant,body,map;var init_fields=__esm({"src/kinds/fields.ts"(){
 "use strict";init_secret_names();init_values();value={type:"value"};secret={type:"value",secret:true};instant={type:"ins\
-tant"};body={type:"body"};map={type:"map"}}});function withDrift(fields3,types2,left,shown2){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
-field2.path,types2,left.fields,shown2);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types2,recorded2)?
+tant"};body={type:"body"};map={type:"map"}}});function withDrift(fields3,types2,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
+field2.path,types2,left.fields,shown3);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types2,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
 after},types2,recorded2){const type=types2[path]??value;return contrast(type,path,after,recorded2).every(({verdict})=>verdict!==
-"different")}function recordedAt(path,types2,left,shown2){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
-field2)||!Object.hasOwn(types2,field2))return void 0;const[was,now]=[left[field2],shown2(field2)];if(was===void 0||now===
+"different")}function recordedAt(path,types2,left,shown3){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
+field2)||!Object.hasOwn(types2,field2))return void 0;const[was,now]=[left[field2],shown3(field2)];if(was===void 0||now===
 void 0)return void 0;const parts=contrast(types2[field2]??value,field2,now,was);const part=parts.find(one=>one.path===path);
 if(part!==void 0)return part.verdict==="different"?part.got??null:void 0;const isOther3=parts.some(({verdict})=>verdict===
 "different");if(!isOther3)return void 0;if(path===field2)return was;const member2=memberOf(was,path);return same(member2,
@@ -6880,13 +6880,13 @@ ng"||before===after)return"";const same3=before.normalize("NFC")===after.normali
 in another Unicode normal form: ${formChange(before,after)})`:""}function formChange(before,after){return`${normalFormOf(
 before)} \u2192 ${normalFormOf(after)}`}function normalFormOf(text5){return text5===text5.normalize("NFC")?"NFC":text5===
 text5.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}
-function shorten(text5,other,limit2,length2){const cut=cutText(text5,other,limit2);if(cut===void 0)return text5;let shown2="";
-for(const[from,to]of cut.shown)shown2+=(from>0?"\u2026":"")+text5.slice(from,to);return`${shown2} (${length2??cut.length}\
+function shorten(text5,other,limit2,length2){const cut=cutText(text5,other,limit2);if(cut===void 0)return text5;let shown3="";
+for(const[from,to]of cut.shown)shown3+=(from>0?"\u2026":"")+text5.slice(from,to);return`${shown3} (${length2??cut.length}\
  characters)`}function cutText(text5,other,limit2){if(text5.length<=limit2)return void 0;const{length:parts,differing:differing2}=measure(
 text5,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing2-
-Math.floor(third/2)),differing2+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text5,ranges.flat());const shown2=[];
-let end=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end)continue;const last=shown2.at(-1);if(last!==
-void 0&&from<=end)last[1]=offset(to);else shown2.push([offset(from),offset(to)]);end=to}return{shown:shown2,length:parts}}
+Math.floor(third/2)),differing2+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text5,ranges.flat());const shown3=[];
+let end=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end)continue;const last=shown3.at(-1);if(last!==
+void 0&&from<=end)last[1]=offset(to);else shown3.push([offset(from),offset(to)]);end=to}return{shown:shown3,length:parts}}
 function measure(text5,other){let length2=0;let differing2=-1;let otherAt=0;for(let at3=0;at3<text5.length;length2+=1){const end=endOf(
 text5,at3);if(differing2<0){const otherEnd=endOf(other,otherAt);if(text5.slice(at3,end)!==other.slice(otherAt,otherEnd))
 differing2=length2;otherAt=otherEnd}at3=end}return{length:length2,differing:Math.max(0,differing2)}}function offsetsOf(text5,numbers){
@@ -7058,13 +7058,13 @@ return 0;let shared2=0;for(const[word2,count3]of one.counts)shared2+=Math.min(co
 shared2/(one.size+other.size)}var LONGEST_MIDDLE,MOST_CHANGES,goes,comes,same2,wordCharacter,MOST_PAIRS,LOOKED_AT,ALIKE;
 var init_changed_words=__esm({"src/report/changed-words.ts"(){"use strict";init_libesm();LONGEST_MIDDLE=1e3;MOST_CHANGES=
 80;goes=text5=>({text:text5,change:"-"});comes=text5=>({text:text5,change:"+"});same2=text5=>({text:text5,change:null});
-wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown2=lines.map(line=>{const first=line.charAt(0);const mark=first===
+wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown3=lines.map(line=>{const first=line.charAt(0);const mark=first===
 "+"||first==="-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const partners=pairLines(
-shown2,words7||limit2!==Number.POSITIVE_INFINITY);return shown2.map(({mark,text:text5},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
+shown3,words7||limit2!==Number.POSITIVE_INFINITY);return shown3.map(({mark,text:text5},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
 {};const cut=cutText(text5,other,limit2);const whole3=words7&&alike3?spansOf(mark,text5,other):void 0;const spans=whole3===
 void 0||cut===void 0?whole3:cutSpans(whole3,cut);const all={mark,text:cut===void 0?text5:shorten(text5,other,limit2)};return spans===
 void 0?all:{...all,spans}})}function spansOf(mark,text5,other){return mark==="-"?changedWords(text5,other)?.before:changedWords(
-other,text5)?.after}function cutSpans(spans,{shown:shown2,length:length2}){const found2=shown2.flatMap(([from,to])=>{let at3=0;
+other,text5)?.after}function cutSpans(spans,{shown:shown3,length:length2}){const found2=shown3.flatMap(([from,to])=>{let at3=0;
 const inside2=spans.map(({text:text5,change:change2})=>{const part=text5.slice(Math.max(0,from-at3),Math.max(0,to-at3));
 at3+=text5.length;return{text:part,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.filter(({text:text5})=>text5!==
 "")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.
@@ -7121,8 +7121,8 @@ return[fold2([{text:`${indent}${path}: `},...tinted(heads,String)],indent.length
 mark,text:text5,spans=[plain2(text5)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],
 indent.length+6,columns)),...kept2>0?[paint.dim(`${indent}  (${kept2} unchanged)`)]:[]]}function bodyLines(path,{before,
 fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text5=>fold2([{text:`${indent}${text5}`}],indent.
-length+2,columns);if(before==="unknown"){const shown2=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
-known) \u2192 ${fate??plural(lines,"line")}`),...shown2.map(line=>diffRow(line))]}const said2=fate??(before==="null"?"wa\
+length+2,columns);if(before==="unknown"){const shown3=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
+known) \u2192 ${fate??plural(lines,"line")}`),...shown3.map(line=>diffRow(line))]}const said2=fate??(before==="null"?"wa\
 s null":null);return[head(`${path}:${said2===null?"":` ${said2}`}`),...notes.map(note=>fold2([{text:`${indent}  ${note}`}],
 indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(
 line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);const tint=mark===
@@ -7150,7 +7150,7 @@ pick:()=>pick,prefixIssues:()=>prefixIssues,primitiveTypes:()=>primitiveTypes,pr
 randomString:()=>randomString,rawShape:()=>rawShape,required:()=>required,safeExtend:()=>safeExtend,shallowClone:()=>shallowClone,
 sizeCaps:()=>sizeCaps,slugify:()=>slugify,stringifyPrimitive:()=>stringifyPrimitive,toZod:()=>toZod,uint8ArrayToBase64:()=>uint8ArrayToBase64,
 uint8ArrayToBase64url:()=>uint8ArrayToBase64url,uint8ArrayToHex:()=>uint8ArrayToHex,unwrapMessage:()=>unwrapMessage});function assertEqual(val){
-return val}function assertNotEqual(val){return val}function toZod(){return schema=>schema}function assertIs(_arg){}function assertNever(_x){
+return val}function assertNotEqual(val){return val}function toZod(){return schema5=>schema5}function assertIs(_arg){}function assertNever(_x){
 throw new Error("Unexpected value in exhaustive check")}function assert(_){}function getEnumValues(entries){const numericValues=Object.
 values(entries).filter(v=>typeof v==="number");const values=Object.entries(entries).filter(([k,_])=>numericValues.indexOf(
 +k)===-1).map(([_,v])=>v);return values}function joinValues(array2,separator="|"){return array2.map(val=>stringifyPrimitive(
@@ -7164,7 +7164,7 @@ return void 0}if(value3===void 0){value3=EVALUATING;value3=getter()}return value
 key,{value:v})},configurable:true})}function objectClone(obj){return Object.create(Object.getPrototypeOf(obj),Object.getOwnPropertyDescriptors(
 obj))}function assignProp(target,prop,value3){Object.defineProperty(target,prop,{value:value3,writable:true,enumerable:true,
 configurable:true})}function rawShape(def){const desc=Object.getOwnPropertyDescriptor(def,"shape");return desc?.get?desc.
-get.raw:desc?.value}function sourceShape(schema){return rawShape(schema._zod.def)??schema._zod.def.shape}function deferProp(target,key,getter){
+get.raw:desc?.value}function sourceShape(schema5){return rawShape(schema5._zod.def)??schema5._zod.def.shape}function deferProp(target,key,getter){
 Object.defineProperty(target,key,{get(){const value3=getter();assignProp(this,key,value3);return value3},enumerable:true,
 configurable:true})}function putProp(target,key,value3){if(key in target)assignProp(target,key,value3);else target[key]=
 value3}function mirrorShape(target,source,keys,wrap2){const raw=sourceShape(source);for(const key of keys){const desc=Object.
@@ -7173,8 +7173,8 @@ _zod.def.shape[key];return wrap2?wrap2(value3,key):value3})}else putProp(target,
 function mirrorProps(target,source){for(const key of Reflect.ownKeys(source)){const desc=Object.getOwnPropertyDescriptor(
 source,key);if(!desc.enumerable)continue;if(desc.get)deferProp(target,key,()=>source[key]);else putProp(target,key,desc.
 value)}}function mergeDefs(...defs){const mergedDescriptors={};for(const def of defs){const descriptors=Object.getOwnPropertyDescriptors(
-def);Object.assign(mergedDescriptors,descriptors)}return Object.defineProperties({},mergedDescriptors)}function cloneDef(schema){
-return mergeDefs(schema._zod.def)}function getElementAtPath(obj,path){if(!path)return obj;return path.reduce((acc,key)=>acc?.[key],
+def);Object.assign(mergedDescriptors,descriptors)}return Object.defineProperties({},mergedDescriptors)}function cloneDef(schema5){
+return mergeDefs(schema5._zod.def)}function getElementAtPath(obj,path){if(!path)return obj;return path.reduce((acc,key)=>acc?.[key],
 obj)}function promiseAllObject(promisesObj){const keys=Object.keys(promisesObj);const promises3=keys.map(key=>promisesObj[key]);
 return Promise.all(promises3).then(results=>{const resolvedObj={};for(let i2=0;i2<keys.length;i2++){resolvedObj[keys[i2]]=
 results[i2]}return resolvedObj})}function randomString(length2=10){const chars="abcdefghijklmnopqrstuvwxyz";let str="";for(let i2=0;i2<
@@ -7198,35 +7198,35 @@ target??(target=getter());return Reflect.ownKeys(target)},getOwnPropertyDescript
 getOwnPropertyDescriptor(target,prop)},defineProperty(_,prop,descriptor){target??(target=getter());return Reflect.defineProperty(
 target,prop,descriptor)}})}function stringifyPrimitive(value3){if(typeof value3==="bigint")return value3.toString()+"n";
 if(typeof value3==="string")return`"${value3}"`;return`${value3}`}function optionalKeys(shape){return Object.keys(shape).
-filter(k=>{return shape[k]._zod.optin!==void 0&&shape[k]._zod.optout==="optional"})}function pick(schema,mask2){const currDef=schema.
+filter(k=>{return shape[k]._zod.optin!==void 0&&shape[k]._zod.optout==="optional"})}function pick(schema5,mask2){const currDef=schema5.
 _zod.def;const checks=currDef.checks;const hasChecks=checks&&checks.length>0;if(hasChecks){throw new Error(".pick() cann\
-ot be used on object schemas containing refinements")}const newShape={};mirrorShape(newShape,schema,maskedKeys(schema,mask2));
-return clone(schema,mergeDefs(currDef,{shape:newShape,checks:[]}))}function maskedKeys(schema,mask2){const raw=sourceShape(
-schema);const keys=[];for(const key of Reflect.ownKeys(mask2)){if(!Object.getOwnPropertyDescriptor(raw,key)?.enumerable){
-throw new Error(`Unrecognized key: "${String(key)}"`)}if(mask2[key])keys.push(key)}return keys}function omit(schema,mask2){
-const currDef=schema._zod.def;const checks=currDef.checks;const hasChecks=checks&&checks.length>0;if(hasChecks){throw new Error(
-".omit() cannot be used on object schemas containing refinements")}const omitted=new Set(maskedKeys(schema,mask2));const newShape={};
-mirrorShape(newShape,schema,Reflect.ownKeys(sourceShape(schema)).filter(key=>!omitted.has(key)));return clone(schema,mergeDefs(
-currDef,{shape:newShape,checks:[]}))}function extend(schema,shape){if(!isPlainObject(shape)){throw new Error("Invalid in\
-put to extend: expected a plain object")}const checks=schema._zod.def.checks;const hasChecks=checks&&checks.length>0;if(hasChecks){
-const existingShape=sourceShape(schema);for(const key of Reflect.ownKeys(shape)){if(Object.getOwnPropertyDescriptor(existingShape,
-key)!==void 0){throw new Error("Cannot overwrite keys on object schemas containing refinements. Use `.safeExtend()` inst\
-ead.")}}}return clone(schema,mergeDefs(schema._zod.def,{shape:extended(schema,shape)}))}function extended(schema,shape){
-const newShape={};mirrorShape(newShape,schema,Reflect.ownKeys(sourceShape(schema)));mirrorProps(newShape,shape);return newShape}
-function safeExtend(schema,shape){if(!isPlainObject(shape)){throw new Error("Invalid input to safeExtend: expected a pla\
-in object")}return clone(schema,mergeDefs(schema._zod.def,{shape:extended(schema,shape)}))}function merge(a2,b){if(!b?._zod?.
-def){throw new Error("Invalid input to merge: expected an object schema. To merge a plain shape, use `.extend()`.")}if(a2.
-_zod.def.checks?.length){throw new Error(".merge() cannot be used on object schemas containing refinements. Use .safeExt\
-end() instead.")}const newShape={};mirrorShape(newShape,a2,Reflect.ownKeys(sourceShape(a2)));mirrorShape(newShape,b,Reflect.
-ownKeys(sourceShape(b)));const def=mergeDefs(a2._zod.def,{shape:newShape,get catchall(){return b._zod.def.catchall},checks:b.
-_zod.def.checks??[]});return clone(a2,def)}function partial(Class2,schema,mask2,name2="partial"){const currDef=schema._zod.
-def;const checks=currDef.checks;const hasChecks=checks&&checks.length>0;if(hasChecks){throw new Error(`.${name2}() canno\
-t be used on object schemas containing refinements`)}const selected=mask2?new Set(maskedKeys(schema,mask2)):void 0;const newShape={};
-mirrorShape(newShape,schema,Reflect.ownKeys(sourceShape(schema)),Class2&&((value3,key)=>selected&&!selected.has(key)?value3:
-new Class2({type:"optional",innerType:value3})));return clone(schema,mergeDefs(schema._zod.def,{shape:newShape,checks:[]}))}
-function required(Class2,schema,mask2){const selected=mask2?new Set(maskedKeys(schema,mask2)):void 0;const newShape={};mirrorShape(
-newShape,schema,Reflect.ownKeys(sourceShape(schema)),(value3,key)=>selected&&!selected.has(key)?value3:new Class2({type:"\
-nonoptional",innerType:value3}));return clone(schema,mergeDefs(schema._zod.def,{shape:newShape}))}function aborted(x,startIndex=0){
+ot be used on object schemas containing refinements")}const newShape={};mirrorShape(newShape,schema5,maskedKeys(schema5,
+mask2));return clone(schema5,mergeDefs(currDef,{shape:newShape,checks:[]}))}function maskedKeys(schema5,mask2){const raw=sourceShape(
+schema5);const keys=[];for(const key of Reflect.ownKeys(mask2)){if(!Object.getOwnPropertyDescriptor(raw,key)?.enumerable){
+throw new Error(`Unrecognized key: "${String(key)}"`)}if(mask2[key])keys.push(key)}return keys}function omit(schema5,mask2){
+const currDef=schema5._zod.def;const checks=currDef.checks;const hasChecks=checks&&checks.length>0;if(hasChecks){throw new Error(
+".omit() cannot be used on object schemas containing refinements")}const omitted=new Set(maskedKeys(schema5,mask2));const newShape={};
+mirrorShape(newShape,schema5,Reflect.ownKeys(sourceShape(schema5)).filter(key=>!omitted.has(key)));return clone(schema5,
+mergeDefs(currDef,{shape:newShape,checks:[]}))}function extend(schema5,shape){if(!isPlainObject(shape)){throw new Error(
+"Invalid input to extend: expected a plain object")}const checks=schema5._zod.def.checks;const hasChecks=checks&&checks.
+length>0;if(hasChecks){const existingShape=sourceShape(schema5);for(const key of Reflect.ownKeys(shape)){if(Object.getOwnPropertyDescriptor(
+existingShape,key)!==void 0){throw new Error("Cannot overwrite keys on object schemas containing refinements. Use `.safe\
+Extend()` instead.")}}}return clone(schema5,mergeDefs(schema5._zod.def,{shape:extended(schema5,shape)}))}function extended(schema5,shape){
+const newShape={};mirrorShape(newShape,schema5,Reflect.ownKeys(sourceShape(schema5)));mirrorProps(newShape,shape);return newShape}
+function safeExtend(schema5,shape){if(!isPlainObject(shape)){throw new Error("Invalid input to safeExtend: expected a pl\
+ain object")}return clone(schema5,mergeDefs(schema5._zod.def,{shape:extended(schema5,shape)}))}function merge(a2,b){if(!b?.
+_zod?.def){throw new Error("Invalid input to merge: expected an object schema. To merge a plain shape, use `.extend()`.")}
+if(a2._zod.def.checks?.length){throw new Error(".merge() cannot be used on object schemas containing refinements. Use .s\
+afeExtend() instead.")}const newShape={};mirrorShape(newShape,a2,Reflect.ownKeys(sourceShape(a2)));mirrorShape(newShape,
+b,Reflect.ownKeys(sourceShape(b)));const def=mergeDefs(a2._zod.def,{shape:newShape,get catchall(){return b._zod.def.catchall},
+checks:b._zod.def.checks??[]});return clone(a2,def)}function partial(Class2,schema5,mask2,name2="partial"){const currDef=schema5.
+_zod.def;const checks=currDef.checks;const hasChecks=checks&&checks.length>0;if(hasChecks){throw new Error(`.${name2}() \
+cannot be used on object schemas containing refinements`)}const selected=mask2?new Set(maskedKeys(schema5,mask2)):void 0;
+const newShape={};mirrorShape(newShape,schema5,Reflect.ownKeys(sourceShape(schema5)),Class2&&((value3,key)=>selected&&!selected.
+has(key)?value3:new Class2({type:"optional",innerType:value3})));return clone(schema5,mergeDefs(schema5._zod.def,{shape:newShape,
+checks:[]}))}function required(Class2,schema5,mask2){const selected=mask2?new Set(maskedKeys(schema5,mask2)):void 0;const newShape={};
+mirrorShape(newShape,schema5,Reflect.ownKeys(sourceShape(schema5)),(value3,key)=>selected&&!selected.has(key)?value3:new Class2(
+{type:"nonoptional",innerType:value3}));return clone(schema5,mergeDefs(schema5._zod.def,{shape:newShape}))}function aborted(x,startIndex=0){
 if(x.aborted===true)return true;for(let i2=startIndex;i2<x.issues.length;i2++){if(x.issues[i2]?.continue!==true){return true}}
 return false}function explicitlyAborted(x,startIndex=0){if(x.aborted===true)return true;for(let i2=startIndex;i2<x.issues.
 length;i2++){if(x.issues[i2]?.continue===false){return true}}return false}function prefixIssues(path,issues){return issues.
@@ -7336,39 +7336,40 @@ const value3=()=>this.message;Object.defineProperty(this,"toString",{value:value
 set(value3){Object.defineProperty(this,"toString",{value:value3,configurable:true,writable:true})}})}};$ZodError=$constructor(
 "$ZodError",initializer);$ZodRealError=$constructor("$ZodError",initializer,void 0,{Parent:Error})}});function finalizeParams(callee,params){return{callee:params?.callee??callee,Err:params?.Err}}function failure(Err,issues,ctx){
 let error3;return{success:false,get error(){if(!error3){error3=new Err(issues.map(iss=>finalizeIssue(iss,ctx,config2())));
-issues=void 0;ctx=void 0}return error3},set error(e2){error3=e2;issues=void 0;ctx=void 0}}}function validateFallback(schema,value3,_ctx){
-const ctx=_ctx?{..._ctx,async:false,abortEarly:true}:{async:false,abortEarly:true};const fallbackRun=schema._zod.bag.fallbackRun;
-let result;if(fallbackRun){ctx[COMPILE_FALLBACK]=true;result=fallbackRun({value:value3,issues:[]},ctx)}else{result=schema.
+issues=void 0;ctx=void 0}return error3},set error(e2){error3=e2;issues=void 0;ctx=void 0}}}function validateFallback(schema5,value3,_ctx){
+const ctx=_ctx?{..._ctx,async:false,abortEarly:true}:{async:false,abortEarly:true};const fallbackRun=schema5._zod.bag.fallbackRun;
+let result;if(fallbackRun){ctx[COMPILE_FALLBACK]=true;result=fallbackRun({value:value3,issues:[]},ctx)}else{result=schema5.
 _zod.run({value:value3,issues:[]},ctx)}if(result instanceof Promise){throw new $ZodAsyncError}return result.issues.length===
 0}var _parse,_parseAsync,_safeParse,_safeParseAsync,COMPILE_INVALID,COMPILE_FALLBACK,validate,validateAsync,_encode,_decode,
 _encodeAsync,_decodeAsync,_safeEncode,_safeDecode,_safeEncodeAsync,_safeDecodeAsync;var init_parse2=__esm({"node_modules\
-/zod/v4/core/parse.js"(){init_core();init_util();_parse=_Err=>{const fn=(schema,value3,_ctx,_params)=>{const ctx=_ctx?{..._ctx,
-async:false}:{async:false};const result=schema._zod.run({value:value3,issues:[]},ctx);if(result instanceof Promise){throw new $ZodAsyncError}
-if(result.issues.length){const e2=new(_params?.Err??_Err)(result.issues.map(iss=>finalizeIssue(iss,ctx,config2())));captureStackTrace(
-e2,_params?.callee??fn);throw e2}return result.value};return fn};_parseAsync=_Err=>{const fn=async(schema,value3,_ctx,params)=>{
-const ctx=_ctx?{..._ctx,async:true}:{async:true};let result=schema._zod.run({value:value3,issues:[]},ctx);if(result instanceof
-Promise)result=await result;if(result.issues.length){const e2=new(params?.Err??_Err)(result.issues.map(iss=>finalizeIssue(
-iss,ctx,config2())));captureStackTrace(e2,params?.callee??fn);throw e2}return result.value};return fn};_safeParse=_Err=>(schema,value3,_ctx)=>{
-const ctx=_ctx?{..._ctx,async:false}:{async:false};const result=schema._zod.run({value:value3,issues:[]},ctx);if(result instanceof
-Promise){throw new $ZodAsyncError}return result.issues.length?failure(_Err,result.issues,ctx):{success:true,data:result.
-value}};_safeParseAsync=_Err=>async(schema,value3,_ctx)=>{const ctx=_ctx?{..._ctx,async:true}:{async:true};let result=schema.
-_zod.run({value:value3,issues:[]},ctx);if(result instanceof Promise)result=await result;return result.issues.length?failure(
-_Err,result.issues,ctx):{success:true,data:result.value}};COMPILE_INVALID=Symbol.for("zod.compile.invalid");COMPILE_FALLBACK=
-Symbol.for("zod.compile.fallback");validate=((schema,value3,_ctx)=>{const validator=schema._zod.bag.validator;if(validator!==
-void 0){if(validator(value3)!==COMPILE_INVALID)return true;if(validator.definite===true&&_ctx===void 0)return false}return validateFallback(
-schema,value3,_ctx)});validateAsync=async(schema,value3,_ctx)=>{const ctx=_ctx?{..._ctx,async:true,abortEarly:true}:{async:true,
-abortEarly:true};let result=schema._zod.run({value:value3,issues:[]},ctx);if(result instanceof Promise)result=await result;
-return result.issues.length===0};_encode=_Err=>{const parse11=_parse(_Err);const fn=(schema,value3,_ctx,_params)=>{const ctx=_ctx?
-{..._ctx,direction:"backward"}:{direction:"backward"};return parse11(schema,value3,ctx,finalizeParams(fn,_params))};return fn};
-_decode=_Err=>{const parse11=_parse(_Err);const fn=(schema,value3,_ctx,_params)=>{return parse11(schema,value3,_ctx,finalizeParams(
-fn,_params))};return fn};_encodeAsync=_Err=>{const parseAsync2=_parseAsync(_Err);const fn=async(schema,value3,_ctx,_params)=>{
-const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};return await parseAsync2(schema,value3,ctx,finalizeParams(
-fn,_params))};return fn};_decodeAsync=_Err=>{const parseAsync2=_parseAsync(_Err);const fn=async(schema,value3,_ctx,_params)=>{
-return await parseAsync2(schema,value3,_ctx,finalizeParams(fn,_params))};return fn};_safeEncode=_Err=>(schema,value3,_ctx)=>{
-const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};return _safeParse(_Err)(schema,value3,ctx)};_safeDecode=
-_Err=>(schema,value3,_ctx)=>{return _safeParse(_Err)(schema,value3,_ctx)};_safeEncodeAsync=_Err=>async(schema,value3,_ctx)=>{
-const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};return _safeParseAsync(_Err)(schema,value3,ctx)};_safeDecodeAsync=
-_Err=>async(schema,value3,_ctx)=>{return _safeParseAsync(_Err)(schema,value3,_ctx)}}});function nanoidOfLength(length2){return new RegExp(`^[a-zA-Z0-9_-]{${length2}}$`)}function emoji(){return new RegExp(_emoji,
+/zod/v4/core/parse.js"(){init_core();init_util();_parse=_Err=>{const fn=(schema5,value3,_ctx,_params)=>{const ctx=_ctx?{
+..._ctx,async:false}:{async:false};const result=schema5._zod.run({value:value3,issues:[]},ctx);if(result instanceof Promise){
+throw new $ZodAsyncError}if(result.issues.length){const e2=new(_params?.Err??_Err)(result.issues.map(iss=>finalizeIssue(
+iss,ctx,config2())));captureStackTrace(e2,_params?.callee??fn);throw e2}return result.value};return fn};_parseAsync=_Err=>{
+const fn=async(schema5,value3,_ctx,params)=>{const ctx=_ctx?{..._ctx,async:true}:{async:true};let result=schema5._zod.run(
+{value:value3,issues:[]},ctx);if(result instanceof Promise)result=await result;if(result.issues.length){const e2=new(params?.
+Err??_Err)(result.issues.map(iss=>finalizeIssue(iss,ctx,config2())));captureStackTrace(e2,params?.callee??fn);throw e2}return result.
+value};return fn};_safeParse=_Err=>(schema5,value3,_ctx)=>{const ctx=_ctx?{..._ctx,async:false}:{async:false};const result=schema5.
+_zod.run({value:value3,issues:[]},ctx);if(result instanceof Promise){throw new $ZodAsyncError}return result.issues.length?
+failure(_Err,result.issues,ctx):{success:true,data:result.value}};_safeParseAsync=_Err=>async(schema5,value3,_ctx)=>{const ctx=_ctx?
+{..._ctx,async:true}:{async:true};let result=schema5._zod.run({value:value3,issues:[]},ctx);if(result instanceof Promise)
+result=await result;return result.issues.length?failure(_Err,result.issues,ctx):{success:true,data:result.value}};COMPILE_INVALID=
+Symbol.for("zod.compile.invalid");COMPILE_FALLBACK=Symbol.for("zod.compile.fallback");validate=((schema5,value3,_ctx)=>{
+const validator=schema5._zod.bag.validator;if(validator!==void 0){if(validator(value3)!==COMPILE_INVALID)return true;if(validator.
+definite===true&&_ctx===void 0)return false}return validateFallback(schema5,value3,_ctx)});validateAsync=async(schema5,value3,_ctx)=>{
+const ctx=_ctx?{..._ctx,async:true,abortEarly:true}:{async:true,abortEarly:true};let result=schema5._zod.run({value:value3,
+issues:[]},ctx);if(result instanceof Promise)result=await result;return result.issues.length===0};_encode=_Err=>{const parse11=_parse(
+_Err);const fn=(schema5,value3,_ctx,_params)=>{const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};return parse11(
+schema5,value3,ctx,finalizeParams(fn,_params))};return fn};_decode=_Err=>{const parse11=_parse(_Err);const fn=(schema5,value3,_ctx,_params)=>{
+return parse11(schema5,value3,_ctx,finalizeParams(fn,_params))};return fn};_encodeAsync=_Err=>{const parseAsync2=_parseAsync(
+_Err);const fn=async(schema5,value3,_ctx,_params)=>{const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};
+return await parseAsync2(schema5,value3,ctx,finalizeParams(fn,_params))};return fn};_decodeAsync=_Err=>{const parseAsync2=_parseAsync(
+_Err);const fn=async(schema5,value3,_ctx,_params)=>{return await parseAsync2(schema5,value3,_ctx,finalizeParams(fn,_params))};
+return fn};_safeEncode=_Err=>(schema5,value3,_ctx)=>{const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};
+return _safeParse(_Err)(schema5,value3,ctx)};_safeDecode=_Err=>(schema5,value3,_ctx)=>{return _safeParse(_Err)(schema5,value3,
+_ctx)};_safeEncodeAsync=_Err=>async(schema5,value3,_ctx)=>{const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"bac\
+kward"};return _safeParseAsync(_Err)(schema5,value3,ctx)};_safeDecodeAsync=_Err=>async(schema5,value3,_ctx)=>{return _safeParseAsync(
+_Err)(schema5,value3,_ctx)}}});function nanoidOfLength(length2){return new RegExp(`^[a-zA-Z0-9_-]{${length2}}$`)}function emoji(){return new RegExp(_emoji,
 "u")}function anchor(source){return new RegExp(`^${source}$`)}function timeSource(args){const hhmm=`(?:[01]\\d|2[0-3]):[0\
 -5]\\d`;const regex2=typeof args.precision==="number"?args.precision===-1?`${hhmm}`:args.precision===0?`${hhmm}:[0-5]\\d`:
 `${hhmm}:[0-5]\\d\\.\\d{${args.precision}}`:args.seconds?`${hhmm}:[0-5]\\d(?:\\.\\d+)?`:`${hhmm}(?::[0-5]\\d(?:\\.\\d+)?)?`;
@@ -7671,8 +7672,8 @@ memoizer;const generateFastpass=shape=>{const normalized2=_normalized.value;cons
           }`;doc.write(`const input = payload.value;`);const ids=Object.create(null);let counter=0;for(const key of normalized2.
 allKeys){ids[key]=`key_${counter++}`}doc.write(memo3?`const newResult = memo.alloc(inst, payload, {}, ctx);`:`const newR\
 esult = {};`);for(const key of normalized2.allKeys){if(key==="__proto__")continue;const id=ids[key];const k=typeof key===
-"symbol"?`syms[${syms.indexOf(key)}]`:esc(key);const isPresent=`${k} in input`;const schema=shape[key];const optin=schema?.
-_zod?.optin;const isOptionalIn=optin!==void 0;const isOptionalOut=schema?._zod?.optout==="optional";doc.write(`const ${id}\
+"symbol"?`syms[${syms.indexOf(key)}]`:esc(key);const isPresent=`${k} in input`;const schema5=shape[key];const optin=schema5?.
+_zod?.optin;const isOptionalIn=optin!==void 0;const isOptionalOut=schema5?._zod?.optout==="optional";doc.write(`const ${id}\
  = ${parseStr(k)};`);if(isOptionalIn&&isOptionalOut){const assign=optin==="optional"?`${id}_present`:`${id}.value !== un\
 defined || ${id}_present`;doc.write(`
         const ${id}_present = ${isPresent};
@@ -7916,12 +7917,12 @@ return`Invalid key in ${issue3.origin}`;case"invalid_union":if(issue3.options&&A
 length>0){const opts=issue3.options.map(o2=>`'${o2}'`).join(" | ");return`Invalid discriminator value. Expected ${opts}`}
 if(issue3.inclusive===false){return"Invalid input: more than one option matched"}return"Invalid input";case"invalid_elem\
 ent":return`Invalid value in ${issue3.origin}`;default:return`Invalid input`}}}}});var init_locales=__esm({"node_modules/zod/v4/locales/index.js"(){}});function registry(){return new $ZodRegistry}var _a2,$ZodRegistry,globalRegistry;var init_registries=__esm({"node_modules\
-/zod/v4/core/registries.js"(){$ZodRegistry=class{constructor(){this._map=new WeakMap;this._idmap=new Map}add(schema,..._meta){
-const meta2=_meta[0];this._map.set(schema,meta2);if(meta2&&typeof meta2==="object"&&"id"in meta2){this._idmap.set(meta2.
-id,schema)}return this}clear(){this._map=new WeakMap;this._idmap=new Map;return this}remove(schema){const meta2=this._map.
-get(schema);if(meta2&&typeof meta2==="object"&&"id"in meta2){this._idmap.delete(meta2.id)}this._map.delete(schema);return this}get(schema){
-const p=schema._zod.parent;if(p){const pm2={...this.get(p)??{}};delete pm2.id;const f={...pm2,...this._map.get(schema)};
-return Object.keys(f).length?f:void 0}return this._map.get(schema)}has(schema){return this._map.has(schema)}};(_a2=globalThis).
+/zod/v4/core/registries.js"(){$ZodRegistry=class{constructor(){this._map=new WeakMap;this._idmap=new Map}add(schema5,..._meta){
+const meta2=_meta[0];this._map.set(schema5,meta2);if(meta2&&typeof meta2==="object"&&"id"in meta2){this._idmap.set(meta2.
+id,schema5)}return this}clear(){this._map=new WeakMap;this._idmap=new Map;return this}remove(schema5){const meta2=this._map.
+get(schema5);if(meta2&&typeof meta2==="object"&&"id"in meta2){this._idmap.delete(meta2.id)}this._map.delete(schema5);return this}get(schema5){
+const p=schema5._zod.parent;if(p){const pm2={...this.get(p)??{}};delete pm2.id;const f={...pm2,...this._map.get(schema5)};
+return Object.keys(f).length?f:void 0}return this._map.get(schema5)}has(schema5){return this._map.has(schema5)}};(_a2=globalThis).
 __zod_globalRegistry??(_a2.__zod_globalRegistry=registry());globalRegistry=globalThis.__zod_globalRegistry}});var init_compile=__esm({"node_modules/zod/v4/core/compile.js"(){}});function snapshotChecks(def){if(def.checks)def.checks=[...def.checks];return def}function _string(Class2,params){return new Class2(
 snapshotChecks({type:"string",...normalizeParams(params)}))}function _email(Class2,params){return new Class2({type:"stri\
 ng",format:"email",check:"string_format",abort:false,...normalizeParams(params)})}function _guid(Class2,params){return new Class2(
@@ -7976,10 +7977,10 @@ check:"greater_than",...normalizeParams(params),value:value3,inclusive:true})}fu
 input=>input.trim())}function _toLowerCase(){return _overwrite(input=>input.toLowerCase())}function _toUpperCase(){return _overwrite(
 input=>input.toUpperCase())}function _slugify(){return _overwrite(input=>slugify(input))}function _array(Class2,element,params){
 return new Class2({type:"array",element,...normalizeParams(params)})}function _custom(Class2,fn,_params){const norm=normalizeParams(
-_params);norm.abort??(norm.abort=true);const schema=new Class2({type:"custom",check:"custom",fn,...norm});return schema}
-function _refine(Class2,fn,_params){const schema=new Class2({type:"custom",check:"custom",fn,...normalizeParams(_params)});
-return schema}function _superRefine(fn,params){const ch=_check(payload=>{payload.addIssue=issue3=>{if(typeof issue3==="s\
-tring"){payload.issues.push(issue2(issue3,payload.value,ch._zod.def))}else{const _issue=issue3;if(_issue.fatal)_issue.continue=
+_params);norm.abort??(norm.abort=true);const schema5=new Class2({type:"custom",check:"custom",fn,...norm});return schema5}
+function _refine(Class2,fn,_params){const schema5=new Class2({type:"custom",check:"custom",fn,...normalizeParams(_params)});
+return schema5}function _superRefine(fn,params){const ch=_check(payload=>{payload.addIssue=issue3=>{if(typeof issue3==="\
+string"){payload.issues.push(issue2(issue3,payload.value,ch._zod.def))}else{const _issue=issue3;if(_issue.fatal)_issue.continue=
 false;_issue.code??(_issue.code="custom");if(!("input"in _issue))_issue.input=payload.value;_issue.inst??(_issue.inst=ch);
 _issue.continue??(_issue.continue=!ch._zod.def.abort);payload.issues.push(issue2(_issue))}};return fn(payload.value,payload)},
 params);return ch}function _check(fn,params){const ch=new $ZodCheck({check:"custom",...normalizeParams(params)});ch._zod.
@@ -7989,92 +7990,93 @@ let target=params?.target??"draft-2020-12";if(target==="draft-4")target="draft-0
 7";return{processors:params.processors??{},metadataRegistry:params?.metadata??globalRegistry,target,unrepresentable:params?.
 unrepresentable??"throw",override:params?.override??(()=>{}),io:params?.io??"output",counter:0,seen:new Map,sharedDefsExtractedFor:void 0,
 sharedEmitDoneFor:void 0,cycles:params?.cycles??"ref",reused:params?.reused??"inline",intersections:[],deferred:[],external:params?.
-external??void 0}}function handleUnrepresentable(schema,ctx,json,params,message){const result=typeof ctx.unrepresentable===
-"function"?ctx.unrepresentable({zodSchema:schema,path:params.path,message}):ctx.unrepresentable;if(result==="any")return false;
-if(result===void 0||result==="throw")throw new Error(message);Object.assign(json,result);return true}function processSchema(schema,ctx,_params={
-path:[],schemaPath:[]}){var _a3;const def=schema._zod.def;const seen2=ctx.seen.get(schema);if(seen2){seen2.count++;const isCycle=_params.
-schemaPath.includes(schema);if(isCycle){seen2.cycle=_params.path}return seen2.schema}const result={schema:{},count:1,cycle:void 0,
-path:_params.path};ctx.seen.set(schema,result);ctx.sharedDefsExtractedFor=void 0;ctx.sharedEmitDoneFor=void 0;const overrideSchema=schema.
+external??void 0}}function handleUnrepresentable(schema5,ctx,json,params,message){const result=typeof ctx.unrepresentable===
+"function"?ctx.unrepresentable({zodSchema:schema5,path:params.path,message}):ctx.unrepresentable;if(result==="any")return false;
+if(result===void 0||result==="throw")throw new Error(message);Object.assign(json,result);return true}function processSchema(schema5,ctx,_params={
+path:[],schemaPath:[]}){var _a3;const def=schema5._zod.def;const seen2=ctx.seen.get(schema5);if(seen2){seen2.count++;const isCycle=_params.
+schemaPath.includes(schema5);if(isCycle){seen2.cycle=_params.path}return seen2.schema}const result={schema:{},count:1,cycle:void 0,
+path:_params.path};ctx.seen.set(schema5,result);ctx.sharedDefsExtractedFor=void 0;ctx.sharedEmitDoneFor=void 0;const overrideSchema=schema5.
 _zod.toJSONSchema?.();if(overrideSchema){result.schema=overrideSchema}else{const params={..._params,schemaPath:[..._params.
-schemaPath,schema],path:_params.path};if(schema._zod.processJSONSchema){schema._zod.processJSONSchema(ctx,result.schema,
+schemaPath,schema5],path:_params.path};if(schema5._zod.processJSONSchema){schema5._zod.processJSONSchema(ctx,result.schema,
 params)}else{const _json=result.schema;const processor=ctx.processors[def.type];if(!processor){throw new Error(`[toJSONS\
-chema]: Non-representable type encountered: ${def.type}`)}processor(schema,ctx,_json,params)}const parent=schema._zod.parent;
-if(parent){if(!result.ref)result.ref=parent;processSchema(parent,ctx,params);ctx.seen.get(parent).isParent=true}}const meta2=ctx.
-metadataRegistry.get(schema);if(meta2)assignProps(result.schema,meta2);if(ctx.io==="input"&&isTransforming(schema)){delete result.
-schema.examples;delete result.schema.default}if(ctx.io==="input"&&"_prefault"in result.schema)(_a3=result.schema).default??
-(_a3.default=result.schema._prefault);delete result.schema._prefault;const _result=ctx.seen.get(schema);return _result.schema}
-function encodeJSONPointerSegment(segment3){return segment3.replace(/~/g,"~0").replace(/\//g,"~1")}function extractDefs(ctx,schema){
-const root=ctx.seen.get(schema);if(!root)throw new Error("Unprocessed schema. This is a bug in Zod.");if(ctx.external&&ctx.
-sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry3 of ctx.seen.entries()){const id=ctx.
-metadataRegistry.get(entry3[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&existing2!==entry3[0]){throw new Error(
-`Duplicate schema id "${id}" detected during JSON Schema conversion. Two different schemas cannot share the same id when\
- converted together.`)}idToSchema.set(id,entry3[0])}}const makeURI=entry3=>{const defsSegment=ctx.target==="draft-2020-1\
-2"?"$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry3[0])?.id;const uriGenerator=ctx.
-external.uri??(id2=>id2);if(externalId){return{ref:uriGenerator(externalId)}}const id=entry3[1].defId??entry3[1].schema.
-id??`schema${ctx.counter++}`;entry3[1].defId=id;return{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}/${encodeJSONPointerSegment(
-id)}`}}const uriPrefix=`#`;const defUriPrefix=`${uriPrefix}/${defsSegment}/`;if(entry3[1]===root&&!entry3[1].schema.id){
-return{ref:uriPrefix}}const defId=entry3[1].schema.id??`__schema${ctx.counter++}`;return{defId,ref:defUriPrefix+encodeJSONPointerSegment(
-defId)}};const extractToDef=entry3=>{if(entry3[1].schema.$ref){return}const seen2=entry3[1];const{ref,defId}=makeURI(entry3);
-seen2.def={...seen2.schema};if(defId)seen2.defId=defId;const schema2=seen2.schema;for(const key in schema2){delete schema2[key]}
-schema2.$ref=ref};if(ctx.cycles==="throw"){for(const entry3 of ctx.seen.entries()){const seen2=entry3[1];if(seen2.cycle){
-throw new Error(`Cycle detected: #/${seen2.cycle?.join("/")}/<root>
+chema]: Non-representable type encountered: ${def.type}`)}processor(schema5,ctx,_json,params)}const parent=schema5._zod.
+parent;if(parent){if(!result.ref)result.ref=parent;processSchema(parent,ctx,params);ctx.seen.get(parent).isParent=true}}
+const meta2=ctx.metadataRegistry.get(schema5);if(meta2)assignProps(result.schema,meta2);if(ctx.io==="input"&&isTransforming(
+schema5)){delete result.schema.examples;delete result.schema.default}if(ctx.io==="input"&&"_prefault"in result.schema)(_a3=
+result.schema).default??(_a3.default=result.schema._prefault);delete result.schema._prefault;const _result=ctx.seen.get(
+schema5);return _result.schema}function encodeJSONPointerSegment(segment3){return segment3.replace(/~/g,"~0").replace(/\//g,
+"~1")}function extractDefs(ctx,schema5){const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schema. T\
+his is a bug in Zod.");if(ctx.external&&ctx.sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry3 of ctx.
+seen.entries()){const id=ctx.metadataRegistry.get(entry3[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&
+existing2!==entry3[0]){throw new Error(`Duplicate schema id "${id}" detected during JSON Schema conversion. Two differen\
+t schemas cannot share the same id when converted together.`)}idToSchema.set(id,entry3[0])}}const makeURI=entry3=>{const defsSegment=ctx.
+target==="draft-2020-12"?"$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry3[0])?.id;
+const uriGenerator=ctx.external.uri??(id2=>id2);if(externalId){return{ref:uriGenerator(externalId)}}const id=entry3[1].defId??
+entry3[1].schema.id??`schema${ctx.counter++}`;entry3[1].defId=id;return{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}\
+/${encodeJSONPointerSegment(id)}`}}const uriPrefix=`#`;const defUriPrefix=`${uriPrefix}/${defsSegment}/`;if(entry3[1]===
+root&&!entry3[1].schema.id){return{ref:uriPrefix}}const defId=entry3[1].schema.id??`__schema${ctx.counter++}`;return{defId,
+ref:defUriPrefix+encodeJSONPointerSegment(defId)}};const extractToDef=entry3=>{if(entry3[1].schema.$ref){return}const seen2=entry3[1];
+const{ref,defId}=makeURI(entry3);seen2.def={...seen2.schema};if(defId)seen2.defId=defId;const schema6=seen2.schema;for(const key in schema6){
+delete schema6[key]}schema6.$ref=ref};if(ctx.cycles==="throw"){for(const entry3 of ctx.seen.entries()){const seen2=entry3[1];
+if(seen2.cycle){throw new Error(`Cycle detected: #/${seen2.cycle?.join("/")}/<root>
 
 Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}}}for(const entry3 of ctx.seen.entries()){
-const seen2=entry3[1];if(schema===entry3[0]){extractToDef(entry3);continue}if(ctx.external){const ext=ctx.external.registry.
-get(entry3[0])?.id;if(schema!==entry3[0]&&ext){extractToDef(entry3);continue}}const id=ctx.metadataRegistry.get(entry3[0])?.
+const seen2=entry3[1];if(schema5===entry3[0]){extractToDef(entry3);continue}if(ctx.external){const ext=ctx.external.registry.
+get(entry3[0])?.id;if(schema5!==entry3[0]&&ext){extractToDef(entry3);continue}}const id=ctx.metadataRegistry.get(entry3[0])?.
 id;if(id){extractToDef(entry3);continue}if(seen2.cycle){extractToDef(entry3);continue}if(seen2.count>1){if(ctx.reused===
-"ref"){extractToDef(entry3)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema){
-const options=schema.anyOf;if(!Array.isArray(options)||options.length===0||schema.type!==void 0)return;const types2=[];for(const option of options){
-if(!option||typeof option!=="object")return;compactTypeUnion(option);const keys=Object.keys(option);if(keys.length!==1||
-keys[0]!=="type")return;const type=option.type;for(const member2 of Array.isArray(type)?type:[type]){if(typeof member2!==
-"string")return;if(!types2.includes(member2))types2.push(member2)}}delete schema.anyOf;schema.type=types2.length===1?types2[0]:
-types2}function undeclaredConstraint(member2){const extra=member2.additionalProperties;if(extra===void 0||extra===false||
-typeof extra!=="object"||extra===null)return null;return Object.keys(extra).length?extra:null}function foldObjects(members3){
-const objects2=[];for(const member2 of members3){if(typeof member2!=="object"||member2.type!=="object")return null;for(const key in member2){
-if(!FOLDABLE_KEYS.has(key))return null}objects2.push(member2)}const properties2={};const required2=new Set;for(const object3 of objects2){
-for(const key in object3.properties){if(Object.prototype.hasOwnProperty.call(properties2,key))continue;const parts=[];for(const other of objects2){
-const part=other.properties?.[key]??undeclaredConstraint(other);if(part===null||part===void 0)continue;if(!parts.some(seen2=>JSON.
-stringify(seen2)===JSON.stringify(part)))parts.push(part)}const merged=parts.length===1?parts[0]:foldObjects(parts)??{allOf:parts};
-assignProp(properties2,key,merged)}for(const key of object3.required??[])required2.add(key)}const folded={type:"object",
-properties:properties2};if(required2.size)folded.required=[...required2];if(objects2.every(object3=>object3.additionalProperties===
-false)){folded.additionalProperties=false}else{const constraints=[];for(const object3 of objects2){const constraint=undeclaredConstraint(
-object3);if(constraint&&!constraints.some(seen2=>JSON.stringify(seen2)===JSON.stringify(constraint)))constraints.push(constraint)}
-if(constraints.length===1)folded.additionalProperties=constraints[0];else if(constraints.length>1)folded.additionalProperties=
-{allOf:constraints}}return folded}function foldIntersection(json){const allOf=json.allOf;if(!Array.isArray(allOf)||allOf.
-length<2)return;for(const key of FOLDABLE_KEYS)if(key in json)return;const unions=allOf.filter(m=>UNION_KEYS.some(k=>Array.
-isArray(m[k])));let folded=null;if(!unions.length){folded=foldObjects(allOf)}else{const union2=unions[0];const keyword=UNION_KEYS.
-find(k=>Array.isArray(union2[k]));if(Object.keys(union2).length!==1)return;const rest=allOf.filter(m=>m!==union2);const branches=union2[keyword].
-map(branch=>foldObjects([...rest,branch]));if(branches.some(b=>!b))return;folded={[keyword]:branches}}if(!folded)return;
-delete json.allOf;assignProps(json,folded)}function finalize(ctx,schema){const root=ctx.seen.get(schema);if(!root)throw new Error(
-"Unprocessed schema. This is a bug in Zod.");const flattenRef=zodSchema=>{const seen2=ctx.seen.get(zodSchema);if(seen2.ref===
-null)return;const schema2=seen2.def??seen2.schema;const _cached={...schema2};const ref=seen2.ref;seen2.ref=null;if(ref){
-flattenRef(ref);const refSeen=ctx.seen.get(ref);const refSchema=refSeen.schema;if(refSchema.$ref&&(ctx.target==="draft-0\
-7"||ctx.target==="draft-04"||ctx.target==="openapi-3.0")){schema2.allOf=schema2.allOf??[];schema2.allOf.push(refSchema)}else{
-assignProps(schema2,refSchema)}assignProps(schema2,_cached);const isParentRef=zodSchema._zod.parent===ref;if(isParentRef){
-for(const key in schema2){if(key==="$ref"||key==="allOf")continue;if(!(key in _cached)){delete schema2[key]}}}if(refSchema.
-$ref&&refSeen.def){for(const key in schema2){if(key==="$ref"||key==="allOf")continue;if(key in refSeen.def&&JSON.stringify(
-schema2[key])===JSON.stringify(refSeen.def[key])){delete schema2[key]}}}}const parent=zodSchema._zod.parent;if(parent&&parent!==
-ref){flattenRef(parent);const parentSeen=ctx.seen.get(parent);if(parentSeen?.schema.$ref){schema2.$ref=parentSeen.schema.
-$ref;if(parentSeen.def){for(const key in schema2){if(key==="$ref"||key==="allOf")continue;if(key in parentSeen.def&&JSON.
-stringify(schema2[key])===JSON.stringify(parentSeen.def[key])){delete schema2[key]}}}}}ctx.override({zodSchema,jsonSchema:schema2,
-path:seen2.path??[]})};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry3 of[...ctx.seen.entries()].
-reverse()){flattenRef(entry3[0])}if(ctx.target!=="openapi-3.0"){for(const entry3 of ctx.seen.entries()){compactTypeUnion(
-entry3[1].def??entry3[1].schema)}}for(const rewrite2 of ctx.deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;
-for(const seen2 of ctx.seen.values()){for(const json of[seen2.schema,seen2.def]){const allOf=json?.allOf;if(!Array.isArray(
-allOf))continue;const existing2=carriers.get(allOf);if(existing2)existing2.push(json);else carriers.set(allOf,[json])}}for(const allOf of ctx.
-intersections){for(const json of carriers.get(allOf)??[])foldIntersection(json)}}}const result={};if(ctx.target==="draft\
--2020-12"){result.$schema="https://json-schema.org/draft/2020-12/schema"}else if(ctx.target==="draft-07"){result.$schema=
-"http://json-schema.org/draft-07/schema#"}else if(ctx.target==="draft-04"){result.$schema="http://json-schema.org/draft-\
-04/schema#"}else if(ctx.target==="openapi-3.0"){}else{}if(ctx.external?.uri){const id=ctx.external.registry.get(schema)?.
-id;if(!id)throw new Error("Schema is missing an `id` property");result.$id=ctx.external.uri(id)}assignProps(result,root.
-defId?root.schema:root.def??root.schema);const rootMetaId=ctx.metadataRegistry.get(schema)?.id;if(rootMetaId!==void 0&&result.
-id===rootMetaId)delete result.id;const defs=ctx.external?.defs??{};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){
-for(const entry3 of ctx.seen.entries()){const seen2=entry3[1];if(seen2.def&&seen2.defId){if(seen2.def.id===seen2.defId)delete seen2.
-def.id;assignProp(defs,seen2.defId,seen2.def)}}}if(ctx.external)ctx.sharedEmitDoneFor=ctx.external;if(ctx.external){}else{
-if(Object.keys(defs).length>0){if(ctx.target==="draft-2020-12"){result.$defs=defs}else{result.definitions=defs}}}try{const finalized=JSON.
-parse(JSON.stringify(result));Object.defineProperty(finalized,"~standard",{value:{...schema["~standard"],jsonSchema:{input:createStandardJSONSchemaMethod(
-schema,"input",ctx.processors),output:createStandardJSONSchemaMethod(schema,"output",ctx.processors)}},enumerable:false,
-writable:false});return finalized}catch(_err){throw new Error("Error converting schema to JSON.")}}function isTransforming(_schema,_ctx){
+"ref"){extractToDef(entry3)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema5){
+const options=schema5.anyOf;if(!Array.isArray(options)||options.length===0||schema5.type!==void 0)return;const types2=[];
+for(const option of options){if(!option||typeof option!=="object")return;compactTypeUnion(option);const keys=Object.keys(
+option);if(keys.length!==1||keys[0]!=="type")return;const type=option.type;for(const member2 of Array.isArray(type)?type:
+[type]){if(typeof member2!=="string")return;if(!types2.includes(member2))types2.push(member2)}}delete schema5.anyOf;schema5.
+type=types2.length===1?types2[0]:types2}function undeclaredConstraint(member2){const extra=member2.additionalProperties;
+if(extra===void 0||extra===false||typeof extra!=="object"||extra===null)return null;return Object.keys(extra).length?extra:
+null}function foldObjects(members3){const objects2=[];for(const member2 of members3){if(typeof member2!=="object"||member2.
+type!=="object")return null;for(const key in member2){if(!FOLDABLE_KEYS.has(key))return null}objects2.push(member2)}const properties2={};
+const required2=new Set;for(const object3 of objects2){for(const key in object3.properties){if(Object.prototype.hasOwnProperty.
+call(properties2,key))continue;const parts=[];for(const other of objects2){const part=other.properties?.[key]??undeclaredConstraint(
+other);if(part===null||part===void 0)continue;if(!parts.some(seen2=>JSON.stringify(seen2)===JSON.stringify(part)))parts.
+push(part)}const merged=parts.length===1?parts[0]:foldObjects(parts)??{allOf:parts};assignProp(properties2,key,merged)}for(const key of object3.
+required??[])required2.add(key)}const folded={type:"object",properties:properties2};if(required2.size)folded.required=[...required2];
+if(objects2.every(object3=>object3.additionalProperties===false)){folded.additionalProperties=false}else{const constraints=[];
+for(const object3 of objects2){const constraint=undeclaredConstraint(object3);if(constraint&&!constraints.some(seen2=>JSON.
+stringify(seen2)===JSON.stringify(constraint)))constraints.push(constraint)}if(constraints.length===1)folded.additionalProperties=
+constraints[0];else if(constraints.length>1)folded.additionalProperties={allOf:constraints}}return folded}function foldIntersection(json){
+const allOf=json.allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key of FOLDABLE_KEYS)if(key in json)return;
+const unions=allOf.filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){folded=foldObjects(
+allOf)}else{const union2=unions[0];const keyword=UNION_KEYS.find(k=>Array.isArray(union2[k]));if(Object.keys(union2).length!==
+1)return;const rest=allOf.filter(m=>m!==union2);const branches=union2[keyword].map(branch=>foldObjects([...rest,branch]));
+if(branches.some(b=>!b))return;folded={[keyword]:branches}}if(!folded)return;delete json.allOf;assignProps(json,folded)}
+function finalize(ctx,schema5){const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schema. This is a \
+bug in Zod.");const flattenRef=zodSchema=>{const seen2=ctx.seen.get(zodSchema);if(seen2.ref===null)return;const schema6=seen2.
+def??seen2.schema;const _cached={...schema6};const ref=seen2.ref;seen2.ref=null;if(ref){flattenRef(ref);const refSeen=ctx.
+seen.get(ref);const refSchema=refSeen.schema;if(refSchema.$ref&&(ctx.target==="draft-07"||ctx.target==="draft-04"||ctx.target===
+"openapi-3.0")){schema6.allOf=schema6.allOf??[];schema6.allOf.push(refSchema)}else{assignProps(schema6,refSchema)}assignProps(
+schema6,_cached);const isParentRef=zodSchema._zod.parent===ref;if(isParentRef){for(const key in schema6){if(key==="$ref"||
+key==="allOf")continue;if(!(key in _cached)){delete schema6[key]}}}if(refSchema.$ref&&refSeen.def){for(const key in schema6){
+if(key==="$ref"||key==="allOf")continue;if(key in refSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(refSeen.def[key])){
+delete schema6[key]}}}}const parent=zodSchema._zod.parent;if(parent&&parent!==ref){flattenRef(parent);const parentSeen=ctx.
+seen.get(parent);if(parentSeen?.schema.$ref){schema6.$ref=parentSeen.schema.$ref;if(parentSeen.def){for(const key in schema6){
+if(key==="$ref"||key==="allOf")continue;if(key in parentSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(parentSeen.
+def[key])){delete schema6[key]}}}}}ctx.override({zodSchema,jsonSchema:schema6,path:seen2.path??[]})};if(!ctx.external||ctx.
+sharedEmitDoneFor!==ctx.external){for(const entry3 of[...ctx.seen.entries()].reverse()){flattenRef(entry3[0])}if(ctx.target!==
+"openapi-3.0"){for(const entry3 of ctx.seen.entries()){compactTypeUnion(entry3[1].def??entry3[1].schema)}}for(const rewrite2 of ctx.
+deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;for(const seen2 of ctx.seen.values()){for(const json of[
+seen2.schema,seen2.def]){const allOf=json?.allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)
+existing2.push(json);else carriers.set(allOf,[json])}}for(const allOf of ctx.intersections){for(const json of carriers.get(
+allOf)??[])foldIntersection(json)}}}const result={};if(ctx.target==="draft-2020-12"){result.$schema="https://json-schema\
+.org/draft/2020-12/schema"}else if(ctx.target==="draft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.
+target==="draft-04"){result.$schema="http://json-schema.org/draft-04/schema#"}else if(ctx.target==="openapi-3.0"){}else{}
+if(ctx.external?.uri){const id=ctx.external.registry.get(schema5)?.id;if(!id)throw new Error("Schema is missing an `id` \
+property");result.$id=ctx.external.uri(id)}assignProps(result,root.defId?root.schema:root.def??root.schema);const rootMetaId=ctx.
+metadataRegistry.get(schema5)?.id;if(rootMetaId!==void 0&&result.id===rootMetaId)delete result.id;const defs=ctx.external?.
+defs??{};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry3 of ctx.seen.entries()){const seen2=entry3[1];
+if(seen2.def&&seen2.defId){if(seen2.def.id===seen2.defId)delete seen2.def.id;assignProp(defs,seen2.defId,seen2.def)}}}if(ctx.
+external)ctx.sharedEmitDoneFor=ctx.external;if(ctx.external){}else{if(Object.keys(defs).length>0){if(ctx.target==="draft\
+-2020-12"){result.$defs=defs}else{result.definitions=defs}}}try{const finalized=JSON.parse(JSON.stringify(result));Object.
+defineProperty(finalized,"~standard",{value:{...schema5["~standard"],jsonSchema:{input:createStandardJSONSchemaMethod(schema5,
+"input",ctx.processors),output:createStandardJSONSchemaMethod(schema5,"output",ctx.processors)}},enumerable:false,writable:false});
+return finalized}catch(_err){throw new Error("Error converting schema to JSON.")}}function isTransforming(_schema,_ctx){
 const ctx=_ctx??{seen:new Set};if(ctx.seen.has(_schema))return false;ctx.seen.add(_schema);const def=_schema._zod.def;if(def.
 type==="transform")return true;if(def.type==="array")return isTransforming(def.element,ctx);if(def.type==="set")return isTransforming(
 def.valueType,ctx);if(def.type==="lazy")return isTransforming(def.getter(),ctx);if(def.type==="promise"||def.type==="opt\
@@ -8087,18 +8089,19 @@ ctx))return true}return false}if(def.type==="union"){for(const option of def.opt
 return false}if(def.type==="tuple"){for(const item of def.items){if(isTransforming(item,ctx))return true}if(def.rest&&isTransforming(
 def.rest,ctx))return true;return false}return false}var FOLDABLE_KEYS,UNION_KEYS,createToJSONSchemaMethod,createStandardJSONSchemaMethod;
 var init_to_json_schema=__esm({"node_modules/zod/v4/core/to-json-schema.js"(){init_registries();init_util();FOLDABLE_KEYS=
-new Set(["type","properties","required","additionalProperties"]);UNION_KEYS=["oneOf","anyOf"];createToJSONSchemaMethod=(schema,processors={})=>params=>{
-const ctx=initializeContext({...params,processors});processSchema(schema,ctx);extractDefs(ctx,schema);return finalize(ctx,
-schema)};createStandardJSONSchemaMethod=(schema,io,processors={})=>params=>{const{libraryOptions,target}=params??{};const ctx=initializeContext(
-{...libraryOptions??{},target,io,processors});processSchema(schema,ctx);extractDefs(ctx,schema);return finalize(ctx,schema)}}});function aggregateChecks(schema){const agg={};const def=schema._zod.def;const list2=schema._zod.traits.has("$ZodCheck")?
-[schema,...def.checks??[]]:def.checks??[];for(const ch of list2)contributors[ch._zod.def.check]?.(agg,ch._zod.def);const bag=schema.
+new Set(["type","properties","required","additionalProperties"]);UNION_KEYS=["oneOf","anyOf"];createToJSONSchemaMethod=(schema5,processors={})=>params=>{
+const ctx=initializeContext({...params,processors});processSchema(schema5,ctx);extractDefs(ctx,schema5);return finalize(
+ctx,schema5)};createStandardJSONSchemaMethod=(schema5,io,processors={})=>params=>{const{libraryOptions,target}=params??{};
+const ctx=initializeContext({...libraryOptions??{},target,io,processors});processSchema(schema5,ctx);extractDefs(ctx,schema5);
+return finalize(ctx,schema5)}}});function aggregateChecks(schema5){const agg={};const def=schema5._zod.def;const list2=schema5._zod.traits.has("$ZodCheck")?
+[schema5,...def.checks??[]]:def.checks??[];for(const ch of list2)contributors[ch._zod.def.check]?.(agg,ch._zod.def);const bag=schema5.
 _zod.bag;if(bag.minimum!==void 0)narrowMin(agg,"minimum",bag.minimum);if(bag.exclusiveMinimum!==void 0)narrowMin(agg,"ex\
 clusiveMinimum",bag.exclusiveMinimum);if(bag.maximum!==void 0)narrowMax(agg,"maximum",bag.maximum);if(bag.exclusiveMaximum!==
 void 0)narrowMax(agg,"exclusiveMaximum",bag.exclusiveMaximum);if(bag.multipleOf!==void 0)addDivisor(agg,bag.multipleOf);
 if(bag.format!==void 0){agg.format??(agg.format=bag.format);if(bag.format.includes("int"))agg.isInt=true}if(bag.mime)intersectMime(
-agg,bag.mime);for(const pattern of bag.patterns??[])addPattern(agg,pattern);return agg}function inputOptin(schema){const def=schema.
+agg,bag.mime);for(const pattern of bag.patterns??[])addPattern(agg,pattern);return agg}function inputOptin(schema5){const def=schema5.
 _zod.def;if(def.type==="pipe"&&def.in._zod.traits.has("$ZodTransform")){return inputOptin(def.out)}if(def.type==="catch"){
-return inputOptin(def.innerType)}return schema._zod.optin}function stringifyKeyNames(bySchema,json,visited){if(json.$ref){
+return inputOptin(def.innerType)}return schema5._zod.optin}function stringifyKeyNames(bySchema,json,visited){if(json.$ref){
 if(visited.has(json))return json;visited.add(json);const def=bySchema.get(json)?.def;if(!def)return json;const inlined=stringifyKeyNames(
 bySchema,def,visited);return inlined===def?json:inlined}for(const keyword of["anyOf","oneOf"]){const branches=json[keyword];
 if(!Array.isArray(branches))continue;const mapped=branches.map(branch=>stringifyKeyNames(bySchema,branch,visited));if(mapped.
@@ -8113,118 +8116,119 @@ schema,entry3)}const rewrites=new Map;for(const record2 of pendingRecords.get(ct
 const names3=(seen2?.def??seen2?.schema)?.propertyNames;if(!names3||names3===true||rewrites.has(names3))continue;const rewritten=stringifyKeyNames(
 bySchema,names3,new Set);if(rewritten!==names3)rewrites.set(names3,rewritten)}if(!rewrites.size)return;for(const entry3 of ctx.
 seen.values()){for(const carrier of[entry3.schema,entry3.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
-if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value3,schema,ctx,json,params){let unrepresentable=false;
+if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value3,schema5,ctx,json,params){let unrepresentable=false;
 const serialized=JSON.stringify(value3,(_,val)=>{if(typeof val!=="bigint")return val;unrepresentable=true;return null});
-if(!unrepresentable)return JSON.parse(serialized);handleUnrepresentable(schema,ctx,json,params,"BigInt defaults cannot b\
-e represented in JSON Schema");return UNREPRESENTABLE_DEFAULT}var narrowMin,narrowMax,narrowBoth,addDivisor,addPattern,intersectMime,
-setFormat,minContributor,maxContributor,formatContributor,contributors,formatMap,exactPatterns,exactPattern,stringProcessor,
-numberProcessor,booleanProcessor,nullProcessor,neverProcessor,unknownProcessor,enumProcessor,literalProcessor,customProcessor,
-transformProcessor,arrayProcessor,objectProcessor,unionProcessor,intersectionProcessor,tupleProcessor,pendingRecords,recordProcessor,
-nullableProcessor,nonoptionalProcessor,UNREPRESENTABLE_DEFAULT,defaultProcessor,prefaultProcessor,catchProcessor,pipeProcessor,
-readonlyProcessor,optionalProcessor;var init_json_schema_processors=__esm({"node_modules/zod/v4/core/json-schema-process\
-ors.js"(){init_regexes();init_schemas();init_to_json_schema();init_util();narrowMin=(agg,key,value3)=>{if(agg[key]===void 0||
-value3>agg[key])agg[key]=value3};narrowMax=(agg,key,value3)=>{if(agg[key]===void 0||value3<agg[key])agg[key]=value3};narrowBoth=
-(agg,value3)=>{narrowMin(agg,"minimum",value3);narrowMax(agg,"maximum",value3)};addDivisor=(agg,value3)=>{agg.multipleOf??
-(agg.multipleOf=[]);if(!agg.multipleOf.includes(value3))agg.multipleOf.push(value3)};addPattern=(agg,pattern)=>{agg.patterns??
-(agg.patterns=new Set);agg.patterns.add(pattern)};intersectMime=(agg,mime)=>{agg.mime=agg.mime?agg.mime.filter(m=>mime.includes(
-m)):[...mime]};setFormat=(agg,format)=>{agg.format=format;if(format.includes("int"))agg.isInt=true};minContributor=(agg,def)=>narrowMin(
-agg,"minimum",def.minimum);maxContributor=(agg,def)=>narrowMax(agg,"maximum",def.maximum);formatContributor=ranges=>(agg,def)=>{
-setFormat(agg,def.format);const[minimum,maximum]=ranges[def.format];narrowMin(agg,"minimum",minimum);narrowMax(agg,"maxi\
-mum",maximum)};contributors={greater_than:(agg,def)=>narrowMin(agg,def.inclusive?"minimum":"exclusiveMinimum",def.value),
-less_than:(agg,def)=>narrowMax(agg,def.inclusive?"maximum":"exclusiveMaximum",def.value),multiple_of:(agg,def)=>addDivisor(
+if(!unrepresentable)return JSON.parse(serialized);handleUnrepresentable(schema5,ctx,json,params,"BigInt defaults cannot \
+be represented in JSON Schema");return UNREPRESENTABLE_DEFAULT}var narrowMin,narrowMax,narrowBoth,addDivisor,addPattern,
+intersectMime,setFormat,minContributor,maxContributor,formatContributor,contributors,formatMap,exactPatterns,exactPattern,
+stringProcessor,numberProcessor,booleanProcessor,nullProcessor,neverProcessor,unknownProcessor,enumProcessor,literalProcessor,
+customProcessor,transformProcessor,arrayProcessor,objectProcessor,unionProcessor,intersectionProcessor,tupleProcessor,pendingRecords,
+recordProcessor,nullableProcessor,nonoptionalProcessor,UNREPRESENTABLE_DEFAULT,defaultProcessor,prefaultProcessor,catchProcessor,
+pipeProcessor,readonlyProcessor,optionalProcessor;var init_json_schema_processors=__esm({"node_modules/zod/v4/core/json-\
+schema-processors.js"(){init_regexes();init_schemas();init_to_json_schema();init_util();narrowMin=(agg,key,value3)=>{if(agg[key]===
+void 0||value3>agg[key])agg[key]=value3};narrowMax=(agg,key,value3)=>{if(agg[key]===void 0||value3<agg[key])agg[key]=value3};
+narrowBoth=(agg,value3)=>{narrowMin(agg,"minimum",value3);narrowMax(agg,"maximum",value3)};addDivisor=(agg,value3)=>{agg.
+multipleOf??(agg.multipleOf=[]);if(!agg.multipleOf.includes(value3))agg.multipleOf.push(value3)};addPattern=(agg,pattern)=>{
+agg.patterns??(agg.patterns=new Set);agg.patterns.add(pattern)};intersectMime=(agg,mime)=>{agg.mime=agg.mime?agg.mime.filter(
+m=>mime.includes(m)):[...mime]};setFormat=(agg,format)=>{agg.format=format;if(format.includes("int"))agg.isInt=true};minContributor=
+(agg,def)=>narrowMin(agg,"minimum",def.minimum);maxContributor=(agg,def)=>narrowMax(agg,"maximum",def.maximum);formatContributor=
+ranges=>(agg,def)=>{setFormat(agg,def.format);const[minimum,maximum]=ranges[def.format];narrowMin(agg,"minimum",minimum);
+narrowMax(agg,"maximum",maximum)};contributors={greater_than:(agg,def)=>narrowMin(agg,def.inclusive?"minimum":"exclusive\
+Minimum",def.value),less_than:(agg,def)=>narrowMax(agg,def.inclusive?"maximum":"exclusiveMaximum",def.value),multiple_of:(agg,def)=>addDivisor(
 agg,def.value),number_format:formatContributor(NUMBER_FORMAT_RANGES),bigint_format:formatContributor(BIGINT_FORMAT_RANGES),
 min_length:minContributor,max_length:maxContributor,length_equals:(agg,def)=>narrowBoth(agg,def.length),min_size:minContributor,
 max_size:maxContributor,size_equals:(agg,def)=>narrowBoth(agg,def.size),string_format:(agg,def)=>{setFormat(agg,def.format);
 if(def.pattern)addPattern(agg,def.pattern);if(def.format==="base64"||def.format==="base64url")agg.contentEncoding=def.format;
 if(def.local||def.precision===-1)agg.laxFormat=true},mime_type:(agg,def)=>intersectMime(agg,def.mime)};formatMap={guid:"\
 uuid",url:"uri",datetime:"date-time",json_string:"json-string",regex:""};exactPatterns=new Map([[base64Charset,base64],[
-base64urlCharset,base64url]]);exactPattern=p=>exactPatterns.get(p)??p;stringProcessor=(schema,ctx,_json,_params)=>{const json=_json;
-json.type="string";const{minimum,maximum,format,patterns,contentEncoding,laxFormat}=aggregateChecks(schema);if(typeof minimum===
+base64urlCharset,base64url]]);exactPattern=p=>exactPatterns.get(p)??p;stringProcessor=(schema5,ctx,_json,_params)=>{const json=_json;
+json.type="string";const{minimum,maximum,format,patterns,contentEncoding,laxFormat}=aggregateChecks(schema5);if(typeof minimum===
 "number")json.minLength=minimum;if(typeof maximum==="number")json.maxLength=maximum;if(format){json.format=formatMap[format]??
 format;if(json.format==="")delete json.format;if(format==="time"||laxFormat){delete json.format}}if(contentEncoding)json.
 contentEncoding=contentEncoding;if(patterns&&patterns.size>0){const patternList=[...patterns].map(exactPattern);if(patternList.
 length===1)json.pattern=patternList[0].source;else if(patternList.length>1){json.allOf=[...patternList.map(regex2=>({...ctx.
 target==="draft-07"||ctx.target==="draft-04"||ctx.target==="openapi-3.0"?{type:"string"}:{},pattern:regex2.source}))]}}};
-numberProcessor=(schema,ctx,_json,params)=>{const json=_json;const{minimum,maximum,multipleOf,exclusiveMaximum,exclusiveMinimum,
-isInt}=aggregateChecks(schema);json.type=isInt?"integer":"number";const exMin=typeof exclusiveMinimum==="number"&&exclusiveMinimum>=
+numberProcessor=(schema5,ctx,_json,params)=>{const json=_json;const{minimum,maximum,multipleOf,exclusiveMaximum,exclusiveMinimum,
+isInt}=aggregateChecks(schema5);json.type=isInt?"integer":"number";const exMin=typeof exclusiveMinimum==="number"&&exclusiveMinimum>=
 (minimum??Number.NEGATIVE_INFINITY);const exMax=typeof exclusiveMaximum==="number"&&exclusiveMaximum<=(maximum??Number.POSITIVE_INFINITY);
 const legacy=ctx.target==="draft-04"||ctx.target==="openapi-3.0";if(exMin){if(legacy){json.minimum=exclusiveMinimum;json.
 exclusiveMinimum=true}else{json.exclusiveMinimum=exclusiveMinimum}}else if(typeof minimum==="number"){json.minimum=minimum}
 if(exMax){if(legacy){json.maximum=exclusiveMaximum;json.exclusiveMaximum=true}else{json.exclusiveMaximum=exclusiveMaximum}}else if(typeof maximum===
 "number"){json.maximum=maximum}if(multipleOf){const divisors=new Set;for(const divisor of multipleOf){if(Number.isFinite(
-divisor)&&divisor!==0)divisors.add(Math.abs(divisor));else handleUnrepresentable(schema,ctx,json,params,`A multipleOf di\
-visor of ${divisor} cannot be represented in JSON Schema`)}const[first,...rest]=divisors;if(first!==void 0)json.multipleOf=
+divisor)&&divisor!==0)divisors.add(Math.abs(divisor));else handleUnrepresentable(schema5,ctx,json,params,`A multipleOf d\
+ivisor of ${divisor} cannot be represented in JSON Schema`)}const[first,...rest]=divisors;if(first!==void 0)json.multipleOf=
 first;if(rest.length)json.allOf=[...json.allOf??[],...rest.map(m=>({multipleOf:m}))]}};booleanProcessor=(_schema,_ctx,json,_params)=>{
 json.type="boolean"};nullProcessor=(_schema,ctx,json,_params)=>{if(ctx.target==="openapi-3.0"){json.type="string";json.nullable=
 true;json.enum=[null]}else{json.type="null"}};neverProcessor=(_schema,_ctx,json,_params)=>{json.not={}};unknownProcessor=
-(_schema,_ctx,_json,_params)=>{};enumProcessor=(schema,_ctx,json,_params)=>{const def=schema._zod.def;const values=getEnumValues(
+(_schema,_ctx,_json,_params)=>{};enumProcessor=(schema5,_ctx,json,_params)=>{const def=schema5._zod.def;const values=getEnumValues(
 def.entries);if(values.length===0){json.not={};return}if(values.every(v=>typeof v==="number"))json.type="number";if(values.
-every(v=>typeof v==="string"))json.type="string";json.enum=values};literalProcessor=(schema,ctx,json,params)=>{const def=schema.
+every(v=>typeof v==="string"))json.type="string";json.enum=values};literalProcessor=(schema5,ctx,json,params)=>{const def=schema5.
 _zod.def;if(def.values.length===0){json.not={};return}const vals=[];for(const val of def.values){if(val===void 0){if(handleUnrepresentable(
-schema,ctx,json,params,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof val==="bigint"){
-if(handleUnrepresentable(schema,ctx,json,params,"BigInt literals cannot be represented in JSON Schema"))return;vals.push(
+schema5,ctx,json,params,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof val==="bigint"){
+if(handleUnrepresentable(schema5,ctx,json,params,"BigInt literals cannot be represented in JSON Schema"))return;vals.push(
 Number(val))}else{vals.push(val)}}if(vals.length===0){}else if(vals.length===1){const val=vals[0];json.type=val===null?"\
 null":typeof val;if(ctx.target==="draft-04"||ctx.target==="openapi-3.0"){json.enum=[val]}else{json.const=val}}else{if(vals.
 every(v=>typeof v==="number"))json.type="number";if(vals.every(v=>typeof v==="string"))json.type="string";if(vals.every(
 v=>typeof v==="boolean"))json.type="boolean";if(vals.every(v=>v===null))json.type="null";json.enum=vals}};customProcessor=
-(schema,ctx,json,params)=>{handleUnrepresentable(schema,ctx,json,params,"Custom types cannot be represented in JSON Sche\
-ma")};transformProcessor=(schema,ctx,json,params)=>{handleUnrepresentable(schema,ctx,json,params,"Transforms cannot be r\
-epresented in JSON Schema")};arrayProcessor=(schema,ctx,_json,params)=>{const json=_json;const def=schema._zod.def;const{
-minimum,maximum}=aggregateChecks(schema);if(typeof minimum==="number")json.minItems=minimum;if(typeof maximum==="number")
-json.maxItems=maximum;json.type="array";json.items=processSchema(def.element,ctx,{...params,path:[...params.path,"items"]})};
-objectProcessor=(schema,ctx,_json,params)=>{const json=_json;const def=schema._zod.def;const shape=def.shape;const symbolKeys=Object.
-getOwnPropertySymbols(shape);if(symbolKeys.length&&handleUnrepresentable(schema,ctx,json,params,"Symbol keys cannot be r\
-epresented in JSON Schema")){return}json.type="object";json.properties={};for(const key in shape){assignProp(json.properties,
-key,processSchema(shape[key],ctx,{...params,path:[...params.path,"properties",key]}))}const requiredKeys=[];for(const key of Object.
-keys(shape)){const field2=def.shape[key];if(ctx.io==="input"?inputOptin(field2)===void 0:field2._zod.optout===void 0){requiredKeys.
-push(key)}}if(requiredKeys.length>0){json.required=requiredKeys}if(def.catchall?._zod.def.type==="never"){json.additionalProperties=
-false}else if(!def.catchall){if(ctx.io==="output")json.additionalProperties=false}else if(def.catchall){json.additionalProperties=
-processSchema(def.catchall,ctx,{...params,path:[...params.path,"additionalProperties"]})}};unionProcessor=(schema,ctx,json,params)=>{
-const def=schema._zod.def;const isExclusive=def.inclusive===false;const options=def.options.map((x,i2)=>processSchema(x,
-ctx,{...params,path:[...params.path,isExclusive?"oneOf":"anyOf",i2]}));if(isExclusive){json.oneOf=options}else{json.anyOf=
-options}};intersectionProcessor=(schema,ctx,json,params)=>{const def=schema._zod.def;const a2=processSchema(def.left,ctx,
-{...params,path:[...params.path,"allOf",0]});const b=processSchema(def.right,ctx,{...params,path:[...params.path,"allOf",
-1]});const isSimpleIntersection=val=>"allOf"in val&&Object.keys(val).length===1;const allOf=[...isSimpleIntersection(a2)?
-a2.allOf:[a2],...isSimpleIntersection(b)?b.allOf:[b]];json.allOf=allOf;ctx.intersections.push(allOf)};tupleProcessor=(schema,ctx,_json,params)=>{
-const json=_json;const def=schema._zod.def;json.type="array";const prefixPath=ctx.target==="draft-2020-12"?"prefixItems":
-"items";const restPath=ctx.target==="draft-2020-12"?"items":ctx.target==="openapi-3.0"?"items":"additionalItems";const prefixItems=def.
-items.map((x,i2)=>processSchema(x,ctx,{...params,path:[...params.path,prefixPath,i2]}));const rest=def.rest?processSchema(
-def.rest,ctx,{...params,path:[...params.path,restPath,...ctx.target==="openapi-3.0"?[def.items.length]:[]]}):null;let minItems=def.
-items.length;while(minItems>0){const item=def.items[minItems-1];const optional3=ctx.io==="input"?inputOptin(item)!==void 0:
-item._zod.optout==="optional";if(!optional3)break;minItems--}const maxItems=def.items.length;const isClosed=!def.rest;if(ctx.
-target==="draft-2020-12"){json.prefixItems=prefixItems;if(isClosed){json.items=false}else if(rest){json.items=rest}if(minItems>
-0)json.minItems=minItems;if(isClosed)json.maxItems=maxItems}else if(ctx.target==="openapi-3.0"){json.items={anyOf:prefixItems};
-if(rest){json.items.anyOf.push(rest)}if(minItems>0)json.minItems=minItems;if(isClosed)json.maxItems=maxItems}else{json.items=
-prefixItems;if(isClosed){json.additionalItems=false}else if(rest){json.additionalItems=rest}if(minItems>0)json.minItems=
-minItems;if(isClosed)json.maxItems=maxItems}const{minimum,maximum}=aggregateChecks(schema);if(typeof minimum==="number")
-json.minItems=minimum;if(typeof maximum==="number")json.maxItems=maximum};pendingRecords=new WeakMap;recordProcessor=(schema,ctx,_json,params)=>{
-const json=_json;const def=schema._zod.def;json.type="object";const keyType=def.keyType;const patterns=aggregateChecks(keyType).
-patterns;if(def.mode==="loose"&&patterns&&patterns.size>0){const valueSchema=processSchema(def.valueType,ctx,{...params,
+(schema5,ctx,json,params)=>{handleUnrepresentable(schema5,ctx,json,params,"Custom types cannot be represented in JSON Sc\
+hema")};transformProcessor=(schema5,ctx,json,params)=>{handleUnrepresentable(schema5,ctx,json,params,"Transforms cannot \
+be represented in JSON Schema")};arrayProcessor=(schema5,ctx,_json,params)=>{const json=_json;const def=schema5._zod.def;
+const{minimum,maximum}=aggregateChecks(schema5);if(typeof minimum==="number")json.minItems=minimum;if(typeof maximum==="\
+number")json.maxItems=maximum;json.type="array";json.items=processSchema(def.element,ctx,{...params,path:[...params.path,
+"items"]})};objectProcessor=(schema5,ctx,_json,params)=>{const json=_json;const def=schema5._zod.def;const shape=def.shape;
+const symbolKeys=Object.getOwnPropertySymbols(shape);if(symbolKeys.length&&handleUnrepresentable(schema5,ctx,json,params,
+"Symbol keys cannot be represented in JSON Schema")){return}json.type="object";json.properties={};for(const key in shape){
+assignProp(json.properties,key,processSchema(shape[key],ctx,{...params,path:[...params.path,"properties",key]}))}const requiredKeys=[];
+for(const key of Object.keys(shape)){const field2=def.shape[key];if(ctx.io==="input"?inputOptin(field2)===void 0:field2.
+_zod.optout===void 0){requiredKeys.push(key)}}if(requiredKeys.length>0){json.required=requiredKeys}if(def.catchall?._zod.
+def.type==="never"){json.additionalProperties=false}else if(!def.catchall){if(ctx.io==="output")json.additionalProperties=
+false}else if(def.catchall){json.additionalProperties=processSchema(def.catchall,ctx,{...params,path:[...params.path,"ad\
+ditionalProperties"]})}};unionProcessor=(schema5,ctx,json,params)=>{const def=schema5._zod.def;const isExclusive=def.inclusive===
+false;const options=def.options.map((x,i2)=>processSchema(x,ctx,{...params,path:[...params.path,isExclusive?"oneOf":"any\
+Of",i2]}));if(isExclusive){json.oneOf=options}else{json.anyOf=options}};intersectionProcessor=(schema5,ctx,json,params)=>{
+const def=schema5._zod.def;const a2=processSchema(def.left,ctx,{...params,path:[...params.path,"allOf",0]});const b=processSchema(
+def.right,ctx,{...params,path:[...params.path,"allOf",1]});const isSimpleIntersection=val=>"allOf"in val&&Object.keys(val).
+length===1;const allOf=[...isSimpleIntersection(a2)?a2.allOf:[a2],...isSimpleIntersection(b)?b.allOf:[b]];json.allOf=allOf;
+ctx.intersections.push(allOf)};tupleProcessor=(schema5,ctx,_json,params)=>{const json=_json;const def=schema5._zod.def;json.
+type="array";const prefixPath=ctx.target==="draft-2020-12"?"prefixItems":"items";const restPath=ctx.target==="draft-2020\
+-12"?"items":ctx.target==="openapi-3.0"?"items":"additionalItems";const prefixItems=def.items.map((x,i2)=>processSchema(
+x,ctx,{...params,path:[...params.path,prefixPath,i2]}));const rest=def.rest?processSchema(def.rest,ctx,{...params,path:[
+...params.path,restPath,...ctx.target==="openapi-3.0"?[def.items.length]:[]]}):null;let minItems=def.items.length;while(minItems>
+0){const item=def.items[minItems-1];const optional3=ctx.io==="input"?inputOptin(item)!==void 0:item._zod.optout==="optio\
+nal";if(!optional3)break;minItems--}const maxItems=def.items.length;const isClosed=!def.rest;if(ctx.target==="draft-2020\
+-12"){json.prefixItems=prefixItems;if(isClosed){json.items=false}else if(rest){json.items=rest}if(minItems>0)json.minItems=
+minItems;if(isClosed)json.maxItems=maxItems}else if(ctx.target==="openapi-3.0"){json.items={anyOf:prefixItems};if(rest){
+json.items.anyOf.push(rest)}if(minItems>0)json.minItems=minItems;if(isClosed)json.maxItems=maxItems}else{json.items=prefixItems;
+if(isClosed){json.additionalItems=false}else if(rest){json.additionalItems=rest}if(minItems>0)json.minItems=minItems;if(isClosed)
+json.maxItems=maxItems}const{minimum,maximum}=aggregateChecks(schema5);if(typeof minimum==="number")json.minItems=minimum;
+if(typeof maximum==="number")json.maxItems=maximum};pendingRecords=new WeakMap;recordProcessor=(schema5,ctx,_json,params)=>{
+const json=_json;const def=schema5._zod.def;json.type="object";const keyType=def.keyType;const patterns=aggregateChecks(
+keyType).patterns;if(def.mode==="loose"&&patterns&&patterns.size>0){const valueSchema=processSchema(def.valueType,ctx,{...params,
 path:[...params.path,"patternProperties","*"]});json.patternProperties={};for(const pattern of patterns){assignProp(json.
 patternProperties,exactPattern(pattern).source,valueSchema)}}else{if(ctx.target==="draft-07"||ctx.target==="draft-2020-1\
 2"){json.propertyNames=processSchema(def.keyType,ctx,{...params,path:[...params.path,"propertyNames"]});let pending=pendingRecords.
 get(ctx);if(!pending){pending=[];pendingRecords.set(ctx,pending);ctx.deferred.push(()=>rewriteKeyNames(ctx))}pending.push(
-schema)}json.additionalProperties=processSchema(def.valueType,ctx,{...params,path:[...params.path,"additionalProperties"]})}
+schema5)}json.additionalProperties=processSchema(def.valueType,ctx,{...params,path:[...params.path,"additionalProperties"]})}
 const keyValues=keyType._zod.values;const omittableOnInput=ctx.io==="input"&&inputOptin(def.valueType)!==void 0;if(keyValues&&
 !def.partial&&!omittableOnInput){const validKeyValues=[...keyValues].filter(v=>typeof v==="string"||typeof v==="number");
-if(validKeyValues.length>0){json.required=validKeyValues.map(String)}}};nullableProcessor=(schema,ctx,json,params)=>{const def=schema.
-_zod.def;const inner=processSchema(def.innerType,ctx,params);const seen2=ctx.seen.get(schema);if(ctx.target==="openapi-3\
-.0"){seen2.ref=def.innerType;json.nullable=true}else{json.anyOf=[inner,{type:"null"}]}};nonoptionalProcessor=(schema,ctx,_json,params)=>{
-const def=schema._zod.def;processSchema(def.innerType,ctx,params);const seen2=ctx.seen.get(schema);seen2.ref=def.innerType};
-UNREPRESENTABLE_DEFAULT=Symbol();defaultProcessor=(schema,ctx,json,params)=>{const def=schema._zod.def;processSchema(def.
-innerType,ctx,params);const seen2=ctx.seen.get(schema);seen2.ref=def.innerType;const value3=serializeDefaultValue(def.defaultValue,
-schema,ctx,json,params);if(value3!==UNREPRESENTABLE_DEFAULT)json.default=value3};prefaultProcessor=(schema,ctx,json,params)=>{
-const def=schema._zod.def;processSchema(def.innerType,ctx,params);const seen2=ctx.seen.get(schema);seen2.ref=def.innerType;
-if(ctx.io!=="input")return;const value3=serializeDefaultValue(def.defaultValue,schema,ctx,json,params);if(value3!==UNREPRESENTABLE_DEFAULT)
-json._prefault=value3};catchProcessor=(schema,ctx,json,params)=>{const def=schema._zod.def;processSchema(def.innerType,ctx,
-params);const seen2=ctx.seen.get(schema);seen2.ref=def.innerType;let catchValue;try{catchValue=def.catchValue(void 0)}catch{
-handleUnrepresentable(schema,ctx,json,params,"Dynamic catch values are not supported in JSON Schema");return}json.default=
-catchValue};pipeProcessor=(schema,ctx,_json,params)=>{const def=schema._zod.def;const inIsTransform=def.in._zod.traits.has(
-"$ZodTransform");const innerType=ctx.io==="input"?inIsTransform?def.out:def.in:def.out;processSchema(innerType,ctx,params);
-const seen2=ctx.seen.get(schema);seen2.ref=innerType};readonlyProcessor=(schema,ctx,json,params)=>{const def=schema._zod.
-def;processSchema(def.innerType,ctx,params);const seen2=ctx.seen.get(schema);seen2.ref=def.innerType;json.readOnly=true};
-optionalProcessor=(schema,ctx,_json,params)=>{const def=schema._zod.def;processSchema(def.innerType,ctx,params);const seen2=ctx.
-seen.get(schema);seen2.ref=def.innerType}}});var init_json_schema=__esm({"node_modules/zod/v4/core/json-schema.js"(){}});var init_core2=__esm({"node_modules/zod/v4/core/index.js"(){init_core();init_parse2();init_errors();init_schemas();init_memoizer();
+if(validKeyValues.length>0){json.required=validKeyValues.map(String)}}};nullableProcessor=(schema5,ctx,json,params)=>{const def=schema5.
+_zod.def;const inner=processSchema(def.innerType,ctx,params);const seen2=ctx.seen.get(schema5);if(ctx.target==="openapi-\
+3.0"){seen2.ref=def.innerType;json.nullable=true}else{json.anyOf=[inner,{type:"null"}]}};nonoptionalProcessor=(schema5,ctx,_json,params)=>{
+const def=schema5._zod.def;processSchema(def.innerType,ctx,params);const seen2=ctx.seen.get(schema5);seen2.ref=def.innerType};
+UNREPRESENTABLE_DEFAULT=Symbol();defaultProcessor=(schema5,ctx,json,params)=>{const def=schema5._zod.def;processSchema(def.
+innerType,ctx,params);const seen2=ctx.seen.get(schema5);seen2.ref=def.innerType;const value3=serializeDefaultValue(def.defaultValue,
+schema5,ctx,json,params);if(value3!==UNREPRESENTABLE_DEFAULT)json.default=value3};prefaultProcessor=(schema5,ctx,json,params)=>{
+const def=schema5._zod.def;processSchema(def.innerType,ctx,params);const seen2=ctx.seen.get(schema5);seen2.ref=def.innerType;
+if(ctx.io!=="input")return;const value3=serializeDefaultValue(def.defaultValue,schema5,ctx,json,params);if(value3!==UNREPRESENTABLE_DEFAULT)
+json._prefault=value3};catchProcessor=(schema5,ctx,json,params)=>{const def=schema5._zod.def;processSchema(def.innerType,
+ctx,params);const seen2=ctx.seen.get(schema5);seen2.ref=def.innerType;let catchValue;try{catchValue=def.catchValue(void 0)}catch{
+handleUnrepresentable(schema5,ctx,json,params,"Dynamic catch values are not supported in JSON Schema");return}json.default=
+catchValue};pipeProcessor=(schema5,ctx,_json,params)=>{const def=schema5._zod.def;const inIsTransform=def.in._zod.traits.
+has("$ZodTransform");const innerType=ctx.io==="input"?inIsTransform?def.out:def.in:def.out;processSchema(innerType,ctx,params);
+const seen2=ctx.seen.get(schema5);seen2.ref=innerType};readonlyProcessor=(schema5,ctx,json,params)=>{const def=schema5._zod.
+def;processSchema(def.innerType,ctx,params);const seen2=ctx.seen.get(schema5);seen2.ref=def.innerType;json.readOnly=true};
+optionalProcessor=(schema5,ctx,_json,params)=>{const def=schema5._zod.def;processSchema(def.innerType,ctx,params);const seen2=ctx.
+seen.get(schema5);seen2.ref=def.innerType}}});var init_json_schema=__esm({"node_modules/zod/v4/core/json-schema.js"(){}});var init_core2=__esm({"node_modules/zod/v4/core/index.js"(){init_core();init_parse2();init_errors();init_schemas();init_memoizer();
 init_checks();init_versions();init_util();init_regexes();init_locales();init_registries();init_doc();init_compile();init_api();
 init_to_json_schema();init_json_schema()}});var init_checks2=__esm({"node_modules/zod/v4/classic/checks.js"(){init_core2()}});function _lazyMethod(proto,key,make){Object.defineProperty(proto,key,{configurable:true,enumerable:false,get(){const value3=make(
 this);Object.defineProperty(this,key,{value:value3,configurable:true,writable:true});return value3},set(value3){Object.defineProperty(
@@ -8271,8 +8275,8 @@ tional",innerType,...util_exports.normalizeParams(params)})}function _catch(inne
 catch",innerType,catchValue:typeof catchValue==="function"?catchValue:util_exports.constantCatch(catchValue)})}function pipe(in_,out){
 return new ZodPipe({type:"pipe",in:in_,out})}function readonly(innerType){return new ZodReadonly({type:"readonly",innerType})}
 function custom(fn,_params){return _custom(ZodCustom,fn??(()=>true),_params)}function refine(fn,_params={}){return _refine(
-ZodCustom,fn,_params)}function superRefine(fn,params){return _superRefine(fn,params)}function preprocess(fn,schema){return new ZodPreprocess(
-{type:"pipe",in:transform(fn),out:schema})}var ZodType,_ZodString,ZodString,ZodStringFormat,ZodISODateTime,ZodISODate,ZodISOTime,
+ZodCustom,fn,_params)}function superRefine(fn,params){return _superRefine(fn,params)}function preprocess(fn,schema5){return new ZodPreprocess(
+{type:"pipe",in:transform(fn),out:schema5})}var ZodType,_ZodString,ZodString,ZodStringFormat,ZodISODateTime,ZodISODate,ZodISOTime,
 ZodISODuration,ZodEmail,ZodGUID,ZodUUID,ZodURL,ZodEmoji,ZodNanoID,ZodCUID,ZodCUID2,ZodULID,ZodXID,ZodKSUID,ZodIPv4,ZodIPv6,
 ZodCIDRv4,ZodCIDRv6,ZodBase64,ZodBase64URL,ZodE164,ZodJWT,ZodNumber,ZodNumberFormat,ZodBoolean,ZodNull,ZodUnknown,ZodNever,
 ZodArray,ZodObject,ZodUnion,ZodDiscriminatedUnion,ZodIntersection,ZodTuple,ZodRecord,ZodEnum,ZodLiteral,ZodTransform,ZodOptional,
@@ -8433,19 +8437,20 @@ ZodISOTime:()=>ZodISOTime,date:()=>date2,datetime:()=>datetime2,duration:()=>dur
 return _isoDateTime(ZodISODateTime,params)}function date2(params){return _isoDate(ZodISODate,params)}function time2(params){
 return _isoTime(ZodISOTime,params)}function duration2(params){return _isoDuration(ZodISODuration,params)}var init_iso=__esm(
 {"node_modules/zod/v4/classic/iso.js"(){init_core2();init_schemas2();init_schemas2()}});var init_coerce=__esm({"node_modules/zod/v4/classic/coerce.js"(){}});var init_external=__esm({"node_modules/zod/v4/classic/external.js"(){init_core2();init_schemas2();init_checks2();init_errors2();
-init_parse3();init_compat();init_locales();init_iso();init_coerce()}});var init_zod=__esm({"node_modules/zod/index.js"(){init_external()}});function about(asked,parse11){return document2=>{const parsed4=parse11(document2);if("wrong"in parsed4)return parsed4;const{
+init_parse3();init_compat();init_locales();init_iso();init_coerce()}});var init_zod=__esm({"node_modules/zod/index.js"(){init_external()}});function once(work){let done2;return()=>{done2??={result:work()};return done2.result}}var init_once=__esm({"src/base/onc\
+e.ts"(){"use strict"}});function about(asked,parse11){return document2=>{const parsed4=parse11(document2);if("wrong"in parsed4)return parsed4;const{
 value:value3}=parsed4;if(!isMap(value3))return parsed4;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
 hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===
-void 0?parsed4:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema=object(
-{data:array(row),...counts});return document2=>{const page=parse3(schema,document2);if("wrong"in page)return page;const{
+void 0?parsed4:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema5=object(
+{data:array(row),...counts});return document2=>{const page=parse3(schema5,document2);if("wrong"in page)return page;const{
 data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==null?{}:
 {pageNumber:page_number},...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},...total_entries==
-null?{}:{totalEntries:total_entries}}}}}function answerType(schema){const one=object({data:schema});const list2=object({
-data:array(schema)});return{one:document2=>data(parse3(one,document2)),list:document2=>data(parse3(list2,document2))}}function data(parsed4){
-return"wrong"in parsed4?parsed4:{value:parsed4.value.data}}function parse3(schema,document2){const result=schema.safeParse(
-document2);if(result.success)return{value:result.data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{
-const place2=path.length===0?"the answer":path.map(String).join(".");return`${place2}: ${message.replace(/^Invalid input: /,
-"").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown2.length;return{wrong:`${shown2.join(
+null?{}:{totalEntries:total_entries}}}}}function answerType(schema5){const one=object({data:schema5});const list2=object(
+{data:array(schema5)});return{one:document2=>data(parse3(one,document2)),list:document2=>data(parse3(list2,document2))}}
+function data(parsed4){return"wrong"in parsed4?parsed4:{value:parsed4.value.data}}function parse3(schema5,document2){const result=schema5.
+safeParse(document2);if(result.success)return{value:result.data};const shown3=result.error.issues.slice(0,3).map(({path,
+message})=>{const place2=path.length===0?"the answer":path.map(String).join(".");return`${place2}: ${message.replace(/^Invalid input: /,
+"").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown3.length;return{wrong:`${shown3.join(
 "; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels3,value3){if(typeof value3!=="object"||value3===null||
 value3 instanceof ExactNumber)return false;return levels3===0||Object.values(value3).some(member2=>deeperThan(levels3-1,
 member2))}var maxDepth2,text,flag,integer2,int2,identifier,texts,anyObject,object2,objects,secret2,namedScopes,roles,organization,
@@ -8484,10 +8489,11 @@ if(count3===0)return[];return[`${count3} of the server's ${nouns} came without a
 n of ${count3===1?"it":"them"}`]}var init_discovery=__esm({"src/kinds/discovery.ts"(){"use strict"}});async function readOne({reader,limit:limit2},read2,params,parse11){return await limit2(()=>reader.showExtra(read2,params,
 parse11))}function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun}\
  with the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm(
-{"src/kinds/reading.ts"(){"use strict"}});function isBlank(value3){if(value3===void 0)return false;const text5=reveal(value3);return typeof text5==="string"&&new RegExp(
-"^\\p{White_Space}*$","u").test(text5)}function textOf2(value3){const text5=value3===void 0?"":reveal(value3);return typeof text5===
-"string"?text5:""}function firstText2(...values){return values.find(value3=>typeof value3==="string"&&value3.trim()!=="")}
-function characters(text5){return[...text5].length}var init_texts=__esm({"src/kinds/texts.ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable2=Object.entries(identity2).find(([part,text5])=>part!==
+{"src/kinds/reading.ts"(){"use strict"}});function isBlank(value3){const text5=shown(value3);return typeof text5==="string"&&new RegExp("^\\p{White_Space}*$","u").
+test(text5)}function textOf2(value3){const text5=shown(value3);return typeof text5==="string"?text5:""}function shown(value3){
+return value3 instanceof Sensitive?value3.reveal():value3}function firstText2(...values){return values.find(value3=>typeof value3===
+"string"&&value3.trim()!=="")}function characters(text5){return[...text5].length}var init_texts=__esm({"src/kinds/texts.\
+ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable2=Object.entries(identity2).find(([part,text5])=>part!==
 "name"&&text5!==void 0&&!isPathParameter(text5));if(unusable2!==void 0){return`the ${unusable2[0]} ${JSON.stringify(unusable2[1])}\
  can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
 nd_id"].find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
@@ -8532,8 +8538,8 @@ fields:fields3},{uniqueWords=[]},refused4){return uniqueWords.flatMap(field2=>{i
 return[];const words7=textOf2(fields3[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused4(`"${field2}\
 " has a space at its start, at its end or next to another one, and this server takes single spaces between words`,[field2],
 "leave out the spaces that separate nothing")]}const twice=words7.find((word2,index)=>words7.indexOf(word2)!==index);if(twice===
-void 0)return[];const shown2=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" ha\
-s ${shown2} twice`,[field2],"keep one of the two")]})}function isText2(value3){return!Array.isArray(value3)&&!isMap(value3)&&
+void 0)return[];const shown3=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" ha\
+s ${shown3} twice`,[field2],"keep one of the two")]})}function isText2(value3){return!Array.isArray(value3)&&!isMap(value3)&&
 typeof reveal(value3)==="string"}function elementProblems({fields:fields3},{elements:elements2={}},refused4){return Object.
 entries(elements2).flatMap(([field2,{needs,types:types2}])=>{const map2=fields3[field2];if(!isMap(map2))return[];return Object.
 entries(map2).flatMap(([key,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.
@@ -8553,8 +8559,8 @@ length+4+size(value3),32)}function size(value3){return value3===void 0?0:Buffer.
 var uuid3,memberTypes;var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();
 init_texts();uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText2},texts:{
 words:"a list of texts",fits:value3=>Array.isArray(value3)&&value3.every(isText2)}}}});function takenFields(fields3,{ignored:ignored2=[],emptyIsNull=[],nullBecomes={}}){return Object.fromEntries(Object.entries(
-fields3).filter(([field2])=>!ignored2.includes(field2)).map(([field2,value3])=>{if(isBlank(value3)&&emptyIsNull.includes(
-field2))return[field2,null];const{[field2]:instead}=nullBecomes;return[field2,value3===null&&instead!==void 0&&!isMap(instead)?
+fields3).filter(([field2])=>!ignored2.includes(field2)).map(([field2,value3])=>{if(emptyIsNull.includes(field2)&&isBlank(
+value3))return[field2,null];const{[field2]:instead}=nullBecomes;return[field2,value3===null&&instead!==void 0&&!isMap(instead)?
 instead:value3]}))}function shownFields({fields:fields3,traits:traits5},answer,{name:name2}){const left=(traits5[name2].
 ignored??[]).filter(field2=>fields3[field2]?.type==="members");return Object.fromEntries(Object.entries(answer).filter(([
 field2])=>!left.includes(field2)))}function ignoredFields(fields3,{ignored:ignored2}){return Object.keys(fields3).filter(
@@ -8589,10 +8595,10 @@ void 0?{}:{did}}async function find(context3){const{one,all}=traits[context3.pro
 asked.client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==null){const found2=rows.
 filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.sort((a2,b)=>compareText(
 a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!=="string").length,"clients")}}if(one===
-void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown2=await settle(ids.map(async id=>{
+void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown3=await settle(ids.map(async id=>{
 const client3=await readOne(context3,one,{client_id:id},answers.client.one);return client3===null?[]:asFinding({...client3,
 id})}));const unnamed="the server offers no list of clients, so those alone are found that a manifest, the state or --cl\
-ient ID names";return{found:shown2.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
+ient ID names";return{found:shown3.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
 if(typeof id!=="string")return[];const called2=typeof name2==="string"?name2:null;return[{identity:{id},called:called2,live:{
 exists:true,identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3,accepted}){const{generation:generation2}=declared;
 if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing2={fields:[],requests:[],destructions:[]};
@@ -8612,33 +8618,34 @@ function movedDid({fields:fields3,record:record2,identity:identity2}){const{did:
 s DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??"none"} now: it was regen\
 erated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated by itself: l\
 ook at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing and records the declared number`}
-function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown2){if(typeof did!=="string")
-return"";return shown2.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown2){
+function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown3){if(typeof did!=="string")
+return"";return shown3.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown3){
 return{action:"regenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[
-`regenerates the DID${presentDid(present3,shown2)}`]}}var onlyAnswered,traits,client2;var init_client=__esm({"src/kinds/\
-client.ts"(){"use strict";init_zod();init_settle();init_values();init_answers();init_discovery();init_reading();init_rules();
-init_schema();init_texts();onlyAnswered=["public_client_id","check_public_client_id","name","secret","confidential","red\
-irect_uris","public_refresh_token","public_revoke","authorize_scope","enforce_dpop","enforce_tx_code","access_token_ttl",
-"authorization_code_ttl","authorization_request_ttl","refresh_token_ttl","id_token_ttl","pkce","public_key","key_pair_ty\
-pe","signatures_adapter","did","identity_provider","authorized_scopes","supported_grant_types","id_token_signature_alg",
-"userinfo_signed_response_alg","token_endpoint_jwt_auth_alg","token_endpoint_auth_methods","jwt_public_key","response_mo\
-de"];traits={documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:manag\
-e:all"},all:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},unsafe:true}};client2={name:"Client",
-noun:"client",schema:document("Client","A client's DID. Nothing else of a client can be changed by the API.",{id:identifier2().
-meta({description:"The id of the client.",examples:[UUID]}),did_generation:int().min(0,"must be 0 or more").optional().meta(
-{description:"Greater than recorded: the DID is regenerated, once, whatever the distance. Where nothing is recorded, the\
- number is taken as the present one and nothing is sent.",examples:[1]})}),identity:["id"],fields:{},decisive:["did"],scopes:{
-read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>profileProblems(
-declared,profile,traits),addressPart:({id})=>id??"",called:({name:name2})=>firstText2(name2),readable:({name:name2})=>traits[name2].
-reads?.one!==void 0,async observe(objects2,context3){const{one:read2}=traits[context3.profile.name].reads??{};if(read2===
-void 0)return new Map;return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;const params={
-client_id:identity2.id??""};const shown2=await readOne(context3,read2,params,answers.client.one);const found2=shown2===null?
-missing(identity2,"client"):{exists:true,identity:identity2,fields:shownClient(shown2),...named2(shown2)};return[object3,
-found2]})))},onlyAnswered:new Set(onlyAnswered),discovery:{options:{client:"id"},find},decide,regeneration:{field:"did",
-name:"name",noun:"DID",verdict:regeneration,same:did=>`the DID came out the same (${did}): the server derives it from th\
-e client's key, which is the same`},update:()=>({requests:[],expected:{}}),destructions:()=>[]}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},placeOf:(...path)=>declared.
-placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm({"src/kinds/decla\
-red.ts"(){"use strict"}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){
+`regenerates the DID${presentDid(present3,shown3)}`]}}var onlyAnswered,traits,schema,client2;var init_client=__esm({"src\
+/kinds/client.ts"(){"use strict";init_zod();init_once();init_settle();init_values();init_answers();init_discovery();init_reading();
+init_rules();init_schema();init_texts();onlyAnswered=["public_client_id","check_public_client_id","name","secret","confi\
+dential","redirect_uris","public_refresh_token","public_revoke","authorize_scope","enforce_dpop","enforce_tx_code","acce\
+ss_token_ttl","authorization_code_ttl","authorization_request_ttl","refresh_token_ttl","id_token_ttl","pkce","public_key",
+"key_pair_type","signatures_adapter","did","identity_provider","authorized_scopes","supported_grant_types","id_token_sig\
+nature_alg","userinfo_signed_response_alg","token_endpoint_jwt_auth_alg","token_endpoint_auth_methods","jwt_public_key",
+"response_mode"];traits={documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_id",scope:"c\
+lients:manage:all"},all:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},unsafe:true}};schema=once(
+()=>document("Client","A client's DID. Nothing else of a client can be changed by the API.",{id:identifier2().meta({description:"\
+The id of the client.",examples:[UUID]}),did_generation:int().min(0,"must be 0 or more").optional().meta({description:"G\
+reater than recorded: the DID is regenerated, once, whatever the distance. Where nothing is recorded, the number is take\
+n as the present one and nothing is sent.",examples:[1]})}));client2={name:"Client",noun:"client",get schema(){return schema()},
+identity:["id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({
+identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({
+id})=>id??"",called:({name:name2})=>firstText2(name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){
+const{one:read2}=traits[context3.profile.name].reads??{};if(read2===void 0)return new Map;return new Map(await settle(objects2.
+map(async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown3=await readOne(
+context3,read2,params,answers.client.one);const found2=shown3===null?missing(identity2,"client"):{exists:true,identity:identity2,
+fields:shownClient(shown3),...named2(shown3)};return[object3,found2]})))},onlyAnswered:new Set(onlyAnswered),discovery:{
+options:{client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,same:did=>`the \
+DID came out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({requests:[],
+expected:{}}),destructions:()=>[]}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
+declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
+{"src/kinds/declared.ts"(){"use strict"}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){
 const text5=textOf2(template2.fields[half]);if(text5==="")return void 0;if(isBlank(text5)){const message2=`"${half}" is \
 white space alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to delete the te\
 mplate';return error("body-blank",message2,[template2.placeOf(half)],hint)}if(!text5.includes("\0"))return void 0;const message=`\
@@ -8681,52 +8688,52 @@ identity2,context3);if(!live.exists)return[];const remark2=live.fields.id===null
 nd: name the backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[
 unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named6){
 const known3=named6.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
-const own4=await rows("backends",backends.own,pages.backend);const shown2=own4??await rows("users",backends.ofUsers,pages.
-user)??[];const ids=shown2.map(row=>{if(own4!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
+const own4=await rows("backends",backends.own,pages.backend);const shown3=own4??await rows("users",backends.ofUsers,pages.
+user)??[];const ids=shown3.map(row=>{if(own4!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
 ...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
-emailTemplate;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_problems();init_settle();
-init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();knownTypes=["confirmation_i\
-nstructions","reset_password_instructions","tx_code"];ofUser=[...["user","user.id","user.uid","user.username","user.grou\
-p","user.account_type","user.backend_id"],...["user.metadata.*","user.federated_metadata.*","user.backend.*","user.organ\
-izations.*","user.roles.*"],...["user.authorized_scopes.*","user.consents.*","user.confirmed_at","user.last_login_at"],...[
-"user.inserted_at","user.updated_at"]];placeholders={confirmation_instructions:[...ofUser,"confirmation_url","url"],reset_password_instructions:[
-...ofUser,"reset_password_url","url"],tx_code:[...ofUser,"tx_code"]};BUILT_IN='to go back to the built-in text, declare \
-"state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,
-backends:{own:{title:"list backends",path:"/api/backends",scope:"identity-providers:manage:all"},ofUsers:{title:"list us\
-ers",path:"/api/users",scope:"users:manage:all"}},whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{
-type:{known:knownTypes,otherwise:"this server has no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},
-signs:{null:["id"],resets:true},unsafe:true}};deletedAlone={if:{properties:{state:{const:"absent"}},required:["state"]},
-then:{properties:{id:false,txt_content:false,html_content:false}}};emailTemplate={name:"EmailTemplate",noun:"email templ\
-ate",schema:document("EmailTemplate","An email template of a backend, in Mustache.",{backend_id:identifier2().meta({description:"\
-The id of the backend whose template it is.",examples:[UUID]}),type:identifier2().meta({description:"What the email is f\
-or, as the server names it.",examples:knownTypes}),id:text2().optional().meta({description:"The id that the server has f\
-or the template. Backend and type find it.",examples:[UUID]}),txt_content:text2().nullable().optional().meta({description:"\
-The body in plain text.",examples:[{file:"emails/reset_password.txt"}]}),html_content:text2().nullable().optional().meta(
-{description:"The body in HTML.",examples:[{file:"emails/reset_password.html"}]}),state:_enum(["present","absent"]).optional().
-meta({description:"absent: delete the template, so that the server's built-in text holds. Nothing else is deleted withou\
-t this word.",examples:["absent"],default:"present"})},deletedAlone),identity:["backend_id","type"],fields:{id:value,txt_content:body,
-html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({
-identity:identity2})=>[JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(
-({absent,fields:fields3})=>absent&&Object.keys(fields3).length>0).map(template2=>error("absent-with-fields",'a template \
-with "state: absent" has no other fields',Object.keys(template2.fields).map(field2=>template2.placeOf(field2)),"remove t\
-he fields to delete the template, or the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.
-map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(
-backend_id):backend_id}/${type}`,within:"backend_id",readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"\
-type",placeholders},deletion:{verdict:deletion,exists:({exists,fields:fields3})=>exists&&typeof fields3.id==="string",isBuiltIn:({
-id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].map(part=>typeof part==="string"?part:
-""),restored:bodiesOf},async observe(objects2,context3){return new Map(await settle(objects2.map(async object3=>[object3,
-await showTemplate(object3.identity,context3)])))},decide({declared,present:present3,profile}){if(!declared.absent)return void 0;
-const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.
-exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"not-there",message:nothingThere(present3.
-identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],warnings}}return deletion(present3.identity,
-present3.fields,profile)},update(input){if(input.present.exists===false&&traits2[input.profile.name].allBuiltIn){return{
-requests:[],expected:{},trouble:notThere(input.present.identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(
-input);const{present:present3,desired:desired2}=input;const{backend_id="",type=""}=present3.identity;const known3=carried(
-present3.fields,["id","txt_content","html_content"]);const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==
-null));const template2={...there,...desired2};return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},
-body:{...template2,type,backend_id}}],expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"\
-type"},find:find2,writes:["txt_content","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"\
-html"}}},destructions:()=>[]}}});function defaultsAmong(fields3){const defaults2=fields3[DEFAULTS];return Array.isArray(defaults2)?defaults2.filter(id=>typeof id===
+schema2,emailTemplate;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_once();
+init_problems();init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();
+knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];ofUser=[...["user","user.id","user.uid",
+"user.username","user.group","user.account_type","user.backend_id"],...["user.metadata.*","user.federated_metadata.*","u\
+ser.backend.*","user.organizations.*","user.roles.*"],...["user.authorized_scopes.*","user.consents.*","user.confirmed_a\
+t","user.last_login_at"],...["user.inserted_at","user.updated_at"]];placeholders={confirmation_instructions:[...ofUser,"\
+confirmation_url","url"],reset_password_instructions:[...ofUser,"reset_password_url","url"],tx_code:[...ofUser,"tx_code"]};
+BUILT_IN='to go back to the built-in text, declare "state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},
+boruta:{halvesFallBack:true,allBuiltIn:true,backends:{own:{title:"list backends",path:"/api/backends",scope:"identity-pr\
+oviders:manage:all"},ofUsers:{title:"list users",path:"/api/users",scope:"users:manage:all"}},whole:["txt_content","html\
+_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"this server has no email template of this \
+type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};deletedAlone=
+{if:{properties:{state:{const:"absent"}},required:["state"]},then:{properties:{id:false,txt_content:false,html_content:false}}};
+schema2=once(()=>document("EmailTemplate","An email template of a backend, in Mustache.",{backend_id:identifier2().meta(
+{description:"The id of the backend whose template it is.",examples:[UUID]}),type:identifier2().meta({description:"What \
+the email is for, as the server names it.",examples:knownTypes}),id:text2().optional().meta({description:"The id that th\
+e server has for the template. Backend and type find it.",examples:[UUID]}),txt_content:text2().nullable().optional().meta(
+{description:"The body in plain text.",examples:[{file:"emails/reset_password.txt"}]}),html_content:text2().nullable().optional().
+meta({description:"The body in HTML.",examples:[{file:"emails/reset_password.html"}]}),state:_enum(["present","absent"]).
+optional().meta({description:"absent: delete the template, so that the server's built-in text holds. Nothing else is del\
+eted without this word.",examples:["absent"],default:"present"})},deletedAlone));emailTemplate={name:"EmailTemplate",noun:"\
+email template",get schema(){return schema2()},identity:["backend_id","type"],fields:{id:value,txt_content:body,html_content:body},
+scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({identity:identity2})=>[
+JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(({absent,fields:fields3})=>absent&&
+Object.keys(fields3).length>0).map(template2=>error("absent-with-fields",'a template with "state: absent" has no other f\
+ields',Object.keys(template2.fields).map(field2=>template2.placeOf(field2)),"remove the fields to delete the template, o\
+r the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],
+addressPart:({backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,within:"\
+backend_id",readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"type",placeholders},deletion:{verdict:deletion,
+exists:({exists,fields:fields3})=>exists&&typeof fields3.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,
+html_content})=>[id,txt_content,html_content].map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects2,context3){
+return new Map(await settle(objects2.map(async object3=>[object3,await showTemplate(object3.identity,context3)])))},decide({
+declared,present:present3,profile}){if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.
+fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;
+const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],
+requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input){if(input.
+present.exists===false&&traits2[input.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.
+identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;
+const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);
+const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
+return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
+expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},find:find2,writes:["txt_con\
+tent","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields3){const defaults2=fields3[DEFAULTS];return Array.isArray(defaults2)?defaults2.filter(id=>typeof id===
 "string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={
 is_default:asked};const defaults2=defaultsAmong(present3.fields)??[];if(defaults2.length>1){return{requests:[],expected,
 trouble:`the server has ${defaults2.length} default key pairs (${defaults2.join(", ")}) and fails when one is set: take \
@@ -8737,10 +8744,10 @@ ow, and the server creates one more when the first is set"}];return{requests:[re
 warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects2,context3){
 const{all,one:single}=traits3[context3.profile.name].reads??{};if(all===void 0)return new Map;const list2=await readOne(
 context3,all,{},answers.keyPair.list)??[];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults2=defaultsOf(
-list2);return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=byId.get(
+list2);return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;const shown3=byId.get(
 identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},answers.keyPair.one));
-if(shown2===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
-shown2,defaults2)}]})))}function shownPair({is_default,...rest},defaults2){const known3=is_default===void 0?{}:{is_default:is_default===
+if(shown3===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
+shown3,defaults2)}]})))}function shownPair({is_default,...rest},defaults2){const known3=is_default===void 0?{}:{is_default:is_default===
 true};return{...rest,...known3,[DEFAULTS]:[...defaults2].sort()}}function defaultsOf(pairs){return pairs.flatMap(({id,is_default})=>is_default===
 true&&typeof id==="string"?[id]:[])}async function find3({rows,profile}){const{all}=traits3[profile.name].reads??{};const pairs=all===
 void 0?null:await rows("key pairs",all,pages.keyPair);if(pairs===null)return{found:[],notes:["the server offers no list \
@@ -8748,28 +8755,29 @@ of key pairs"]};const defaults2=defaultsOf(pairs);const found2=pairs.flatMap(pai
 g")return[];const remark2=pair.is_default===true?{remark:"the default"}:{};const live={exists:true,identity:{id},fields:shownPair(
 pair,defaults2)};return[{identity:{id},called:null,...remark2,live}]});return{found:found2.sort((a2,b)=>compareText(a2.identity.
 id,b.identity.id)),notes:withoutIds(pairs.filter(({id})=>typeof id!=="string").length,"key pairs")}}var DEFAULTS,MOVES,traits3,
-keyPair2;var init_key_pair=__esm({"src/kinds/key-pair.ts"(){"use strict";init_zod();init_problems();init_settle();init_values();
-init_answers();init_discovery();init_fields();init_reading();init_rules();init_schema();DEFAULTS="defaults";MOVES="moves\
- the default key pair";traits3={documented:{movesDefault:false},boruta:{movesDefault:true,reads:{one:{title:"show a key \
-pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},all:{title:"list key pairs",path:"/api/key-pairs",scope:"\
-clients:manage:all"}},ignored:["public_key"],nullBecomes:{is_default:false},unsafe:true}};keyPair2={name:"KeyPair",noun:"\
-key pair",schema:document("KeyPair","A key pair that the server signs with. Key pairs are made by the server, never by i\
-dops.",{id:identifier2().meta({description:"The id of the key pair.",examples:[UUID]}),public_key:text2().nullable().optional().
+schema3,keyPair2;var init_key_pair=__esm({"src/kinds/key-pair.ts"(){"use strict";init_zod();init_once();init_problems();
+init_settle();init_values();init_answers();init_discovery();init_fields();init_reading();init_rules();init_schema();DEFAULTS=
+"defaults";MOVES="moves the default key pair";traits3={documented:{movesDefault:false},boruta:{movesDefault:true,reads:{
+one:{title:"show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},all:{title:"list key pairs",
+path:"/api/key-pairs",scope:"clients:manage:all"}},ignored:["public_key"],nullBecomes:{is_default:false},unsafe:true}};schema3=
+once(()=>document("KeyPair","A key pair that the server signs with. Key pairs are made by the server, never by idops.",{
+id:identifier2().meta({description:"The id of the key pair.",examples:[UUID]}),public_key:text2().nullable().optional().
 meta({description:"The public key in PEM form. Servers of the boruta profile ignore it.",examples:[{file:"keys/signing.p\
 ub.pem"}]}),is_default:boolean2().nullable().optional().meta({description:"Whether it is the default key pair; one of th\
-em is. Moving the default counts as destructive.",examples:[true]})}),identity:["id"],fields:{public_key:value,is_default:value},
-decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits:traits3,sequential:true,identities:({
-identity:identity2})=>[`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(declared,profile,traits3);
-const defaults2=declared.filter(({fields:fields3})=>fields3.is_default===true);if(defaults2.length<2)return problems;return[
-...problems,error("two-defaults",`${defaults2.length} key pairs have "is_default: true", and a server has one default`,defaults2.
-map(pair=>pair.placeOf("is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({
-name:name2})=>traits3[name2].reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former2=>{
-if(former2===void 0)return MOVES;return former2.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former2.
-join(" and ")}`},withoutSuccessor:'no other key pair of this plan becomes the default, and a server must not be left wit\
-hout one: declare "is_default: true" on the new default',failed:"the new default key pair could not be set"},observe:observeKeyPairs,
-update(input){if(traits3[input.profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;
-const body2=Object.fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed2.
-has(field2)));return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find3},destructions:fields3=>fields3.
+em is. Moving the default counts as destructive.",examples:[true]})}));keyPair2={name:"KeyPair",noun:"key pair",get schema(){
+return schema3()},identity:["id"],fields:{public_key:value,is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:m\
+anage:all",write:"clients:manage:all"},traits:traits3,sequential:true,identities:({identity:identity2})=>[`id ${identity2.
+id}`],check(declared,profile){const problems=profileProblems(declared,profile,traits3);const defaults2=declared.filter(({
+fields:fields3})=>fields3.is_default===true);if(defaults2.length<2)return problems;return[...problems,error("two-default\
+s",`${defaults2.length} key pairs have "is_default: true", and a server has one default`,defaults2.map(pair=>pair.placeOf(
+"is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].
+reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former2=>{if(former2===void 0)
+return MOVES;return former2.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former2.join(" and ")}`},withoutSuccessor:'\
+no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true\
+" on the new default',failed:"the new default key pair could not be set"},observe:observeKeyPairs,update(input){if(traits3[input.
+profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;const body2=Object.
+fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed2.has(field2)));
+return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find3},destructions:fields3=>fields3.
 some(({path,after})=>path==="is_default"&&after===true)?[MOVES]:[]}}});async function find4({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
 found:index.rows().map(row=>{const identity2={id:String(row.id)};const{name:name2}=row;return{identity:identity2,called:typeof name2===
 "string"?name2:null,live:{exists:true,identity:identity2,fields:row}}}),notes:withoutIds(index.anonymous,"organizations")}}
@@ -8781,25 +8789,25 @@ id===void 0){const found2=index.findNamed(identity2.name??"");if(typeof found2==
 fields:{},trouble:found2};return{exists:true,identity:{...identity2,id:String(found2.id)},fields:found2}}const row=index.
 byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.anonymous>0)return{exists:true,
 identity:identity2,fields:{}};const trouble=index.lacksId(identity2.id);return{exists:false,identity:identity2,fields:{},
-trouble}}var traits4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();init_problems();
-init_discovery();init_fields();init_rules();init_schema();init_texts();traits4={documented:{},boruta:{whole:["name","lab\
-el"],emptyIsNull:["label"],limits:{characters:{name:255,label:255},filled:{name:null},notEmpty:["label"]}}};organization2=
-{name:"Organization",noun:"organization",schema:document("Organization","An organization that users can be in. Organizat\
-ions are made by the server, never by idops.",{id:organizationId,name:union([identifier2(),text2()],{error:"expected a s\
-tring"}).optional().meta({description:"The name of the organization. Without an id it finds the organization; beside one\
- it is a value to be set.",examples:["acme"]}),label:text2().nullable().optional().meta({description:"What people read i\
-n the place of the name.",examples:["ACME Corporation"]})},idOrName),identity:["id","name"],fields:{name:value,label:value},
-scopes:{read:"users:manage:all",write:"users:manage:all"},traits:traits4,identities:({identity:identity2})=>identity2.id===
-void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.
-id===void 0&&identity2.name===void 0).map(({place:place2})=>error("missing-field",'an Organization needs an "id" or a "n\
-ame"',[place2],"add the name that it has on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has(
-"id")?["id"]:["id","name"],called:({name:name2})=>firstText2(name2),addressPart:({id,name:name2})=>name2??id??"",naming,
-readable:()=>true,listed:"organizations",async observe(objects2,context3){const index=await context3.list("organizations");
-if(index===null)return new Map;return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({
-present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown5}=wholeFields(desired2,
-present3.fields,traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};return{
-requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown5.length===0?
-{}:{trouble:unknownWhole("organization",unknown5)}}},discovery:{options:{},find:find4},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
+trouble}}var traits4,schema4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();
+init_once();init_problems();init_discovery();init_fields();init_rules();init_schema();init_texts();traits4={documented:{},
+boruta:{whole:["name","label"],emptyIsNull:["label"],limits:{characters:{name:255,label:255},filled:{name:null},notEmpty:[
+"label"]}}};schema4=once(()=>document("Organization","An organization that users can be in. Organizations are made by th\
+e server, never by idops.",{id:organizationId,name:union([identifier2(),text2()],{error:"expected a string"}).optional().
+meta({description:"The name of the organization. Without an id it finds the organization; beside one it is a value to be\
+ set.",examples:["acme"]}),label:text2().nullable().optional().meta({description:"What people read in the place of the n\
+ame.",examples:["ACME Corporation"]})},idOrName));organization2={name:"Organization",noun:"organization",get schema(){return schema4()},
+identity:["id","name"],fields:{name:value,label:value},scopes:{read:"users:manage:all",write:"users:manage:all"},traits:traits4,
+identities:({identity:identity2})=>identity2.id===void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[
+...declared.filter(({identity:identity2})=>identity2.id===void 0&&identity2.name===void 0).map(({place:place2})=>error("\
+missing-field",'an Organization needs an "id" or a "name"',[place2],"add the name that it has on the server")),...profileProblems(
+declared,profile,traits4)],deciding:has=>has("id")?["id"]:["id","name"],called:({name:name2})=>firstText2(name2),addressPart:({
+id,name:name2})=>name2??id??"",naming,readable:()=>true,listed:"organizations",async observe(objects2,context3){const index=await context3.
+list("organizations");if(index===null)return new Map;return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,
+index)]))},update({present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown5}=wholeFields(
+desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};
+return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown5.length===
+0?{}:{trouble:unknownWhole("organization",unknown5)}}},discovery:{options:{},find:find4},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
 asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
 0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
@@ -8944,72 +8952,73 @@ find(String(reference));if(typeof reference.id!=="string")return organizations.f
 byId(reference.id);if(row!==void 0)return row;if(organizations.anonymous>0)return{id:reference.id};return organizations.
 lacksId(reference.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
 init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
-init_schema();scope=strictObject({id:text2().optional().meta({description:"The id of the scope. Servers go by it alone; \
-the boruta profile looks it up by the name where it is left out.",examples:[UUID]}),name:text2().meta({description:"The \
-name of the scope.",examples:["billing:read"]}),label:text2().optional().meta({description:"What people read in the plac\
-e of the name.",examples:["Read billing"]}),public:boolean2().optional().meta({description:"Whether any client may ask f\
-or the scope.",examples:[false]})});membership=strictObject({id:organizationId,name:identifier2().optional().meta({description:"\
-The name of the organization; finds it where there is no id.",examples:["acme"]}),label:text2().nullable().optional().meta(
-{description:"The label of the organization.",examples:["ACME Corporation"]}),roles:roles2.optional().meta({description:"\
-The user's roles in this organization, the whole set: an empty list takes all away, no list leaves them.",...noneTwice,examples:[
-[{id:UUID,name:"billing-admin"}]]})}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id" or a "name"').meta(idOrName);
-backend2=strictObject({id:text2().nullable().optional().meta({description:"The id of the backend.",examples:[UUID]}),name:text2().
-nullable().optional().meta({description:"The name of the backend.",examples:["Staff directory"]}),type:text2().nullable().
-optional().meta({description:"What the backend keeps its users in, as the server names it.",examples:["ldap"]}),is_default:boolean2().
-nullable().optional().meta({description:"Whether it is the backend of those that name none.",examples:[false]}),create_default_organization:boolean2().
-nullable().optional().meta({description:"Whether a new user gets an organization of their own.",examples:[true]}),roles:array(
-role).nullable().optional().meta({description:"The roles of the backend, the whole set.",examples:[[{id:UUID,name:"membe\
-r"}]]}),metadata_fields:array(anyObject2).nullable().optional().meta({description:"The fields that users' metadata may h\
-ave. Their members are the server's; idops compares and sends them as they are.",examples:[[{attribute_name:"department",
-user_editable:false}]]}),federated_servers:array(anyObject2).nullable().optional().meta({description:"Other servers that\
- users may sign in with. Their members are the server's; idops compares and sends them as they are.",examples:[[{name:"p\
-artner"}]]}),verifiable_credentials:array(anyObject2).nullable().optional().meta({description:"The verifiable credential\
-s that it issues. Their members are the server's; idops compares and sends them as they are.",examples:[[{credential_identifier:"\
-EmployeeCard"}]]}),verifiable_presentations:array(anyObject2).nullable().optional().meta({description:"The verifiable pr\
-esentations that it asks for. Their members are the server's; idops compares and sends them as they are.",examples:[[{presentation_identifier:"\
-EmployeeCard"}]]}),password_hashing_alg:text2().nullable().optional().meta({description:"How passwords are hashed.",examples:[
-"argon2"]}),password_hashing_opts:anyObject2.nullable().optional().meta({description:"The settings of that hash. Their n\
-ames are the server's.",examples:[{m_cost:16}]}),ldap_pool_size:int32().nullable().optional().meta({description:"How man\
-y connections to the directory are kept open.",examples:[5]}),ldap_host:text2().nullable().optional().meta({description:"\
-The host of the LDAP directory.",examples:["ldap.example.com"]}),ldap_user_rdn_attribute:text2().nullable().optional().meta(
-{description:"The attribute that names a user in the directory.",examples:["uid"]}),ldap_base_dn:text2().nullable().optional().
-meta({description:"Where users are looked for in the directory.",examples:["dc=example,dc=com"]}),ldap_ou:text2().nullable().
-optional().meta({description:"The organizational unit that users are in.",examples:["ou=people"]}),ldap_master_dn:text2().
-nullable().optional().meta({description:"Whom the server signs in to the directory as.",examples:["cn=idp,dc=example,dc=\
-com"]}),ldap_master_password:text2().nullable().optional().meta({description:"The password of ldap_master_dn, a secret w\
-herever it comes from. Write a variable here, never the password itself.",examples:["${LDAP_PASSWORD}"]}),smtp_from:text2().
-nullable().optional().meta({description:"The sender of emails.",examples:["no-reply@example.com"]}),smtp_relay:text2().nullable().
-optional().meta({description:"The mail server that emails are handed to.",examples:["smtp.example.com"]}),smtp_username:text2().
-nullable().optional().meta({description:"Whom the server signs in to the mail server as.",examples:["idp"]}),smtp_password:text2().
-nullable().optional().meta({description:"The password of smtp_username, a secret wherever it comes from. Write a variabl\
-e here, never the password itself.",examples:["${SMTP_PASSWORD}"]}),smtp_ssl:boolean2().nullable().optional().meta({description:"\
-Whether the mail server is spoken to over TLS from the first byte.",examples:[true]}),smtp_tls:boolean2().nullable().optional().
-meta({description:"Whether the connection to the mail server changes to TLS (STARTTLS).",examples:[false]}),smtp_port:int32().
+init_once();init_schema();scope=once(()=>strictObject({id:text2().optional().meta({description:"The id of the scope. Ser\
+vers go by it alone; the boruta profile looks it up by the name where it is left out.",examples:[UUID]}),name:text2().meta(
+{description:"The name of the scope.",examples:["billing:read"]}),label:text2().optional().meta({description:"What peopl\
+e read in the place of the name.",examples:["Read billing"]}),public:boolean2().optional().meta({description:"Whether an\
+y client may ask for the scope.",examples:[false]})}));membership=once(()=>strictObject({id:organizationId,name:identifier2().
+optional().meta({description:"The name of the organization; finds it where there is no id.",examples:["acme"]}),label:text2().
+nullable().optional().meta({description:"The label of the organization.",examples:["ACME Corporation"]}),roles:roles2.optional().
+meta({description:"The user's roles in this organization, the whole set: an empty list takes all away, no list leaves th\
+em.",...noneTwice,examples:[[{id:UUID,name:"billing-admin"}]]})}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an \
+"id" or a "name"').meta(idOrName));backend2=once(()=>strictObject({id:text2().nullable().optional().meta({description:"T\
+he id of the backend.",examples:[UUID]}),name:text2().nullable().optional().meta({description:"The name of the backend.",
+examples:["Staff directory"]}),type:text2().nullable().optional().meta({description:"What the backend keeps its users in\
+, as the server names it.",examples:["ldap"]}),is_default:boolean2().nullable().optional().meta({description:"Whether it\
+ is the backend of those that name none.",examples:[false]}),create_default_organization:boolean2().nullable().optional().
+meta({description:"Whether a new user gets an organization of their own.",examples:[true]}),roles:array(role).nullable().
+optional().meta({description:"The roles of the backend, the whole set.",examples:[[{id:UUID,name:"member"}]]}),metadata_fields:array(
+anyObject2).nullable().optional().meta({description:"The fields that users' metadata may have. Their members are the ser\
+ver's; idops compares and sends them as they are.",examples:[[{attribute_name:"department",user_editable:false}]]}),federated_servers:array(
+anyObject2).nullable().optional().meta({description:"Other servers that users may sign in with. Their members are the se\
+rver's; idops compares and sends them as they are.",examples:[[{name:"partner"}]]}),verifiable_credentials:array(anyObject2).
+nullable().optional().meta({description:"The verifiable credentials that it issues. Their members are the server's; idop\
+s compares and sends them as they are.",examples:[[{credential_identifier:"EmployeeCard"}]]}),verifiable_presentations:array(
+anyObject2).nullable().optional().meta({description:"The verifiable presentations that it asks for. Their members are th\
+e server's; idops compares and sends them as they are.",examples:[[{presentation_identifier:"EmployeeCard"}]]}),password_hashing_alg:text2().
+nullable().optional().meta({description:"How passwords are hashed.",examples:["argon2"]}),password_hashing_opts:anyObject2.
+nullable().optional().meta({description:"The settings of that hash. Their names are the server's.",examples:[{m_cost:16}]}),
+ldap_pool_size:int32().nullable().optional().meta({description:"How many connections to the directory are kept open.",examples:[
+5]}),ldap_host:text2().nullable().optional().meta({description:"The host of the LDAP directory.",examples:["ldap.example\
+.com"]}),ldap_user_rdn_attribute:text2().nullable().optional().meta({description:"The attribute that names a user in the\
+ directory.",examples:["uid"]}),ldap_base_dn:text2().nullable().optional().meta({description:"Where users are looked for\
+ in the directory.",examples:["dc=example,dc=com"]}),ldap_ou:text2().nullable().optional().meta({description:"The organi\
+zational unit that users are in.",examples:["ou=people"]}),ldap_master_dn:text2().nullable().optional().meta({description:"\
+Whom the server signs in to the directory as.",examples:["cn=idp,dc=example,dc=com"]}),ldap_master_password:text2().nullable().
+optional().meta({description:"The password of ldap_master_dn, a secret wherever it comes from. Write a variable here, ne\
+ver the password itself.",examples:["${LDAP_PASSWORD}"]}),smtp_from:text2().nullable().optional().meta({description:"The\
+ sender of emails.",examples:["no-reply@example.com"]}),smtp_relay:text2().nullable().optional().meta({description:"The \
+mail server that emails are handed to.",examples:["smtp.example.com"]}),smtp_username:text2().nullable().optional().meta(
+{description:"Whom the server signs in to the mail server as.",examples:["idp"]}),smtp_password:text2().nullable().optional().
+meta({description:"The password of smtp_username, a secret wherever it comes from. Write a variable here, never the pass\
+word itself.",examples:["${SMTP_PASSWORD}"]}),smtp_ssl:boolean2().nullable().optional().meta({description:"Whether the m\
+ail server is spoken to over TLS from the first byte.",examples:[true]}),smtp_tls:boolean2().nullable().optional().meta(
+{description:"Whether the connection to the mail server changes to TLS (STARTTLS).",examples:[false]}),smtp_port:int32().
 nullable().optional().meta({description:"The port of the mail server.",examples:[465]}),features:array(text2()).nullable().
-optional().meta({description:"What the backend can do, as the server names it.",examples:[["authenticable"]]})});userSchema=
-document("User","A user's record: what they belong to and may do. Users are made by the server, never by idops.",{id:identifier2().
-meta({description:"The id of the user.",examples:[UUID]}),uid:text2().nullable().optional().meta({description:"What the \
-user's backend knows them by.",examples:["ada"]}),username:text2().nullable().optional().meta({description:"What the use\
-r signs in as.",examples:["ada@example.com"]}),totp_registered_at:iso_exports.datetime({offset:true,error:"expected a da\
-te-time such as 2026-01-31T12:00:00Z"}).nullable().optional().meta({description:"When the user registered a device for o\
-ne-time passwords; null takes it away.",examples:["2026-01-31T12:00:00Z"]}),metadata:anyObject2.nullable().optional().meta(
-{description:"What is known of the user, by name. Keys that are not mentioned stay, null removes one; see whole.",examples:[
+optional().meta({description:"What the backend can do, as the server names it.",examples:[["authenticable"]]})}));userSchema=
+once(()=>document("User","A user's record: what they belong to and may do. Users are made by the server, never by idops.",
+{id:identifier2().meta({description:"The id of the user.",examples:[UUID]}),uid:text2().nullable().optional().meta({description:"\
+What the user's backend knows them by.",examples:["ada"]}),username:text2().nullable().optional().meta({description:"Wha\
+t the user signs in as.",examples:["ada@example.com"]}),totp_registered_at:iso_exports.datetime({offset:true,error:"expe\
+cted a date-time such as 2026-01-31T12:00:00Z"}).nullable().optional().meta({description:"When the user registered a dev\
+ice for one-time passwords; null takes it away.",examples:["2026-01-31T12:00:00Z"]}),metadata:anyObject2.nullable().optional().
+meta({description:"What is known of the user, by name. Keys that are not mentioned stay, null removes one; see whole.",examples:[
 {department:{value:"R&D",status:"valid"}}]}),federated_metadata:anyObject2.nullable().optional().meta({description:"The \
 same, as another server told it. Keys that are not mentioned stay, null removes one; see whole.",examples:[{department:{
 value:"R&D",status:"valid"}}]}),blocked:boolean2().nullable().optional().meta({description:"Whether the user is kept fro\
 m signing in. Blocking counts as destructive.",examples:[false]}),group:text2().nullable().optional().meta({description:"\
-The groups of the user, one or several with a space between them.",examples:["staff"]}),authorized_scopes:array(scope).nullable().
-optional().meta({description:"The scopes that the user may be granted, the whole set: an empty list takes all away, no l\
-ist leaves them.",examples:[[{id:UUID,name:"billing:read",label:"Read billing"}]],...noneTwice}),organizations:array(union(
-[identifier2(),membership],{error:"expected the name or id of an organization, or an object with one"})).nullable().optional().
-meta({description:"The organizations that the user is in, the whole set: each an organization's name or id, or an object\
- with roles. An empty list takes all away, no list leaves them.",examples:[["acme",{id:UUID,roles:[{id:UUID,name:"billin\
-g-admin"}]}]],...noneTwice}),roles:roles2.nullable().optional().meta({description:"The user's own roles, the whole set. \
-For servers of the boruta profile; the documented API has none.",examples:[[{id:UUID,name:"auditor"}]],...noneTwice}),backend:backend2.
-nullable().optional().meta({description:"The backend that the user comes from, with its settings. The members that are m\
-entioned are managed.",examples:[{id:UUID,smtp_relay:"smtp.example.com"}]}),whole:array(_enum(["metadata","federated_met\
-adata"])).optional().meta({description:"Which of these maps are written whole: a key that is not mentioned is removed.",
-examples:[["metadata"]],default:[]})})}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
+The groups of the user, one or several with a space between them.",examples:["staff"]}),authorized_scopes:array(scope()).
+nullable().optional().meta({description:"The scopes that the user may be granted, the whole set: an empty list takes all\
+ away, no list leaves them.",examples:[[{id:UUID,name:"billing:read",label:"Read billing"}]],...noneTwice}),organizations:array(
+union([identifier2(),membership()],{error:"expected the name or id of an organization, or an object with one"})).nullable().
+optional().meta({description:"The organizations that the user is in, the whole set: each an organization's name or id, o\
+r an object with roles. An empty list takes all away, no list leaves them.",examples:[["acme",{id:UUID,roles:[{id:UUID,name:"\
+billing-admin"}]}]],...noneTwice}),roles:roles2.nullable().optional().meta({description:"The user's own roles, the whole\
+ set. For servers of the boruta profile; the documented API has none.",examples:[[{id:UUID,name:"auditor"}]],...noneTwice}),
+backend:backend2().nullable().optional().meta({description:"The backend that the user comes from, with its settings. The\
+ members that are mentioned are managed.",examples:[{id:UUID,smtp_relay:"smtp.example.com"}]}),whole:array(_enum(["metad\
+ata","federated_metadata"])).optional().meta({description:"Which of these maps are written whole: a key that is not ment\
+ioned is removed.",examples:[["metadata"]],default:[]})}))}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
 fields:fields3,unknown:unknown5}=wholeFields(desired2,present3.fields,traits5);if(unknown5.length>0)return blocked(unknownWhole(
 "user",unknown5),fields3);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields3,present3.fields,references,
 troubles):fields3;troubles.push(...strangers(body2,references.organizations));if(troubles.length>0)return blocked([...new Set(
@@ -9040,20 +9049,20 @@ nizations was not read"];return memberships2.flatMap(element=>{if(isMap(element)
 element.id)!==void 0)return[];const name2=typeof element.name==="string"?` ("${element.name}")`:"";return[`the user is t\
 o be a member of the organization ${String(element.id)}${name2}, which the list of organizations does not have, and the \
 server would empty all memberships over it: declare organizations without it, or create it there`]})}var init_user_whole=__esm(
-{"src/kinds/user-whole.ts"(){"use strict";init_values();init_fields();init_rules();init_user_references();init_user_traits()}});function lostLists(traces){const{before,asked,now}=traces;const is=(field2,there)=>there!==void 0&&contrast(fields[field2]??
+{"src/kinds/user-whole.ts"(){"use strict";init_values();init_fields();init_rules();init_user_references();init_user_traits()}});function lostLists(traces){const{before,asked,now}=traces;const is=(field2,there)=>there!==void 0&&contrast(fields()[field2]??
 value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field2=>asked[field2]!==
 void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
 anizations","roles"],traces)}function toldNames({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name2}=backend3;
-return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown2){return mapValues({...shown2},
-(field2,name2)=>normalForm(fields[name2]??value,field2))}async function find5(context3){const{profile,asked,rows}=context3;
+return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown3){return mapValues({...shown3},
+(field2,name2)=>normalForm(fields()[name2]??value,field2))}async function find5(context3){const{profile,asked,rows}=context3;
 const{whole:whole3=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>
 0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
 s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
 wanted)].map(id=>({id}));const found2=await settle(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
-const isWhole=whole3.every(field2=>row[field2]!==void 0);const shown2=isWhole||one===void 0?row:await readOne(context3,one,
-{user_id:id},answers.user.one);if(shown2===null)return[];const called2=[shown2.username,shown2.uid].find(name2=>typeof name2===
+const isWhole=whole3.every(field2=>row[field2]!==void 0);const shown3=isWhole||one===void 0?row:await readOne(context3,one,
+{user_id:id},answers.user.one);if(shown3===null)return[];const called2=[shown3.username,shown3.uid].find(name2=>typeof name2===
 "string");const identity2={id};return[{identity:identity2,called:typeof called2==="string"?called2:null,live:{exists:true,
-identity:identity2,fields:shownUser(shown2)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
+identity:identity2,fields:shownUser(shown3)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
 function nameOf2(element,confirmed){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed&&
@@ -9069,22 +9078,23 @@ flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user3,"rol
 [];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same3=identifierKey(
 key);const before=first.get(same3);if(before===void 0){first.set(same3,index);return inner}return[...inner,error("duplic\
 ate-element",`"${key}" is twice in ${at3.join(".")}`,[user3.placeOf(...at3,index),user3.placeOf(...at3,before)],"remove \
-one of the two")]})}var backendFields,elementNouns,fields,WRITTEN_FIRST,user2;var init_user=__esm({"src/kinds/user.ts"(){
-"use strict";init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();init_loss();init_reading();
-init_rules();init_texts();init_user_references();init_user_schema();init_user_traits();init_user_whole();backendFields={
-...Object.fromEntries(Object.keys(backend2.shape).map(name2=>[name2,plain(name2)])),roles:set()};elementNouns={organizations:"\
-membership",authorized_scopes:"scope",roles:"role"};fields={uid:value,username:value,totp_registered_at:instant,metadata:map,
-federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set({roles:set()}),roles:set(),backend:members(
-backendFields)};WRITTEN_FIRST=["metadata","group"];user2={name:"User",noun:"user",schema:userSchema,identity:["id"],fields,
-scopes:{read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.
-id}`],check:(declared,profile)=>[...declared.flatMap(user3=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(
-user3):[],...userTraits[profile.name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(([field2,value3])=>repeatedElements(
-user3,field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText2(
+one of the two")]})}var elementNouns,backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm({"src/kinds/user.ts"(){
+"use strict";init_once();init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();init_loss();
+init_reading();init_rules();init_texts();init_user_references();init_user_schema();init_user_traits();init_user_whole();
+elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=()=>({...Object.fromEntries(
+Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({uid:value,username:value,
+totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set(
+{roles:set()}),roles:set(),backend:members(backendFields())}));WRITTEN_FIRST=["metadata","group"];user2={name:"User",noun:"\
+user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},scopes:{read:"users:manage:all",write:"\
+users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
+...declared.flatMap(user3=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user3):[],...userTraits[profile.
+name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(([field2,value3])=>repeatedElements(user3,
+field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText2(
 username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects2,context3){
 const{one:read2}=userTraits[context3.profile.name].reads??{};if(read2===void 0)return new Map;return new Map(await settle(
-objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=await readOne(context3,read2,{user_id:identity2.
-id??""},answers.user.one);if(shown2===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
-fields:shownUser(shown2),names:toldNames(shown2)}]})))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
+objects2.map(async object3=>{const{identity:identity2}=object3;const shown3=await readOne(context3,read2,{user_id:identity2.
+id??""},answers.user.one);if(shown3===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
+fields:shownUser(shown3),names:toldNames(shown3)}]})))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
 profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
 operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
 discovery:{options:{user:"id"},find:find5},destructions:fields3=>fields3.flatMap(({path,before,after,confirmed=false})=>{
@@ -9097,9 +9107,9 @@ byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/inde
 init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
 EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.map(name2=>byName[name2]);regenerated=only(kinds.flatMap(kind=>kind.
 regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text5)=>text5){
-const shown2=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
+const shown3=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
-length-shown2.length+more;return`${shown2.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
+length-shown3.length+more;return`${shown3.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
 {"src/report/places.ts"(){"use strict";init_escape();namedAtMost=10}});function shareNotes(plan,only2){const shared2=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared2,
 only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===void 0?plan:{...plan,changes:shareOf(plan.
 changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const destructive2=changes.
@@ -9267,21 +9277,21 @@ json)}</script>\n`}var Markup,entities;var init_markup=__esm({"src/report/markup
 class{text;constructor(text5){this.text=text5}toString(){return this.text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",
 '"':"&quot;","'":"&#39;",":":"&#58;"}}});function fence(lines){const longest2=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
 const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text5){
-const shown2=disarm(escapeText(text5));if(shown2.trim()==="")return"` `";const longest2=Math.max(0,...(shown2.match(/`+/g)??
-[]).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown2)?" ":"";return`${marks2}${pad}${shown2}${pad}${marks2}`}
+const shown3=disarm(escapeText(text5));if(shown3.trim()==="")return"` `";const longest2=Math.max(0,...(shown3.match(/`+/g)??
+[]).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown3)?" ":"";return`${marks2}${pad}${shown3}${pad}${marks2}`}
 function htmlCode(text5){return`<code>${escapeMarkup(text5).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named6){
 return`${code(named6.address)}${labelIn(markdown,named6)}`}function labelIn({code:show},{label:label2}){return label2===
 void 0?"":` (${show(shortLabel(label2))})`}function prose(text5){return wordsAs(text5,code)}function htmlProse(text5){return wordsAs(
 text5,htmlCode)}function piecesOf(text5){return(text5.match(quotedPieces)??[]).flatMap(piece=>{const words7=piece.match(
 pieces)??[];return words7.every(word2=>word2.trim()===""||isPlain(word2))?words7:[piece]})}function isPlain(piece){if(piece===
 ","||piece===";")return true;const word2=piece.replace(/[,.;:!?]$/,"");return plainWord.test(word2)&&!referringWord.test(
-word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text5,show){let shown2="";let run5="";const flush=()=>{
-const space=run5.trimEnd()===run5?"":" ";if(run5!=="")shown2+=`${show(run5.trimEnd())}${space}`;run5=""};for(const piece of piecesOf(
-text5.trim())){if(piece.trim()===""){if(run5==="")shown2+=" ";else run5+=" ";continue}const[,word2="",end=""]=(piece.includes(
+word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text5,show){let shown3="";let run5="";const flush=()=>{
+const space=run5.trimEnd()===run5?"":" ";if(run5!=="")shown3+=`${show(run5.trimEnd())}${space}`;run5=""};for(const piece of piecesOf(
+text5.trim())){if(piece.trim()===""){if(run5==="")shown3+=" ";else run5+=" ";continue}const[,word2="",end=""]=(piece.includes(
 "(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run5===""||
-run5.endsWith(" "))){flush();shown2+=word2+end}else if(piece.startsWith("{{")){if(run5.endsWith(" "))flush();run5+=piece}else{
-run5+=word2;if(end!==""&&word2===""&&run5==="")run5=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run5)){flush();shown2+=
-end}else run5+=end}}flush();return shown2}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
+run5.endsWith(" "))){flush();shown3+=word2+end}else if(piece.startsWith("{{")){if(run5.endsWith(" "))flush();run5+=piece}else{
+run5+=word2;if(end!==""&&word2===""&&run5==="")run5=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run5)){flush();shown3+=
+end}else run5+=end}}flush();return shown3}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
 {"src/report/marked.ts"(){"use strict";init_escape();init_markup();init_names();markdown={code,bold:words7=>`**${words7}\
 **`,prose,link:(text5,url)=>url===void 0?code(text5):`[${code(text5)}](${url})`};html={code:htmlCode,bold:words7=>`<b>${words7}\
 </b>`,prose:htmlProse,link:(text5,url)=>url===void 0?htmlCode(text5):`<a href="${url}">${htmlCode(text5)}</a>`};plainWord=
@@ -9298,9 +9308,9 @@ drift}`]]}function shownLines(view){const{path}=view;switch(view.view){case"secr
 unknown) \u2192 ":""}(sensitive)`];case"value":return view.unknown?[`! ${path}: ${view.before} \u2192 ${view.after}`]:[`\
 - ${path}: ${view.before}`,`+ ${path}: ${view.after}`];case"set":return[`  ${path}:${view.head===null?"":` ${view.head}`}`,
 ...view.elements.map(({mark,text:text5})=>`${setMarks[mark]}   ${text5}`),...view.kept>0?[`    (${view.kept} unchanged)`]:
-[]];default:return[]}}function bodyBlock(view,shown2){const{path,hunks}=view;const said2=[...view.drift===null?[]:[prose(
-view.drift)],...bodyNotes(view),...shown2||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said2.
-join("; ")}`;if(!shown2||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
+[]];default:return[]}}function bodyBlock(view,shown3){const{path,hunks}=view;const said2=[...view.drift===null?[]:[prose(
+view.drift)],...bodyNotes(view),...shown3||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said2.
+join("; ")}`;if(!shown3||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
 text:text5})=>disarm(`${mark}${text5}`).trimEnd())]);return`${head}
 
 ${fence(lines)}`}var setMarks;var init_details=__esm({"src/report/details.ts"(){"use strict";init_escape();init_marked();
@@ -9325,9 +9335,9 @@ const value3=shortValue(change2);return value3===void 0?void 0:`: ${code2(value3
 value3.after)}`}function warningLine(group,form,forge){const{code:show,bold:bold2,prose:prose2,link:link2}=markdown;const{
 code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;const[only2,...others]=objects2;const subject=only2===
 void 0?"":others.length>0?`${bold2(plural(objects2.length,"object"))}: `:`${tells(form,"labelled")?codeName(only2):show(
-only2.address)}: `;const shown2=places.filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const url=place2=>tells(
+only2.address)}: `;const shown3=places.filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const url=place2=>tells(
 form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[...others.length>0&&tells(form,"told")?[firstFew(
-objects2,codeName)]:[],...shown2.length>0&&tells(form,"placed")?[`at ${placeList(shown2,morePlaces2,(place2,text5)=>link2(
+objects2,codeName)]:[],...shown3.length>0&&tells(form,"placed")?[`at ${placeList(shown3,morePlaces2,(place2,text5)=>link2(
 text5,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.map(note=>` \u2014 ${note}`).join(
 "")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_alike();init_drift2();init_forge();init_marked();
 init_places();init_review();init_words();forms=["named","labelled","told","placed","linked"]}});function allot(sections2,room){const named6=new Allotment(sections2,room);named6.raise(["named"],0,1,2);if(named6.has(0,
@@ -9336,8 +9346,8 @@ init_places();init_review();init_words();forms=["named","labelled","told","place
 raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","linked"],0));allotment.within(1/3,()=>raise(
 ["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
 0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
-3);return allotment}function sectionTexts(sections2,shown2){return sections2.flatMap(section2=>{const texts2=section2.entries.
-flatMap(entry3=>{const how=shown2.get(entry3);return how===void 0?[]:[entryText(entry3,how)]});if(texts2.length===0)return[];
+3);return allotment}function sectionTexts(sections2,shown3){return sections2.flatMap(section2=>{const texts2=section2.entries.
+flatMap(entry3=>{const how=shown3.get(entry3);return how===void 0?[]:[entryText(entry3,how)]});if(texts2.length===0)return[];
 const missing3=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing3>0?`
 \u2026 and ${missing3} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
@@ -9368,9 +9378,9 @@ plan,warnings,options);const{intro=""}=options;const title=`## ${options.title??
 ${intro===""?"":`
 ${intro}
 `}`;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget-fixed2.join("\n").length-
-1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown2=leftOut(sections2,
-all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown2),
-budget),head,...sectionTexts(sections2,shown2),foot];const text5=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
+1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown3=leftOut(sections2,
+all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown3),
+budget),head,...sectionTexts(sections2,shown3),foot];const text5=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
 
 This is longer than ${budget} characters even without details.
 `;return text5.length<=budget?text5:bare2.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
@@ -9381,18 +9391,18 @@ shownPart(plan,only2));const notes=[...count3>0?[`**${plural(count3,"destructive
 plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
-""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown2=reviewGroups(plan,{debug,...only2===
-void 0?{}:{only:only2}});const groups3=shown2.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
+""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown3=reviewGroups(plan,{debug,...only2===
+void 0?{}:{only:only2}});const groups3=shown3.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
 change2,rank2,debug,forge))}));if(warnings.length===0)return groups3;const ordered2=warnings.toSorted((a2,b)=>weight(b)-
-weight(a2));const entries=ordered2.map(group=>{const line=once(form=>warningLine(group,form,forge));return{noun:"warning",
-rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...groups3,{title:"Warnings",entries}]}function weight({
+weight(a2));const entries=ordered2.map(group=>{const line=once2(form=>warningLine(group,form,forge));return{noun:"warnin\
+g",rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...groups3,{title:"Warnings",entries}]}function weight({
 objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.length}function changeEntry(change2,rank2,debug,forge){
-let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once(form=>changeLine(
-change2,form,markdown,forge)),summary:once(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(change2,
-debug);return details}}}function once(make){const made2=new Map;return form=>{const line=made2.get(form)??make(form);made2.
-set(form,line);return line}}function leftOut(sections2,shown2){const{changes,warnings}=divided(sections2);const isMissing=entry3=>!shown2.
+let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once2(form=>changeLine(
+change2,form,markdown,forge)),summary:once2(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(
+change2,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
+form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing=entry3=>!shown3.
 has(entry3);const kept2=changes.filter(entry3=>!isMissing(entry3));return leftOutParts({changes:changes.filter(isMissing),
-details:kept2.filter(entry3=>shown2.get(entry3)?.whole!==true),places:kept2.filter(entry3=>!tells(shown2.get(entry3)?.form??
+details:kept2.filter(entry3=>shown3.get(entry3)?.whole!==true),places:kept2.filter(entry3=>!tells(shown3.get(entry3)?.form??
 "named","placed")),warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
 sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
 flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
@@ -10949,8 +10959,8 @@ elements=words4(`
   scaley skew skewx skewy translate translatex translatey
 `);imageFunctions=/image|cross-fade|src|element|paint/;mediaAndStates=words4(`
   and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
-`);ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i}});function shown(limit2){return String(limit2).replace(/\B(?=(?:\d{3})+$)/g,",")}var limits;var init_limits2=__esm({"src/m\
-ail/limits.ts"(){"use strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,
+`);ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i}});function shown2(limit2){return String(limit2).replace(/\B(?=(?:\d{3})+$)/g,",")}var limits;var init_limits2=__esm({"src/\
+mail/limits.ts"(){"use strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,
 nameCharacters:1e3,elementDepth:512,elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,
 pageCharacters:3e7,leftOut:20,windowHeight:200,styleDepth:32}}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
 return e2>=97&&e2<=122||e2>=65&&e2<=90||95===e2||isNonASCII_IdentCodePoint(e2)}function isNonASCII_IdentCodePoint(e2){return e2<
@@ -11123,11 +11133,11 @@ this.#pictures);return selector===void 0||selector===""||inner===""?"":`${select
 u.EOF;if(open9.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end=closing[type];
 if(end!==void 0)open9.push(end);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start3,this.#at)}};between=
 new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
- ${shown(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{const document2=parse4(body2,{scriptingEnabled:false,
+ ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{const document2=parse4(body2,{scriptingEnabled:false,
 sourceCodeLocationInfo:located3,treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.
-elements){throw new TooMuch(`made of more than ${shown(limits.elements)} elements`)}const element=defaultTreeAdapter.createElement(
+elements){throw new TooMuch(`made of more than ${shown2(limits.elements)} elements`)}const element=defaultTreeAdapter.createElement(
 ...parts);elements2.push(element);return element},onItemPush:()=>{depth+=1;if(depth>limits.elementDepth){throw new TooMuch(
-`nested more than ${shown(limits.elementDepth)} elements deep`)}},onItemPop:()=>{depth-=1}}});return{document:document2,
+`nested more than ${shown2(limits.elementDepth)} elements deep`)}},onItemPop:()=>{depth-=1}}});return{document:document2,
 elements:elements2}}catch(failure2){if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}function attribute({
 attrs},name2){return attrs.find(one=>one.name===name2)?.value}function spotOf({sourceCodeLocation:whole3},name2){if(whole3===
 void 0||whole3===null)return void 0;const{startOffset,endOffset}=(name2===void 0?void 0:whole3.attrs?.[name2])??whole3.startTag??
@@ -11293,7 +11303,7 @@ if(type!=="="){const end=after(close,inside2);const name2="#^/".includes(type)?b
 "";return{end,next:delimiters,sign:type,name:name2}}const equals=after("=",inside2);const[nextOpen="",nextClose=""]=body2.
 slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after(close,equals),sign:type,name:"",next:nextOpen===""||nextClose===
 ""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){let at3=from;while(at3<body2.length&&/\s/.test(body2.
-charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/condense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown(limits.bodyCharacters)}\
+charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/condense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
  characters`,limit:true}}const{text:text5,whole:whole3}=withoutLongSpace(body2);const condensed=condense(text5);const writer=createWriter();
 try{const parsed4=writer.parse(condensed.text);if(depthOf(parsed4)>limits.sectionDepth){return{syntax:`sections are nest\
 ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed4,text5,condensed);const parts=partsOf2(
@@ -11322,7 +11332,7 @@ name":case"&":return[{kind:"variable",name:name2,at:at3()}];case">":return[{kind
 ^":return[{kind:"section",name:name2,at:at3(),inverted:type==="^",parts:partsOf2(inside(token),original)}];default:return[]}})}
 function strangeName(parts){for(const part of parts){if(part.kind==="text")continue;const{at:at3}=part;if(part.name==="")
 return{syntax:"a tag has no name: {{}}",at:at3};const start3=`"${part.name.slice(0,40)}\u2026"`;if(part.name.length>limits.
-nameCharacters){const syntax2=`the name ${start3} has more than ${shown(limits.nameCharacters)} characters`;return{syntax:syntax2,
+nameCharacters){const syntax2=`the name ${start3} has more than ${shown2(limits.nameCharacters)} characters`;return{syntax:syntax2,
 limit:true,at:at3}}if(part.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start3} has more than ${limits.
 nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part.name)){const[start4=""]=part.name.split(/[{}<>\n]/);return{
 syntax:`the tag "{{ ${start4.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part.kind==="section"?strangeName(
@@ -11333,13 +11343,13 @@ charAt(0).toLowerCase()}${short4.slice(1)}`,offset:offset===void 0?void 0:Number
 "object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){let at3=view;for(const step of path){
 if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,TooLong,tooManyTags,LimitedWriter,
 JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();init_values();init_condense();
-init_limits2();longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it has more than ${shown(limits.
+init_limits2();longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it has more than ${shown2(limits.
 tags)} tags`;LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(
 super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
 return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){this.#visits+=1;if(this.#visits>limits.sectionVisits){
-throw new TooLong(`it goes into sections more than ${shown(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text5){
+throw new TooLong(`it goes into sections more than ${shown2(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text5){
 this.#characters+=String(text5??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`it has more\
- than ${shown(limits.renderedCharacters)} characters`)}return text5??""}};JsonContext=class _JsonContext extends mustache_default.
+ than ${shown2(limits.renderedCharacters)} characters`)}return text5??""}};JsonContext=class _JsonContext extends mustache_default.
 Context{#absent;constructor(view,parent,absent){super(view,parent);this.#absent=absent}push(view){return new _JsonContext(
 view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
 split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt(context3.view,path);if(found2!==
@@ -11873,7 +11883,7 @@ size===1;const nameOf4=({name:name2,file})=>isOneFile||name2===file?name2:`${nam
 map(({sample,label:label2,mails})=>{const parts=[...samples.length>1?samples.slice(sample,sample+1).map(nameOf4):[],...label2===
 null?[]:[label2]];return{label:parts.length===0?null:parts.join(": "),mails}})}}function picker(labels){return markup`<p class="pick"><label>Sample data <select>${labels.
 map((label2,index)=>markup`<option value="${index}">${label2}</option>`)}</select></label></p>`}function moreVariants(left){
-if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`}
+if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(left)} more mails, in which other sections are there and not there.</p>`}
 function variantBox(label2,index,content){if(label2===null)return content;const attributes2=markup`class="variant" data-variant="${index}"`;
 const start3=index===0?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start3}<summary>${label2}</summary>${content}</details>\n`}
 function htmlFigure(body2,label2,none,emails,further){return figure(label2,htmlContent(body2,label2,none,emails,further))}
@@ -11895,7 +11905,7 @@ if(known3!==void 0)return known3;if(body2.length>this.#left-(further?limits.page
 body2);if("refused"in cleaned){this.#kept.set(body2,cleaned);return this.take(body2.length)?cleaned:void 0}const{html:html2,
 left}=cleaned;if(!this.take(Math.max(body2.length,html2.length)))return void 0;const kept2={number:this.#documents.push(
 html2)-1,left};this.#kept.set(body2,kept2);return kept2}blocks(){return this.#documents.map((html2,number4)=>dataBlock(`\
-email-${number4}`,html2))}};noRoom=markup`<p class="note">not shown: this page has ${shown(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
+email-${number4}`,html2))}};noRoom=markup`<p class="note">not shown: this page has ${shown2(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
 noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function sizeOf(value3){if(typeof value3==="string"){return value3.split("\n").reduce((sum,{length:length2})=>sum+(length2>
 diffLineLimits.page?length2:0),0)}if(Array.isArray(value3))return value3.reduce((sum,one)=>sum+sizeOf(one),0);return isMap(
 value3)?Object.values(value3).reduce((sum,one)=>sum+sizeOf(one),0):0}function wholeValue(text5,other=""){if(text5.length<=
@@ -11904,7 +11914,7 @@ var pageValueCharacters,unfoldedCharacters,shownCharacters2,ValueRoom,cutNote;va
 "use strict";init_values();init_limits2();init_hunks();init_markup();init_values2();pageValueCharacters=1e7;unfoldedCharacters=
 500;shownCharacters2=120;ValueRoom=class{#left;constructor(characters2=pageValueCharacters){this.#left=characters2}take(field2){
 const size2=sizeOf(field2.before??null)+sizeOf(field2.after)+sizeOf(field2.drift?.recorded??null);if(size2>this.#left)return false;
-this.#left-=size2;return true}};cutNote=markup`<p class="quiet">Cut in the middle: this page has ${shown(pageValueCharacters)} characters of long values already. Look at fewer changes at once, or at the JSON.</p>`}});function changeBox({number:number4,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
+this.#left-=size2;return true}};cutNote=markup`<p class="quiet">Cut in the middle: this page has ${shown2(pageValueCharacters)} characters of long values already. Look at fewer changes at once, or at the JSON.</p>`}});function changeBox({number:number4,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
 {number:number4,open:context3.unfolding.next(isDestructive(change2)||action2==="blocked"),classes:changeClasses(change2),
 data:markup`data-kind="${kind}" data-action="${action2}"`,summary:markup`<span class="badge ${action2}">${action2}</span> ${changeTitle(
 change2)}
@@ -11992,8 +12002,8 @@ value3} (${count3})</label>`)}</fieldset>`}function countsList(counts2){return m
 count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
 ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
 "use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups3=numbered(
-plan,options);const entries=groups3.flatMap(group=>group.entries);const shown2=entries.map(({change:change2})=>change2);
-const emails=new Emails;const context3={...options,emails,room:new ValueRoom,unfolding:new Unfolding(shown2.length)};const summary2=summarize(
+plan,options);const entries=groups3.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
+const emails=new Emails;const context3={...options,emails,room:new ValueRoom,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
 plan);const told4=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
@@ -12003,13 +12013,13 @@ ${countsList(told4.map(action2=>({count:summary2[action2],words:actionWords[acti
 </header>
 <main id="main">
 ${notices(plan,options.only)}
-${shown2.some(showsEmail)?aboutEmails:null}
-${shown2.length>1?[controls([{name:"kind",legend:"Kind",values:shown2.map(({kind})=>kind)},{name:"action",legend:"Action",
-values:shown2.map(({action:action2})=>action2)}],[{name:"destructive",label:"destructive",some:shown2.some(isDestructive)},
-{name:"drift",label:"changed on the server",some:shown2.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown2.
+${shown3.some(showsEmail)?aboutEmails:null}
+${shown3.length>1?[controls([{name:"kind",legend:"Kind",values:shown3.map(({kind})=>kind)},{name:"action",legend:"Action",
+values:shown3.map(({action:action2})=>action2)}],[{name:"destructive",label:"destructive",some:shown3.some(isDestructive)},
+{name:"drift",label:"changed on the server",some:shown3.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown3.
 some(({warnings})=>warnings.length>0)}]),contents(groups3)]:null}
 ${groups3.map(group=>section(group,context3))}
-${shown2.length===0&&options.only===void 0?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null}
+${shown3.length===0&&options.only===void 0?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null}
 </main>
 <footer>
 <p>Required scopes: ${plan.requiredScopes.join(", ")||"none"}</p>
@@ -12018,7 +12028,7 @@ ${shown2.length===0&&options.only===void 0?markup`<p class="note">There is nothi
 const[first]=changes;return{title,filter:rank2===1?markup` data-kind="${first?.kind??""}"`:title==="Destructive"?null:markup` data-action="${first?.
 action??""}"`,entries:changes.map(change2=>{number4+=1;const{address:address2,action:action2}=change2;return{number:number4,
 change:change2,address:`${address2}${labelBeside(change2)}`,badge:{word:action2,className:action2}}})}})}function notices(plan,only2){
-const shown2=shownPart(plan,only2);const{count:count3,inAll}=destructiveCount(shown2);const warnings=allWarnings(shown2);
+const shown3=shownPart(plan,only2);const{count:count3,inAll}=destructiveCount(shown3);const warnings=allWarnings(shown3);
 return[...count3>0?[markup`<p class="loss"><strong>${plural(count3,"destructive change")}</strong>${inAll}, shown first.</p>\n`]:
 [],...shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),...plan.warnings.map(warningLine2),...warnings.
 length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:
@@ -12195,12 +12205,12 @@ problem,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(pro
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
 severity===severity).length}));return counts2.filter(({count:count3})=>count3>0).map(({severity,count:count3})=>plural(count3,
 severity)).join(", ")}function severityPaint(severity,paint){return severity==="error"?paint.red:paint.yellow}function problemLines(problem,paint,columns){
-const tint=severityPaint(problem.severity,paint);const shown2=problem.places.slice(0,snippetsAtMost);const others=problem.
-places.slice(snippetsAtMost);const digits=Math.max(1,...shown2.map(({line})=>String(line).length));const[message="",...more]=paragraphs(
+const tint=severityPaint(problem.severity,paint);const shown3=problem.places.slice(0,snippetsAtMost);const others=problem.
+places.slice(snippetsAtMost);const digits=Math.max(1,...shown3.map(({line})=>String(line).length));const[message="",...more]=paragraphs(
 problem.message);const[help,...moreHelp]=paragraphs(problem.hint??"");const margin=" ".repeat(digits+2);const barred=line=>fold2(
 inWords(line),2,columns===void 0?void 0:columns-margin.length-2).split("\n").map(part=>`${margin}${paint.blue("|")} ${part}`);
 const head=[{text:`${problem.severity}[${escapeText(problem.code)}]`,tint:text5=>paint.bold(tint(text5))},...inWords(`: ${message}`,
-paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),...shown2.flatMap(place2=>placeLines(place2,
+paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),...shown3.flatMap(place2=>placeLines(place2,
 digits,tint,paint,columns)),...others.length===0?[]:[fold2([{text:" ".repeat(digits+1)},{text:"-->",tint:paint.blue},...inWords(
 ` also at ${placeList(others,problem.morePlaces)}`)],margin.length+2,columns)],...help===void 0?[]:[fold2([{text:margin},
 {text:"=",tint:paint.blue},...inWords(` help: ${help}`)],margin.length+2,columns)],...moreHelp.flatMap(barred)]}function paragraphs(text5){
@@ -12212,19 +12222,26 @@ place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("
 const at3=Math.min(Math.max(0,offset),text5.length);return at3>0&&/[\udc00-\udfff]/.test(text5.charAt(at3))?at3-1:at3}function snippet({
 column,length:length2},text5,room){const[whole3=""]=text5.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole3.length);
 const cut=beginsAt(whole3,caret-REACH);const line=whole3.slice(cut,beginsAt(whole3,caret+REACH));const start3=caret-cut;
-const end=Math.max(start3+1,start3+length2);const cells2=[];let at3=0;for(const character of line){const shown3=character===
-"	"?"  ":escapeText(character);const marked=at3<end&&at3+character.length>start3;cells2.push({shown:shown3,width:displayWidth(
-shown3),marked});at3+=character.length}if(start3>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
-max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown2=cells2.slice(from,
+const end=Math.max(start3+1,start3+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
+"	"?"  ":escapeText(character);const marked=at3<end&&at3+character.length>start3;cells2.push({shown:shown4,width:displayWidth(
+shown4),marked});at3+=character.length}if(start3>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
+max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown3=cells2.slice(from,
 to);const lead=from>0||cut>0?"\u2026":"";const tail=to<cells2.length||cut+line.length<whole3.length?"\u2026":"";const before=lead.
-length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown2.filter(({marked})=>marked));return{source:`${lead}${shown2.
+length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown3.filter(({marked})=>marked));return{source:`${lead}${shown3.
 map(cell=>cell.shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){return cells2.reduce((sum,{
 width})=>sum+width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{from:0,to:cells2.length};
 const inside2=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1]?.width??0)<=inside2/3){from-=1;used+=cells2[from]?.
 width??0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside2){used+=cells2[to]?.width??0;to+=1}while(to===
 cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside2){from-=1;used+=cells2[from]?.width??0}return{from,to}}function validText(objects2){
 return`${objects2} ${objects2===1?"object is":"objects are"} valid`}var snippetsAtMost,REACH;var init_problems2=__esm({"\
-src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH=2e3}});var support_data_exports={};__export(support_data_exports,{supportLines:()=>supportLines,supportPrograms:()=>supportPrograms});
+src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH=2e3}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
+has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
+KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
+[...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
+name2=>name2.endsWith(".*")?[name2.slice(0,-1)]:[])}has(meanings){return meanings.some(meaning=>this.#names.has(meaning)||
+this.#open.some(start3=>meaning.startsWith(start3)))}nearest(name2){const known3=[...this.#names].filter(one=>!one.endsWith(
+".*"));return known3.find(one=>/[._]/.test(one.at(-name2.length-1)??"")&&one.endsWith(name2))??nearest(name2,known3)}with(more){
+return new _KnownPlaceholders(this.type,[...this.#names,...more])}}}});var support_data_exports={};__export(support_data_exports,{supportLines:()=>supportLines,supportPrograms:()=>supportPrograms});
 var supportPrograms,supportLines;var init_support_data=__esm({"src/mail/support-data.ts"(){"use strict";supportPrograms=
 `
 aol.android
@@ -12706,7 +12723,270 @@ SVG image format|isvg|isvg+xml||7:2024-07 9:2023-01 h:2023-01
 TIFF image format|itiff|itif||p:2007-2019 o:2024-01 l:2020-02 u:9.0 y:68.4 1:2020-02 0:2020-02 13:2020-02 12:2020-02 j:2\
 021-03 i:2020-02 v:2020-02 r:2020-03 h:2020-10 5:2021-07 b:2022-09 a:2022-09 10:2022-09 z:2022-09 f:2022-09 e:2022-09
 webP image format|iwebp||p:2007-2019
-`}});function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}var init_address=__esm({"src/k\
+`}});function colorOf(value3){const tokens=value3.filter(([type])=>type!==u.Whitespace&&type!==u.Comment);const[first]=tokens;
+if(first===void 0)return void 0;if(tokens.length===1&&first[0]===u.Hash)return hex(first[4].value);if(tokens.length===1&&
+first[0]===u.Ident)return plainColor(first[4].value);return first[0]===u.Function?called(first[4].value.toLowerCase(),tokens.
+slice(1)):void 0}function plainColor(text5){const name2=text5.trim().toLowerCase();if(/^#[0-9a-f]{6}$/.test(name2))return hex(
+name2.slice(1));return Object.hasOwn(named3,name2)?hex(named3[name2]??""):void 0}function hex(digits){if(!/^(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.
+test(digits))return void 0;const size2=digits.length<6?1:2;const part=index=>{const one=digits.slice(index*size2,(index+
+1)*size2);return Number.parseInt(size2===1?one+one:one,16)};const solid=digits.length%3===0||part(3)===255;return solid?
+{red:part(0),green:part(1),blue:part(2)}:void 0}function called(name2,tokens){const of=Object.hasOwn(functions,name2)?functions[name2]:
+void 0;if(of===void 0||tokens.at(-1)?.[0]!==u.CloseParen)return void 0;const parts=[];for(const token of tokens.slice(0,
+-1)){if(token[0]===u.Number)parts.push({value:token[4].value,unit:""});else if(token[0]===u.Percentage)parts.push({value:token[4].
+value,unit:"%"});else if(token[0]===u.Dimension)parts.push({value:token[4].value,unit:token[4].unit.toLowerCase()});else if(token[0]!==
+u.Comma&&!(token[0]===u.Delim&&token[4].value==="/"))return void 0}const[alpha={value:1,unit:""},...more]=parts.slice(3);
+const isSolid=alpha.value===(alpha.unit==="%"?100:1);return parts.length<3||more.length>0||!isSolid?void 0:of(parts)}function ofRgb(parts){
+const shares2=parts.slice(0,3).map(({value:value3,unit:unit2})=>share(value3,unit2==="%"?100:255));const[unit,...others]=parts.
+slice(0,3).map(part=>part.unit);return others.some(other=>other!==unit)||unit!==""&&unit!=="%"?void 0:colorOfShares(shares2)}
+function ofHsl([hue,saturation,lightness]){const turn=turnOf(hue);const[s2,l2]=[percentage(saturation),percentage(lightness)];
+if(turn===void 0||s2===void 0||l2===void 0)return void 0;return colorOfShares([0,8,4].map(n2=>{const k=(n2+turn*12)%12;return l2-
+s2*Math.min(l2,1-l2)*Math.max(-1,Math.min(k-3,9-k,1))}))}function ofHwb([hue,whiteness,blackness]){const[w,b]=[percentage(
+whiteness),percentage(blackness)];const pure=ofHsl([hue,{value:100,unit:"%"},{value:50,unit:"%"}].filter(part=>part!==void 0));
+if(pure===void 0||w===void 0||b===void 0)return void 0;if(w+b>=1)return colorOfShares([w,w,w].map(one=>one/(w+b)));return colorOfShares(
+[pure.red,pure.green,pure.blue].map(one=>one/255*(1-w-b)+w))}function turnOf(angle){const whole3=angle===void 0?void 0:turns[angle.
+unit];if(angle===void 0||whole3===void 0||!Number.isFinite(angle.value))return void 0;const turn=angle.value/whole3;return turn-
+Math.floor(turn)}function percentage(part){return part===void 0||part.unit!==""&&part.unit!=="%"?void 0:share(part.value,
+100)}function share(value3,whole3){return Math.min(1,Math.max(0,value3/whole3))}function colorOfShares(shares2){const[red=0,
+green=0,blue=0]=shares2.map(one=>Math.round(one*255));return{red,green,blue}}function contrast2(one,other){const[low=0,high=0]=[
+luminance(one),luminance(other)].sort((a2,b)=>a2-b);return(high+.05)/(low+.05)}function luminance({red,green,blue}){const[
+r2=0,g=0,b=0]=[red,green,blue].map(part=>{const share2=part/255;return share2<=.04045?share2/12.92:((share2+.055)/1.055)**
+2.4});return .2126*r2+.7152*g+.0722*b}function shownColor({red,green,blue}){return`#${[red,green,blue].map(part=>Math.round(
+part).toString(16).padStart(2,"0")).join("")}`}var named3,functions,turns;var init_colors=__esm({"src/mail/colors.ts"(){
+"use strict";init_dist2();named3={aqua:"00ffff",black:"000000",blue:"0000ff",fuchsia:"ff00ff",gray:"808080",green:"00800\
+0",grey:"808080",lime:"00ff00",maroon:"800000",navy:"000080",olive:"808000",orange:"ffa500",purple:"800080",red:"ff0000",
+silver:"c0c0c0",teal:"008080",white:"ffffff",yellow:"ffff00"};functions={rgb:ofRgb,rgba:ofRgb,hsl:ofHsl,hsla:ofHsl,hwb:ofHwb};
+turns={"":360,deg:360,grad:400,rad:2*Math.PI,turn:1}}});function put2(look2,property2,from){const value3=from[property2];if(value3!==void 0)look2[property2]=value3}function ofAttributes(element){
+const{tagName}=element;const look2={};const background=attribute(element,"bgcolor");if(background!==void 0)look2.background=
+plainColor(background)??unsure;if(attribute(element,"background")!==void 0)look2.background=unsure;const color=attribute(
+element,tagName==="font"?"color":"text");if(color!==void 0&&(tagName==="font"||tagName==="body"))look2.color=plainColor(
+color)??unsure;if(attribute(element,"hidden")!==void 0)look2.hidden=true;return look2}function lookOf(declarations2){const look2={};
+const important=new Set;for(const{name:name2,value:value3}of declarations2){const said2=saidBy(name2,value3);Object.assign(
+look2,said2);if(says(value3,"important"))for(const one of Object.keys(said2))important.add(one)}return{look:look2,important}}
+function saidBy(name2,marked){const value3=withoutMark(marked);const word2=wordOf(value3);switch(name2){case"color":return{
+color:word2==="inherit"?"inherit":colorOf(value3)??unsure};case"background":case"background-color":return{background:word2===
+"none"||word2==="transparent"?"none":colorOf(value3)??unsure};case"background-image":case"filter":case"mix-blend-mode":return word2===
+"none"||word2==="normal"?{}:{background:unsure};case"position":return word2==="absolute"||word2==="fixed"?{background:unsure}:
+{};case"opacity":return numberOf(value3)===1?{}:numberOf(value3)===0?{hidden:true}:{color:unsure};case"font-size":return{
+size:sizeOf2(value3)};case"font":return{size:unsure,bold:unsure};case"font-weight":{const weight2=numberOf(value3);if(weight2!==
+void 0)return{bold:weight2>=700};return{bold:word2==="bold"?true:word2==="normal"?false:unsure}}case"display":return{hidden:word2===
+"none"};case"visibility":return{hidden:word2==="hidden"};case"max-height":return numberOf(value3)===0?{hidden:true}:{};case"\
+mso-hide":return{hidden:true};case"all":return{...vague};default:return{}}}function withoutMark(value3){const mark=value3.
+findIndex(token=>token[0]===u.Delim&&token[4].value==="!");return mark<0?value3:value3.slice(0,mark)}function says(tokens,word2){
+return tokens.some(token=>token[0]===u.Ident&&token[4].value.toLowerCase()===word2)}function filled2(value3){return value3.
+filter(([type])=>type!==u.Whitespace&&type!==u.Comment)}function wordOf(value3){const[only2,...more]=filled2(value3);return only2?.[0]===
+u.Ident&&more.length===0?only2[4].value.toLowerCase():void 0}function numberOf(value3){const[only2,...more]=filled2(value3);
+if(more.length>0)return void 0;if(only2?.[0]===u.Number)return only2[4].value;return only2?.[0]===u.Dimension&&only2[4].
+value===0?0:void 0}function sizeOf2(value3){const[only2,...more]=filled2(value3);if(more.length>0)return unsure;if(only2?.[0]===
+u.Number&&only2[4].value===0)return 0;const scale=only2?.[0]===u.Dimension?pixels[only2[4].unit.toLowerCase()]:void 0;return only2?.[0]===
+u.Dimension&&scale!==void 0?only2[4].value*scale:unsure}function targets(selector){const found2=[];let part=new Part;let exact=true;
+let next=false;const end=()=>{if(!part.fleeting)found2.push({name:part.name(),exact:exact&&part.exact});part=new Part;exact=
+true;next=false};let open9=0;for(const token of selector){const[type]=token;if(type===u.Comment)continue;if(open9>0){if(brackets.
+close.includes(type))open9-=1;else if(brackets.open.includes(type))open9+=1}else if(type===u.Comma)end();else if(type===
+u.Whitespace||type===u.Delim&&">+~|".includes(token[4].value)){next=!part.empty}else{if(next){part=new Part;exact=false;
+next=false}if(brackets.open.includes(type))open9+=1;part.add(token)}}end();return found2}var unsure,Cascade,vague,pixels,
+brackets,Part;var init_cascade=__esm({"src/mail/cascade.ts"(){"use strict";init_dist2();init_colors();init_tree();unsure=
+"unsure";Cascade=class{#ruled=new Map;#inline;constructor({rules,inline:inline2}){this.#inline=inline2;rules.forEach((rule,index)=>void this.#add(
+rule,index))}#add({selector,inside:inside2,declarations:declarations2},index){const around=inside2.at(-1);if(selector===
+null||around?.name.endsWith("keyframes"))return;if(around?.name==="media"&&says(around.prelude,"dark"))return;const{look:look2,
+important}=lookOf(declarations2);const said2=Object.keys(look2);if(said2.length===0)return;for(const{name:name2,exact}of targets(
+selector)){const ruled=this.#ruled.get(name2)??{look:{},order:{},important:new Set};this.#ruled.set(name2,ruled);for(const property2 of said2){
+const sure=exact&&inside2.length===0&&!important.has(property2);put2(ruled.look,property2,sure&&ruled.look[property2]!==
+unsure?look2:vague);ruled.order[property2]=index;if(important.has(property2))ruled.important.add(property2)}}}of(element){
+const classes=attribute(element,"class")??"";const style=attribute(element,"style")??"";if(`${classes} ${style}`.includes(
+"{{"))return{...vague};const id=attribute(element,"id");const named6=[...new Set(classes.split(/\s+/))].flatMap(one=>this.#ruled.
+get(`.${one}`)??[]);const others=["*",element.tagName,...id===void 0?[]:[`#${id}`]];const[every,tag,single]=others.map(name2=>this.#ruled.
+get(name2));const own4=lookOf(this.#inline.get(element)??[]).look;const look2=ofAttributes(element);for(const property2 of Object.
+keys(vague)){const last=named6.filter(one=>one.look[property2]!==void 0).reduce((found2,one)=>(found2?.order[property2]??
+-1)>(one.order[property2]??-1)?found2:one,void 0);const ruled=[every,tag,last,single,...named6].filter(one=>one!==void 0);
+for(const one of[every,tag,last,single])if(one!==void 0)put2(look2,property2,one.look);if(ruled.some(one=>one.look[property2]===
+unsure))put2(look2,property2,vague);put2(look2,property2,own4);if(ruled.some(({important})=>important.has(property2)))put2(
+look2,property2,vague)}return look2}};vague={color:unsure,background:unsure,size:unsure,bold:unsure,hidden:unsure};pixels=
+{px:1,pt:4/3};brackets={open:[u.Function,u.OpenParen,u.OpenSquare],close:[u.CloseParen,u.CloseSquare]};Part=class{#names=[];#before;#others=false;fleeting=false;add(token){
+const before=this.#before;this.#before=token;if(token[0]===u.Hash)this.#names.push(`#${token[4].value}`);else if(token[0]===
+u.Delim){if(token[4].value==="*")this.#names.push("*");else if(token[4].value!==".")this.#others=true}else if(token[0]!==
+u.Ident)this.#others=true;else if(before?.[0]===u.Colon){if(/^(?:hover|active|focus|focus-\w+|target)$/i.test(token[4].value))
+this.fleeting=true}else if(before?.[0]===u.Delim)this.#names.push(`.${token[4].value}`);else this.#names.push(token[4].value.
+toLowerCase())}get empty(){return this.#before===void 0}get exact(){return this.#names.length===1&&!this.#others}name(){
+const by=sign=>this.#names.find(one=>one.startsWith(sign));return by("#")??by(".")??this.#names[0]??"*"}}}});function faintTextIn({document:document2},styles2){const cascade=new Cascade(styles2);const found2=new Map;const walk=(element,around)=>{
+if(unseen.has(element.tagName))return;const look2=cascade.of(element);if(look2.hidden===true||look2.hidden===unsure)return;
+const state=stateOf(element,look2,around);if(typeof state.size==="number"&&state.size<4)return;for(const child of element.
+childNodes){if("tagName"in child)walk(child,state);else if("value"in child&&hasText(child.value))judge2(element,state,found2)}};
+for(const child of document2.childNodes)if("tagName"in child)walk(child,start);return[...found2.values()]}function stateOf(element,look2,around){
+const{tagName:tag}=element;const own4=ownColors.has(tag);const isLink=tag==="a"&&attribute(element,"href")!==void 0;const{
+color=own4||isLink?unsure:"inherit",background=own4?unsure:"none"}=look2;return{color:color==="inherit"?around.color:color,
+background:background==="none"?around.background:background,size:look2.size??(large.has(tag)?24:tag==="h3"?18.72:around.
+size),bold:look2.bold??(bold.has(tag)||around.bold)}}function judge2(element,{color,background,size:size2,bold:bold2},found2){
+if(color===void 0||background===void 0||color===unsure||background===unsure)return;const isLarge=size2===unsure||size2>=
+24||size2>=18.66&&bold2!==false;const needed2=isLarge?3:4.5;const ratio=contrast2(color,background);if(ratio>=needed2)return;
+const names3={color:shownColor(color),background:shownColor(background)};const key=`${names3.color} ${names3.background}\
+ ${needed2}`;const one=found2.get(key)??{...names3,ratio:Math.floor(ratio*10)/10,needed:needed2,times:0,at:[]};found2.set(
+key,one);one.times+=1;const spot=spotOf(element);if(spot!==void 0)one.at.push(spot)}function hasText(text5){return/\S/.test(
+text5.replace(/\{\{[#^/!][^{}]*\}\}/g,""))}var start,unseen,ownColors,large,bold;var init_contrast=__esm({"src/mail/cont\
+rast.ts"(){"use strict";init_cascade();init_colors();init_tree();start={color:void 0,background:void 0,size:16,bold:false};
+unseen=new Set(["head","script","style","title","template","noscript","svg","math","select"]);ownColors=new Set(["mark",
+"button","input","textarea"]);large=new Set(["h1","h2"]);bold=new Set(["b","strong","th","h1","h2","h3","h4","h5","h6"])}});function stylesOf({elements:elements2},body2){const rules=[];const atRules=[];const inline2=new Map;for(const element of elements2){
+const style=attribute(element,"style");if(style!==void 0){const at3=spotOf(element,"style");inline2.set(element,new Reader(
+style,()=>at3).declarations())}if(element.tagName!=="style")continue;for(const{sourceCodeLocation:where}of element.childNodes){
+if(where===void 0||where===null)continue;const{startOffset,endOffset}=where;const reader=new Reader(body2.slice(startOffset,
+endOffset),(start3,end)=>({start:startOffset+start3,end:startOffset+end}));reader.sheet(rules,atRules)}}return{rules,atRules,
+inline:inline2}}function trimmed(tokens){let from=0;let to=tokens.length;while(from<to&&blank.has(tokens[from]?.[0]??u.EOF))
+from+=1;while(to>from&&blank.has(tokens[to-1]?.[0]??u.EOF))to-=1;return tokens.slice(from,to)}var nesting,closing2,blank,
+groups,Reader;var init_css=__esm({"src/mail/css.ts"(){"use strict";init_dist2();init_styles();init_tree();nesting=new Set(
+[u.Function,u.OpenParen,u.OpenSquare]);closing2=new Set([u.CloseParen,u.CloseSquare]);blank=new Set([u.Whitespace,u.Comment]);
+groups=/^(?:media|supports|layer|container|scope|document|(?:-\w+-)?keyframes)$/;Reader=class{#tokens;#place;#at=0;constructor(css,place2){
+this.#tokens=tokensOf(css);this.#place=place2}declarations(){const found2=[];while(this.#type()!==u.EOF){const one=this.#declaration(
+this.#until(u.Semicolon));if(one!==void 0)found2.push(one);this.#at+=1}return found2}sheet(rules,atRules){const blocks=[
+{rule:null,inside:[]}];for(;;){const block2=blocks.at(-1);const token=this.#tokens[this.#at];if(block2===void 0||token===
+void 0||token[0]===u.EOF)return;if(token[0]===u.CloseCurly){if(blocks.length>1)blocks.pop();this.#at+=1}else if(blank.has(
+token[0])||[u.CDO,u.CDC,u.Semicolon].includes(token[0])){this.#at+=1}else if(token[0]===u.AtKeyword){this.#at+=1;const prelude2=trimmed(
+this.#until(u.Semicolon,u.OpenCurly,u.CloseCurly));const end=prelude2.at(-1)?.[3]??token[3];const rule={name:token[4].value.
+toLowerCase(),prelude:prelude2,at:this.#place(token[2],end+1)};atRules.push(rule);if(this.#type()!==u.OpenCurly)continue;
+const inside2=block2.inside.length<8?[...block2.inside,rule]:block2.inside;blocks.push(groups.test(rule.name)?{rule:null,
+inside:inside2}:this.#rule(null,inside2,rules));this.#at+=1}else if(block2.rule===null){const selector=trimmed(this.#until(
+u.OpenCurly,u.CloseCurly));if(this.#type()!==u.OpenCurly)continue;blocks.push(this.#rule(selector,block2.inside,rules));
+this.#at+=1}else{const tokens=this.#until(u.Semicolon,u.OpenCurly,u.CloseCurly);if(this.#type()===u.OpenCurly){blocks.push(
+this.#rule(null,block2.inside,rules));this.#at+=1;continue}const one=this.#declaration(tokens);if(one!==void 0)block2.rule.
+declarations.push(one)}}}#rule(selector,inside2,rules){const[first,last]=[selector?.[0],selector?.at(-1)];const at3=first===
+void 0||last===void 0?void 0:this.#place(first[2],last[3]+1);const rule={selector,inside:inside2,declarations:[],at:at3};
+rules.push(rule);return{rule,inside:inside2}}#declaration(tokens){const all=trimmed(tokens);const[name2]=all;const colon=all.
+findIndex(([type])=>type===u.Colon);if(name2?.[0]!==u.Ident||colon<1||trimmed(all.slice(1,colon)).length>0)return void 0;
+const value3=trimmed(all.slice(colon+1));const end=value3.at(-1)?.[3]??name2[3];return{name:name2[4].value.toLowerCase(),
+value:value3,at:this.#place(name2[2],end+1)}}#type(){return this.#tokens[this.#at]?.[0]??u.EOF}#until(...ends2){const start3=this.#at;
+let open9=0;for(;this.#type()!==u.EOF;this.#at+=1){const type=this.#type();if(open9===0&&ends2.includes(type))break;if(nesting.
+has(type))open9+=1;else if(closing2.has(type))open9=Math.max(0,open9-1)}return this.#tokens.slice(start3,this.#at)}}}});function conditionalParts({document:document2}){const parts=[];let start3;const walk=parent=>{for(const node2 of parent.
+childNodes){if("childNodes"in node2)walk(node2);if(node2.nodeName!=="#comment"||!("data"in node2))continue;const where=node2.
+sourceCodeLocation;if(where===void 0||where===null)continue;if(/^\[if\s[^\]]{0,100}\]><!/i.test(node2.data))start3=where.
+endOffset;else if(/^<!\[endif\]/i.test(node2.data)&&start3!==void 0){if(parts.length<partsAtMost)parts.push({start:start3,
+end:where.startOffset});start3=void 0}}};walk(document2);return parts}function isFont(address2){return address2.length<2e3&&
+/font|typekit/i.test(address2)}function addressIn(prelude2){for(const token of prelude2){if(token[0]===u.URL||token[0]===
+u.String)return token[4].value}return""}function eachFallsBack({rules,inline:inline2}){return[...rules.map(({declarations:declarations2})=>declarations2),
+...inline2.values()].every(declarations2=>declarations2.every(fallsBack))}function fallsBack({name:name2,value:value3}){
+if(name2!=="font-family"&&name2!=="font")return true;return value3.some(token=>token[0]===u.Comma||token[0]===u.Ident&&everywhere.
+has(token[4].value.toLowerCase()))}var OptionalFonts,partsAtMost,everywhere;var init_fonts=__esm({"src/mail/fonts.ts"(){
+"use strict";init_dist2();init_tree();OptionalFonts=class{#parts;constructor(tree,styles2){const parts=conditionalParts(
+tree);this.#parts=parts.length>0&&eachFallsBack(styles2)?parts:[]}loads(element){return element.tagName==="link"&&isFont(
+attribute(element,"href")??"")&&this.#holds(spotOf(element))}imports({name:name2,prelude:prelude2,at:at3}){return(name2===
+"font-face"||name2==="import"&&isFont(addressIn(prelude2)))&&this.#holds(at3)}#holds(at3){return at3!==void 0&&this.#parts.
+some(({start:start3,end})=>start3<=at3.start&&at3.end<=end)}};partsAtMost=20;everywhere=new Set(["serif","sans-serif","m\
+onospace","cursive","fantasy","system-ui","inherit","initial"])}});function unsupportedIn(tree,styles2,support){const found2=new Map;const use=(sign,at3)=>{const unsupported2=support.get(
+sign);if(unsupported2===void 0)return;const used=found2.get(unsupported2)??{times:0,at:[]};found2.set(unsupported2,used);
+used.times+=1;if(at3!==void 0)used.at.push(at3)};const fonts=new OptionalFonts(tree,styles2);for(const element of tree.elements){
+if(spotOf(element)!==void 0&&!fonts.loads(element))inElement(element,use)}for(const rule of styles2.atRules){if(fonts.imports(
+rule))continue;const{name:name2,prelude:prelude2,at:at3}=rule;use(`@${name2}`,at3);for(const token of prelude2)if(token[0]===
+u.Ident)use(`m${token[4].value.toLowerCase()}`,at3)}for(const{selector,declarations:declarations2,at:at3}of styles2.rules){
+inSelector(selector??[],at3,use);for(const one of declarations2)inDeclaration(one,use)}for(const declarations2 of styles2.
+inline.values())for(const one of declarations2)inDeclaration(one,use);return[...found2].map(([unsupported2,used])=>({...unsupported2,
+...used})).sort((a2,b)=>(a2.at[0]?.start??0)-(b.at[0]?.start??0))}function inElement(element,use){const{tagName:tag,attrs}=element;
+use(`e${tag}`,spotOf(element));const type=attribute(element,"type")?.toLowerCase();if(type!==void 0)use(`e${tag}[${type}\
+]`,spotOf(element));for(const{name:name2,value:value3}of attrs){use(`a${name2}`,spotOf(element,name2));if(name2==="href"&&
+/^#./.test(value3))use("l#",spotOf(element,name2));if(name2==="href"&&/^mailto:/i.test(value3))use("lmailto",spotOf(element,
+name2));if(name2==="src"&&tag==="img")for(const kind of kindsOf(value3))use(`i${kind}`,spotOf(element,name2))}}function kindsOf(address2){
+const data3=/^data:image\/([\w+.-]{1,20})/i.exec(address2.slice(0,100))?.[1];if(data3!==void 0)return[data3.toLowerCase(),
+"base64"];const path=address2.length>2e3?"":address2.split(/[?#]/,1)[0]??"";const ending=/\.(\w{2,5})$/.exec(path)?.[1];
+return ending===void 0?[]:[ending.toLowerCase()]}function inDeclaration({name:name2,value:value3,at:at3},use){use(`p${name2}`,
+at3);for(const token of value3){switch(token[0]){case u.Function:use(`f${token[4].value.toLowerCase()}`,at3);break;case u.
+Dimension:use(`u${token[4].unit.toLowerCase()}`,at3);break;case u.Percentage:use("u%",at3);break;case u.Ident:{const word2=token[4].
+value.toLowerCase();use(`k${word2}`,at3);use(`v${name2}:${word2}`,at3);if(word2==="important")use("!important",at3);break}default:}}}
+function inSelector(tokens,at3,use){let before;let chained=false;let inAttribute=false;tokens.forEach((token,index)=>{if(token[0]===
+u.CloseSquare)inAttribute=false;if(inAttribute)return;const sign=token[0]===u.Delim?token[4].value:"";switch(token[0]){case u.
+Comma:use("s,",at3);break;case u.Hash:use("s#",at3);break;case u.OpenSquare:use("s[",at3);inAttribute=true;break;case u.
+Ident:case u.Function:{const name2=token[4].value.toLowerCase();const wasDot=before?.[0]===u.Delim&&before[4].value===".";
+if(before?.[0]===u.Colon){const element=tokens[index-2]?.[0]===u.Colon||olderElements.has(name2);use(`${element?"::":":"}${name2}`,
+at3)}else if(wasDot){use("s.",at3);if(chained)use("s..",at3);chained=true}else if(token[0]===u.Ident)use("stype",at3);break}case u.
+Whitespace:if(isCompound(before)&&isCompound(tokens[index+1]))use("s ",at3);break;case u.Delim:if(sign==="*")use("s*",at3);else
+use(combinators[sign]??"",at3);break;default:}if(token[0]===u.Whitespace||token[0]===u.Comma||sign in combinators)chained=
+false;before=token})}function isCompound(token){if(token===void 0)return false;if(token[0]===u.Delim)return".*".includes(
+token[4].value);return token[0]!==u.Comma&&token[0]!==u.Comment}var combinators,olderElements;var init_features=__esm({"\
+src/mail/features.ts"(){"use strict";init_dist2();init_fonts();init_tree();combinators={">":"s>","+":"s+","~":"s~"};olderElements=
+new Set(["after","before","first-letter","first-line"])}});function inspectHtml({elements:elements2}){return{active:elements2.flatMap(activeParts),charsets:elements2.flatMap(element=>{
+const text5=charsetOf(element);return text5===void 0?[]:[{text:text5,at:spotOf(element)}]}),imagesWithoutAlt:elements2.filter(
+element=>isImage(element)&&attribute(element,"alt")===void 0).map(element=>({text:attribute(element,"src")??"",at:spotOf(
+element)})),insecure:elements2.flatMap(insecureParts),head:elements2.flatMap(element=>element.tagName==="head"?spotOf(element)??
+[]:[])[0]}}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(element,"ty\
+pe")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add=(text5,name2)=>found2.push(
+{text:text5,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock2.test(attribute(element,"\
+type")?.trim()??""))add("<script>");if(embedding.has(tag))add(`<${tag}>`);for(const{name:name2,value:value3}of element.attrs){
+if(/^on[a-z]+$/.test(name2))add(`${name2}=`,name2);if(addressAttributes.has(name2)&&/^(javascript|vbscript|data:text\/html)/i.
+test(address(value3))){add(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){
+return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.has(name2)&&/^http:/i.test(address(value3))?
+[{text:value3.trim(),at:spotOf(element,name2)}]:[])}function address(value3){return value3.replace(/[\u0000-\u0020]/g,"")}
+function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(element,"charset");if(direct!==
+void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!=="content-type")return void 0;
+return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var embedding,
+dataBlock2,addressAttributes;var init_html3=__esm({"src/mail/html.ts"(){"use strict";init_tree();embedding=new Set(["ifr\
+ame","object","embed","applet","frame","portal"]);dataBlock2=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["h\
+ref","src","action","formaction","data","background","poster"])}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
+ ${more} more`:""}`}function short2(text5){return text5.length>80?`${text5.slice(0,79)}\u2026`:text5}var namedAtMost2;var init_words2=__esm(
+{"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function htmlFindings(body2,support){const tree=parseBody(body2,{located:true});const size2=clipped(body2);if(!("refused"in
+tree)){const[active,...others]=treeFindings(tree,body2,support);return[...active??[],...size2,...others.flat()]}if(body2.
+length>limits.bodyCharacters)return size2;const message=`the html body is ${tree.refused}, so nothing else is said about\
+ it`;return[{code:"html-nesting",message,at:[]},...size2]}function clipped(body2){const bytes=Buffer.byteLength(body2);if(bytes<=
+clippedBytes)return[];const size2=(bytes/1024).toFixed(1);const message=`the html body has ${size2} KB, and mail clients\
+ clip what is longer than 102 KB`;const start3=Buffer.from(body2).subarray(0,clippedBytes).toString().replace(/\uFFFD$/,
+"").length;return[{code:"html-too-large",message,at:[{start:start3,end:start3+1}]}]}function treeFindings(tree,body2,support){
+const{active,charsets,imagesWithoutAlt,insecure,head}=inspectHtml(tree);const styles2=stylesOf(tree,body2);return[told("\
+html-script",active,what=>`the html body has ${what}, which mail clients remove or distrust`),charset(charsets,head),withoutAlt(
+imagesWithoutAlt),faint(faintTextIn(tree,styles2)),support===void 0?[]:unsupported(unsupportedIn(tree,styles2,support)),
+told("insecure-link",insecure,what=>`the html body leads to ${what} without https`)]}function told(code2,found2,message){
+if(found2.length===0)return[];const texts2=new Set(found2.map(({text:text5})=>text5));return[{code:code2,message:message(
+some([...texts2].map(short2))),at:spotsOf(found2)}]}function spotsOf(found2){return found2.flatMap(({at:at3})=>at3??[])}
+function charset(charsets,head){if(charsets.length===0){const message='the html body declares no character set: <meta ch\
+arset="utf-8"> is missing';return[{code:"html-charset",message,at:head===void 0?[]:[head]}]}const foreign2=charsets.filter(
+({text:text5})=>!["utf-8","utf8"].includes(text5));return told("html-charset",foreign2,what=>`the html body says that it\
+ is ${what}, and it is sent as UTF-8`)}function withoutAlt(images){if(images.length===0)return[];const many=images.length===
+1?"1 image without alt text":`${images.length} images without alt text`;const sources=[...new Set(images.map(({text:text5})=>text5))].
+filter(source=>source!=="").map(short2);const message=`the html body has ${many}${sources.length>0?`: ${some(sources)}`:
+""}`;return[{code:"image-without-alt",message,at:spotsOf(images)}]}function faint(found2){return found2.slice(0,eachAtMost).
+map(({color,background,ratio,needed:needed2,times,at:at3},index)=>{const rest=index===eachAtMost-1?found2.slice(eachAtMost):
+[];const pairs=some(rest.map(one=>`${one.color} on ${one.background}`));const others=rest.length===0?"":` (and ${rest.length}\
+ more such pairs of colours: ${pairs})`;const message=`the html body has text in ${color} on ${background}${often(times)}\
+, a contrast of ${ratio}:1 where ${needed2}:1 is the least that is easy to read${others}`;return{code:"low-contrast",message,
+at:[at3,...rest.map(one=>one.at)].flat()}})}function unsupported(found2){const groups3=new Map;for(const one of found2)groups3.
+set(one.programs,[...groups3.get(one.programs)??[],one]);return[...groups3].flatMap(([programs,features])=>{const lists=features.
+length>eachAtMost?[features]:features.map(one=>[one]);return lists.map(list2=>{const names3=some(list2.map(({feature,times})=>`${feature}${often(
+times)}`));const message=`the html body uses ${names3}, not understood by ${programs}`;return{code:"mail-programs",message,
+at:list2.flatMap(({at:at3})=>at3)}})})}function often(times){return times===1?"":` (${times} times)`}var clippedBytes,eachAtMost;
+var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_contrast();init_css();init_features();init_html3();
+init_limits2();init_tree();init_words2();clippedBytes=102*1024;eachAtMost=5}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after,
+known:known3,support}){const txt=parsed(after.txt);const html2=parsed(after.html);return[...lost("txt",before?.txt,txt),
+...lost("html",before?.html,html2),...unreadLive("txt",before?.txt,txt),...unreadLive("html",before?.html,html2),...syntax(
+"txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===void 0?[]:unknown2({txt,html:html2},before,known3),
+...present(after.txt)&&after.txt.length<=limits.bodyCharacters?insecureText(after.txt):[],...present(after.html)?htmlFindings(
+after.html,support).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",at3)})):[]]}function within3(body2,at3){
+return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2==="string"&&body2.trim()!==""}function parsed(body2){
+return present(body2)?parseMustache(body2):void 0}function names(template2){return template2===void 0||"syntax"in template2?
+void 0:placeholdersOf(template2.parts)}function lost(body2,before,after){const now=names(after);const had=now===void 0?void 0:
+names(parsed(before));if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.length===0)return[];
+const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lost-placeholder",message,
+body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in template2))return[];const at3=template2.
+at===void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} body can't be checked or rendered: ${template2.
+syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-too-large",message:message2,body:body2,...within3(
+body2,at3)}]}const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"template-sy\
+ntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,before,after){const had=names(after)===void 0?
+void 0:parsed(before);if(had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body c\
+an't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too\
+-large",message,body:body2,live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(html2);if(inTxt===
+void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
+...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
+[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).
+at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after,before,known3){
+const live=[before?.txt,before?.html].flatMap(body2=>names(parsed(body2))??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));
+const found2=new Map;for(const body2 of["txt","html"]){const template2=after[body2];if(template2===void 0||"syntax"in template2)
+continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
+one.name,{one,at:{...at3,[body2]:one.at}})}}const[told4,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.
+values()].slice(unknownAtMost)];return told4.map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===
+unknownAtMost-1?untold:[];const more=rest.length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===
+null?"the bodies have":`the ${body2} body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}\
+?`;const others=more>0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothin\
+g is known to fill in for ${known3.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together(
+[at3,...rest.map(other=>other.at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
+if(found2.length===0)return[];const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body l\
+eads to ${some([...addresses3].map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+
+address2.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.
+flatMap(({at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html2=all.flatMap(({html:html3=[]})=>html3);
+return{...within3("txt",txt).at,...within3("html",html2).at}}function list(placeholders2){return some(placeholders2.map(
+placeholder=>short2(written(placeholder))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";
+init_html_checks();init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}var init_address=__esm({"src/k\
 inds/address.ts"(){"use strict";init_kinds()}});var require_constants6=__commonJS({"node_modules/picomatch/lib/constants.js"(exports,module){"use strict";var WIN_SLASH="\
 \\\\/";var WIN_NO_SLASH=`[^${WIN_SLASH}]`;var DEFAULT_MAX_EXTGLOB_RECURSION=0;var DOT_LITERAL="\\.";var PLUS_LITERAL="\\+";
 var QMARK_LITERAL="\\?";var SLASH_LITERAL="\\/";var ONE_CHAR="(?=.)";var QMARK="[^/]";var END_ANCHOR=`(?:${SLASH_LITERAL}\
@@ -13133,25 +13413,25 @@ if(tagName){const match=tags.filter(t2=>t2.tag===tagName);const tagObj=match.fin
 if(identity2.isDocument(value3))value3=value3.contents;if(identity2.isNode(value3))return value3;if(identity2.isPair(value3)){
 const map2=ctx.schema[identity2.MAP].createNode?.(ctx.schema,null,ctx);map2.items.push(value3);return map2}if(value3 instanceof
 String||value3 instanceof Number||value3 instanceof Boolean||typeof BigInt!=="undefined"&&value3 instanceof BigInt){value3=
-value3.valueOf()}const{aliasDuplicateObjects,onAnchor,onTagObj,schema,sourceObjects}=ctx;let ref=void 0;if(aliasDuplicateObjects&&
+value3.valueOf()}const{aliasDuplicateObjects,onAnchor,onTagObj,schema:schema5,sourceObjects}=ctx;let ref=void 0;if(aliasDuplicateObjects&&
 value3&&typeof value3==="object"){ref=sourceObjects.get(value3);if(ref){ref.anchor??(ref.anchor=onAnchor(value3));return new Alias.
 Alias(ref.anchor)}else{ref={anchor:null,node:null};sourceObjects.set(value3,ref)}}if(tagName?.startsWith("!!"))tagName=defaultTagPrefix+
-tagName.slice(2);let tagObj=findTagObject(value3,tagName,schema.tags);if(!tagObj){if(value3&&typeof value3.toJSON==="fun\
-ction"){value3=value3.toJSON()}if(!value3||typeof value3!=="object"){const node3=new Scalar.Scalar(value3);if(ref)ref.node=
-node3;return node3}tagObj=value3 instanceof Map?schema[identity2.MAP]:Symbol.iterator in Object(value3)?schema[identity2.
-SEQ]:schema[identity2.MAP]}if(onTagObj){onTagObj(tagObj);delete ctx.onTagObj}const node2=tagObj?.createNode?tagObj.createNode(
+tagName.slice(2);let tagObj=findTagObject(value3,tagName,schema5.tags);if(!tagObj){if(value3&&typeof value3.toJSON==="fu\
+nction"){value3=value3.toJSON()}if(!value3||typeof value3!=="object"){const node3=new Scalar.Scalar(value3);if(ref)ref.node=
+node3;return node3}tagObj=value3 instanceof Map?schema5[identity2.MAP]:Symbol.iterator in Object(value3)?schema5[identity2.
+SEQ]:schema5[identity2.MAP]}if(onTagObj){onTagObj(tagObj);delete ctx.onTagObj}const node2=tagObj?.createNode?tagObj.createNode(
 ctx.schema,value3,ctx):typeof tagObj?.nodeClass?.from==="function"?tagObj.nodeClass.from(ctx.schema,value3,ctx):new Scalar.
 Scalar(value3);if(tagName)node2.tag=tagName;else if(!tagObj.default)node2.tag=tagObj.tag;if(ref)ref.node=node2;return node2}
 exports.createNode=createNode}});var require_Collection=__commonJS({"node_modules/yaml/dist/nodes/Collection.js"(exports){"use strict";var createNode=require_createNode();
-var identity2=require_identity();var Node2=require_Node();function collectionFromPath(schema,path,value3){let v=value3;for(let i2=path.
-length-1;i2>=0;--i2){const k=path[i2];if(typeof k==="number"&&Number.isInteger(k)&&k>=0){const a2=[];a2[k]=v;v=a2}else{v=
-new Map([[k,v]])}}return createNode.createNode(v,void 0,{aliasDuplicateObjects:false,keepUndefined:false,onAnchor:()=>{throw new Error(
-"This should not happen, please report a bug.")},schema,sourceObjects:new Map})}var isEmptyPath=path=>path==null||typeof path===
-"object"&&!!path[Symbol.iterator]().next().done;var Collection2=class extends Node2.NodeBase{constructor(type,schema){super(
-type);Object.defineProperty(this,"schema",{value:schema,configurable:true,enumerable:false,writable:true})}clone(schema){
-const copy=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));if(schema)copy.schema=schema;
-copy.items=copy.items.map(it=>identity2.isNode(it)||identity2.isPair(it)?it.clone(schema):it);if(this.range)copy.range=this.
-range.slice();return copy}addIn(path,value3){if(isEmptyPath(path))this.add(value3);else{const[key,...rest]=path;const node2=this.
+var identity2=require_identity();var Node2=require_Node();function collectionFromPath(schema5,path,value3){let v=value3;
+for(let i2=path.length-1;i2>=0;--i2){const k=path[i2];if(typeof k==="number"&&Number.isInteger(k)&&k>=0){const a2=[];a2[k]=
+v;v=a2}else{v=new Map([[k,v]])}}return createNode.createNode(v,void 0,{aliasDuplicateObjects:false,keepUndefined:false,onAnchor:()=>{
+throw new Error("This should not happen, please report a bug.")},schema:schema5,sourceObjects:new Map})}var isEmptyPath=path=>path==
+null||typeof path==="object"&&!!path[Symbol.iterator]().next().done;var Collection2=class extends Node2.NodeBase{constructor(type,schema5){
+super(type);Object.defineProperty(this,"schema",{value:schema5,configurable:true,enumerable:false,writable:true})}clone(schema5){
+const copy=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));if(schema5)copy.schema=schema5;
+copy.items=copy.items.map(it=>identity2.isNode(it)||identity2.isPair(it)?it.clone(schema5):it);if(this.range)copy.range=
+this.range.slice();return copy}addIn(path,value3){if(isEmptyPath(path))this.add(value3);else{const[key,...rest]=path;const node2=this.
 get(key,true);if(identity2.isCollection(node2))node2.addIn(rest,value3);else if(node2===void 0&&this.schema)this.set(key,
 collectionFromPath(this.schema,rest,value3));else throw new Error(`Expected YAML collection at ${key}. Remaining path: ${rest}`)}}deleteIn(path){
 const[key,...rest]=path;if(rest.length===0)return this.delete(key);const node2=this.get(key,true);if(identity2.isCollection(
@@ -13337,8 +13617,8 @@ ith collection values will be stringified due to JS Object restrictions: ${jsonS
 ys.`);ctx.mapKeyWarned=true}return strKey}return JSON.stringify(jsKey)}exports.addPairToJSMap=addPairToJSMap}});var require_Pair=__commonJS({"node_modules/yaml/dist/nodes/Pair.js"(exports){"use strict";var createNode=require_createNode();
 var stringifyPair=require_stringifyPair();var addPairToJSMap=require_addPairToJSMap();var identity2=require_identity();function createPair(key,value3,ctx){
 const k=createNode.createNode(key,void 0,ctx);const v=createNode.createNode(value3,void 0,ctx);return new Pair(k,v)}var Pair=class _Pair{constructor(key,value3=null){
-Object.defineProperty(this,identity2.NODE_TYPE,{value:identity2.PAIR});this.key=key;this.value=value3}clone(schema){let{
-key,value:value3}=this;if(identity2.isNode(key))key=key.clone(schema);if(identity2.isNode(value3))value3=value3.clone(schema);
+Object.defineProperty(this,identity2.NODE_TYPE,{value:identity2.PAIR});this.key=key;this.value=value3}clone(schema5){let{
+key,value:value3}=this;if(identity2.isNode(key))key=key.clone(schema5);if(identity2.isNode(value3))value3=value3.clone(schema5);
 return new _Pair(key,value3)}toJSON(_,ctx){const pair=ctx?.mapAsMap?new Map:{};return addPairToJSMap.addPairToJSMap(ctx,
 pair,this)}toString(ctx,onComment,onChompKeep){return ctx?.doc?stringifyPair.stringifyPair(this,ctx,onComment,onChompKeep):
 JSON.stringify(this)}};exports.Pair=Pair;exports.createPair=createPair}});var require_stringifyCollection=__commonJS({"node_modules/yaml/dist/stringify/stringifyCollection.js"(exports){"use stri\
@@ -13377,12 +13657,12 @@ indentComment(commentString(comment),indent2);lines.push(ic.trimStart())}}export
 var addPairToJSMap=require_addPairToJSMap();var Collection2=require_Collection();var identity2=require_identity();var Pair=require_Pair();
 var Scalar=require_Scalar();function findPair(items,key){const k=identity2.isScalar(key)?key.value:key;for(const it of items){
 if(identity2.isPair(it)){if(it.key===key||it.key===k)return it;if(identity2.isScalar(it.key)&&it.key.value===k)return it}}
-return void 0}var YAMLMap=class extends Collection2.Collection{static get tagName(){return"tag:yaml.org,2002:map"}constructor(schema){
-super(identity2.MAP,schema);this.items=[]}static from(schema,obj,ctx){const{keepUndefined,replacer}=ctx;const map2=new this(
-schema);const add=(key,value3)=>{if(typeof replacer==="function")value3=replacer.call(obj,key,value3);else if(Array.isArray(
+return void 0}var YAMLMap=class extends Collection2.Collection{static get tagName(){return"tag:yaml.org,2002:map"}constructor(schema5){
+super(identity2.MAP,schema5);this.items=[]}static from(schema5,obj,ctx){const{keepUndefined,replacer}=ctx;const map2=new this(
+schema5);const add=(key,value3)=>{if(typeof replacer==="function")value3=replacer.call(obj,key,value3);else if(Array.isArray(
 replacer)&&!replacer.includes(key))return;if(value3!==void 0||keepUndefined)map2.items.push(Pair.createPair(key,value3,ctx))};
 if(obj instanceof Map){for(const[key,value3]of obj)add(key,value3)}else if(obj&&typeof obj==="object"){for(const key of Object.
-keys(obj))add(key,obj[key])}if(typeof schema.sortMapEntries==="function"){map2.items.sort(schema.sortMapEntries)}return map2}add(pair,overwrite){
+keys(obj))add(key,obj[key])}if(typeof schema5.sortMapEntries==="function"){map2.items.sort(schema5.sortMapEntries)}return map2}add(pair,overwrite){
 let _pair;if(identity2.isPair(pair))_pair=pair;else if(!pair||typeof pair!=="object"||!("key"in pair)){_pair=new Pair.Pair(
 pair,pair?.value)}else _pair=new Pair.Pair(pair.key,pair.value);const prev=findPair(this.items,_pair.key);const sortEntries=this.
 schema?.sortMapEntries;if(prev){if(!overwrite)throw new Error(`Key ${_pair.key} already set`);if(identity2.isScalar(prev.
@@ -13398,11 +13678,11 @@ must all be pairs; found ${JSON.stringify(item)} instead`)}if(!ctx.allNullValues
 assign({},ctx,{allNullValues:true});return stringifyCollection.stringifyCollection(this,ctx,{blockItemPrefix:"",flowChars:{
 start:"{",end:"}"},itemIndent:ctx.indent||"",onChompKeep,onComment})}};exports.YAMLMap=YAMLMap;exports.findPair=findPair}});var require_map=__commonJS({"node_modules/yaml/dist/schema/common/map.js"(exports){"use strict";var identity2=require_identity();
 var YAMLMap=require_YAMLMap();var map2={collection:"map",default:true,nodeClass:YAMLMap.YAMLMap,tag:"tag:yaml.org,2002:m\
-ap",resolve(map3,onError){if(!identity2.isMap(map3))onError("Expected a mapping for this tag");return map3},createNode:(schema,obj,ctx)=>YAMLMap.
-YAMLMap.from(schema,obj,ctx)};exports.map=map2}});var require_YAMLSeq=__commonJS({"node_modules/yaml/dist/nodes/YAMLSeq.js"(exports){"use strict";var createNode=require_createNode();
+ap",resolve(map3,onError){if(!identity2.isMap(map3))onError("Expected a mapping for this tag");return map3},createNode:(schema5,obj,ctx)=>YAMLMap.
+YAMLMap.from(schema5,obj,ctx)};exports.map=map2}});var require_YAMLSeq=__commonJS({"node_modules/yaml/dist/nodes/YAMLSeq.js"(exports){"use strict";var createNode=require_createNode();
 var stringifyCollection=require_stringifyCollection();var Collection2=require_Collection();var identity2=require_identity();
 var Scalar=require_Scalar();var toJS=require_toJS();var YAMLSeq=class extends Collection2.Collection{static get tagName(){
-return"tag:yaml.org,2002:seq"}constructor(schema){super(identity2.SEQ,schema);this.items=[]}add(value3){this.items.push(
+return"tag:yaml.org,2002:seq"}constructor(schema5){super(identity2.SEQ,schema5);this.items=[]}add(value3){this.items.push(
 value3)}delete(key){const idx=asItemIndex(key);if(typeof idx!=="number")return false;const del=this.items.splice(idx,1);
 return del.length>0}get(key,keepScalar){const idx=asItemIndex(key);if(typeof idx!=="number")return void 0;const it=this.
 items[idx];return!keepScalar&&identity2.isScalar(it)?it.value:it}has(key){const idx=asItemIndex(key);return typeof idx===
@@ -13411,14 +13691,14 @@ ected a valid index, not ${key}.`);const prev=this.items[idx];if(identity2.isSca
 prev.value=value3;else this.items[idx]=value3}toJSON(_,ctx){const seq=[];if(ctx?.onCreate)ctx.onCreate(seq);let i2=0;for(const item of this.
 items)seq.push(toJS.toJS(item,String(i2++),ctx));return seq}toString(ctx,onComment,onChompKeep){if(!ctx)return JSON.stringify(
 this);return stringifyCollection.stringifyCollection(this,ctx,{blockItemPrefix:"- ",flowChars:{start:"[",end:"]"},itemIndent:(ctx.
-indent||"")+"  ",onChompKeep,onComment})}static from(schema,obj,ctx){const{replacer}=ctx;const seq=new this(schema);if(obj&&
+indent||"")+"  ",onChompKeep,onComment})}static from(schema5,obj,ctx){const{replacer}=ctx;const seq=new this(schema5);if(obj&&
 Symbol.iterator in Object(obj)){let i2=0;for(let it of obj){if(typeof replacer==="function"){const key=obj instanceof Set?
 it:String(i2++);it=replacer.call(obj,key,it)}seq.items.push(createNode.createNode(it,void 0,ctx))}}return seq}};function asItemIndex(key){
 let idx=identity2.isScalar(key)?key.value:key;if(idx&&typeof idx==="string")idx=Number(idx);return typeof idx==="number"&&
 Number.isInteger(idx)&&idx>=0?idx:null}exports.YAMLSeq=YAMLSeq}});var require_seq=__commonJS({"node_modules/yaml/dist/schema/common/seq.js"(exports){"use strict";var identity2=require_identity();
 var YAMLSeq=require_YAMLSeq();var seq={collection:"seq",default:true,nodeClass:YAMLSeq.YAMLSeq,tag:"tag:yaml.org,2002:se\
-q",resolve(seq2,onError){if(!identity2.isSeq(seq2))onError("Expected a sequence for this tag");return seq2},createNode:(schema,obj,ctx)=>YAMLSeq.
-YAMLSeq.from(schema,obj,ctx)};exports.seq=seq}});var require_string=__commonJS({"node_modules/yaml/dist/schema/common/string.js"(exports){"use strict";var stringifyString=require_stringifyString();
+q",resolve(seq2,onError){if(!identity2.isSeq(seq2))onError("Expected a sequence for this tag");return seq2},createNode:(schema5,obj,ctx)=>YAMLSeq.
+YAMLSeq.from(schema5,obj,ctx)};exports.seq=seq}});var require_string=__commonJS({"node_modules/yaml/dist/schema/common/string.js"(exports){"use strict";var stringifyString=require_stringifyString();
 var string3={identify:value3=>typeof value3==="string",default:true,tag:"tag:yaml.org,2002:str",resolve:str=>str,stringify(item,ctx,onComment,onChompKeep){
 ctx=Object.assign({actualString:true},ctx);return stringifyString.stringifyString(item,ctx,onComment,onChompKeep)}};exports.
 string=string3}});var require_null=__commonJS({"node_modules/yaml/dist/schema/common/null.js"(exports){"use strict";var Scalar=require_Scalar();
@@ -13453,8 +13733,8 @@ var intHex={identify:value3=>intIdentify(value3)&&value3>=0,default:true,tag:"ta
 resolve:(str,_onError,opt)=>intResolve(str,2,16,opt),stringify:node2=>intStringify(node2,16,"0x")};exports.int=int3;exports.
 intHex=intHex;exports.intOct=intOct}});var require_schema=__commonJS({"node_modules/yaml/dist/schema/core/schema.js"(exports){"use strict";var map2=require_map();
 var _null4=require_null();var seq=require_seq();var string3=require_string();var bool=require_bool();var float=require_float();
-var int3=require_int();var schema=[map2.map,seq.seq,string3.string,_null4.nullTag,bool.boolTag,int3.intOct,int3.int,int3.
-intHex,float.floatNaN,float.floatExp,float.float];exports.schema=schema}});var require_schema2=__commonJS({"node_modules/yaml/dist/schema/json/schema.js"(exports){"use strict";var Scalar=require_Scalar();
+var int3=require_int();var schema5=[map2.map,seq.seq,string3.string,_null4.nullTag,bool.boolTag,int3.intOct,int3.int,int3.
+intHex,float.floatNaN,float.floatExp,float.float];exports.schema=schema5}});var require_schema2=__commonJS({"node_modules/yaml/dist/schema/json/schema.js"(exports){"use strict";var Scalar=require_Scalar();
 var map2=require_map();var seq=require_seq();function intIdentify(value3){return typeof value3==="bigint"||Number.isInteger(
 value3)}var stringifyJSON=({value:value3})=>JSON.stringify(value3);var jsonScalars=[{identify:value3=>typeof value3==="s\
 tring",default:true,tag:"tag:yaml.org,2002:str",resolve:str=>str,stringify:stringifyJSON},{identify:value3=>value3==null,
@@ -13465,7 +13745,7 @@ resolve:(str,_onError,{intAsBigInt})=>intAsBigInt?BigInt(str):parseInt(str,10),s
 value3.toString():JSON.stringify(value3)},{identify:value3=>typeof value3==="number",default:true,tag:"tag:yaml.org,2002\
 :float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,resolve:str=>parseFloat(str),stringify:stringifyJSON}];
 var jsonError={default:true,tag:"",test:/^/,resolve(str,onError){onError(`Unresolved plain scalar ${JSON.stringify(str)}`);
-return str}};var schema=[map2.map,seq.seq].concat(jsonScalars,jsonError);exports.schema=schema}});var require_binary=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/binary.js"(exports){"use strict";var node_buffer=__require("buffer");
+return str}};var schema5=[map2.map,seq.seq].concat(jsonScalars,jsonError);exports.schema=schema5}});var require_binary=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/binary.js"(exports){"use strict";var node_buffer=__require("buffer");
 var Scalar=require_Scalar();var stringifyString=require_stringifyString();var binary={identify:value3=>value3 instanceof
 Uint8Array,default:false,tag:"tag:yaml.org,2002:binary",resolve(src,onError){if(typeof node_buffer.Buffer==="function"){
 return node_buffer.Buffer.from(src,"base64")}else if(typeof atob==="function"){const str=atob(src.replace(/[\n\r]/g,""));
@@ -13487,8 +13767,8 @@ new Pair.Pair(new Scalar.Scalar(null));if(item.commentBefore)pair.key.commentBef
 ${pair.key.commentBefore}`:item.commentBefore;if(item.comment){const cn=pair.value??pair.key;cn.comment=cn.comment?`${item.
 comment}
 ${cn.comment}`:item.comment}item=pair}seq.items[i2]=identity2.isPair(item)?item:new Pair.Pair(item)}}else onError("Expec\
-ted a sequence for this tag");return seq}function createPairs(schema,iterable,ctx){const{replacer}=ctx;const pairs2=new YAMLSeq.
-YAMLSeq(schema);pairs2.tag="tag:yaml.org,2002:pairs";let i2=0;if(iterable&&Symbol.iterator in Object(iterable))for(let it of iterable){
+ted a sequence for this tag");return seq}function createPairs(schema5,iterable,ctx){const{replacer}=ctx;const pairs2=new YAMLSeq.
+YAMLSeq(schema5);pairs2.tag="tag:yaml.org,2002:pairs";let i2=0;if(iterable&&Symbol.iterator in Object(iterable))for(let it of iterable){
 if(typeof replacer==="function")it=replacer.call(iterable,String(i2++),it);let key,value3;if(Array.isArray(it)){if(it.length===
 2){key=it[0];value3=it[1]}else throw new TypeError(`Expected [key, value] tuple: ${it}`)}else if(it&&it instanceof Object){
 const keys=Object.keys(it);if(keys.length===1){key=keys[0];value3=it[key]}else{throw new TypeError(`Expected tuple with \
@@ -13501,13 +13781,13 @@ bind(this);this.get=YAMLMap.YAMLMap.prototype.get.bind(this);this.has=YAMLMap.YA
 YAMLMap.YAMLMap.prototype.set.bind(this);this.tag=_YAMLOMap.tag}toJSON(_,ctx){if(!ctx)return super.toJSON(_);const map2=new Map;
 if(ctx?.onCreate)ctx.onCreate(map2);for(const pair of this.items){let key,value3;if(identity2.isPair(pair)){key=toJS.toJS(
 pair.key,"",ctx);value3=toJS.toJS(pair.value,key,ctx)}else{key=toJS.toJS(pair,"",ctx)}if(map2.has(key))throw new Error("\
-Ordered maps must not include duplicate keys");map2.set(key,value3)}return map2}static from(schema,iterable,ctx){const pairs$1=pairs.
-createPairs(schema,iterable,ctx);const omap2=new this;omap2.items=pairs$1.items;return omap2}};YAMLOMap.tag="tag:yaml.or\
-g,2002:omap";var omap={collection:"seq",identify:value3=>value3 instanceof Map,nodeClass:YAMLOMap,default:false,tag:"tag\
-:yaml.org,2002:omap",resolve(seq,onError){const pairs$1=pairs.resolvePairs(seq,onError);const seenKeys=[];for(const{key}of pairs$1.
+Ordered maps must not include duplicate keys");map2.set(key,value3)}return map2}static from(schema5,iterable,ctx){const pairs$1=pairs.
+createPairs(schema5,iterable,ctx);const omap2=new this;omap2.items=pairs$1.items;return omap2}};YAMLOMap.tag="tag:yaml.o\
+rg,2002:omap";var omap={collection:"seq",identify:value3=>value3 instanceof Map,nodeClass:YAMLOMap,default:false,tag:"ta\
+g:yaml.org,2002:omap",resolve(seq,onError){const pairs$1=pairs.resolvePairs(seq,onError);const seenKeys=[];for(const{key}of pairs$1.
 items){if(identity2.isScalar(key)){if(seenKeys.includes(key.value)){onError(`Ordered maps must not include duplicate key\
-s: ${key.value}`)}else{seenKeys.push(key.value)}}}return Object.assign(new YAMLOMap,pairs$1)},createNode:(schema,iterable,ctx)=>YAMLOMap.
-from(schema,iterable,ctx)};exports.YAMLOMap=YAMLOMap;exports.omap=omap}});var require_bool2=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/bool.js"(exports){"use strict";var Scalar=require_Scalar();
+s: ${key.value}`)}else{seenKeys.push(key.value)}}}return Object.assign(new YAMLOMap,pairs$1)},createNode:(schema5,iterable,ctx)=>YAMLOMap.
+from(schema5,iterable,ctx)};exports.YAMLOMap=YAMLOMap;exports.omap=omap}});var require_bool2=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/bool.js"(exports){"use strict";var Scalar=require_Scalar();
 function boolStringify({value:value3,source},ctx){const boolObj=value3?trueTag:falseTag;if(source&&boolObj.test.test(source))
 return source;return value3?ctx.options.trueStr:ctx.options.falseStr}var trueTag={identify:value3=>value3===true,default:true,
 tag:"tag:yaml.org,2002:bool",test:/^(?:Y|y|[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/,resolve:()=>new Scalar.Scalar(true),stringify:boolStringify};
@@ -13536,20 +13816,20 @@ int",test:/^[-+]?[0-9][0-9_]*$/,resolve:(str,_onError,opt)=>intResolve(str,0,10,
 var intHex={identify:intIdentify,default:true,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^[-+]?0x[0-9a-fA-F_]+$/,resolve:(str,_onError,opt)=>intResolve(
 str,2,16,opt),stringify:node2=>intStringify(node2,16,"0x")};exports.int=int3;exports.intBin=intBin;exports.intHex=intHex;
 exports.intOct=intOct}});var require_set=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/set.js"(exports){"use strict";var identity2=require_identity();
-var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSet=class _YAMLSet extends YAMLMap.YAMLMap{constructor(schema){
-super(schema);this.tag=_YAMLSet.tag}add(key){let pair;if(identity2.isPair(key))pair=key;else if(key&&typeof key==="objec\
-t"&&"key"in key&&"value"in key&&key.value===null)pair=new Pair.Pair(key.key,null);else pair=new Pair.Pair(key,null);const prev=YAMLMap.
+var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSet=class _YAMLSet extends YAMLMap.YAMLMap{constructor(schema5){
+super(schema5);this.tag=_YAMLSet.tag}add(key){let pair;if(identity2.isPair(key))pair=key;else if(key&&typeof key==="obje\
+ct"&&"key"in key&&"value"in key&&key.value===null)pair=new Pair.Pair(key.key,null);else pair=new Pair.Pair(key,null);const prev=YAMLMap.
 findPair(this.items,pair.key);if(!prev)this.items.push(pair)}get(key,keepPair){const pair=YAMLMap.findPair(this.items,key);
 return!keepPair&&identity2.isPair(pair)?identity2.isScalar(pair.key)?pair.key.value:pair.key:pair}set(key,value3){if(typeof value3!==
 "boolean")throw new Error(`Expected boolean value for set(key, value) in a YAML set, not ${typeof value3}`);const prev=YAMLMap.
 findPair(this.items,key);if(prev&&!value3){this.items.splice(this.items.indexOf(prev),1)}else if(!prev&&value3){this.items.
 push(new Pair.Pair(key))}}toJSON(_,ctx){return super.toJSON(_,ctx,Set)}toString(ctx,onComment,onChompKeep){if(!ctx)return JSON.
 stringify(this);if(this.hasAllNullValues(true))return super.toString(Object.assign({},ctx,{allNullValues:true}),onComment,
-onChompKeep);else throw new Error("Set items must all have null values")}static from(schema,iterable,ctx){const{replacer}=ctx;
-const set3=new this(schema);if(iterable&&Symbol.iterator in Object(iterable))for(let value3 of iterable){if(typeof replacer===
+onChompKeep);else throw new Error("Set items must all have null values")}static from(schema5,iterable,ctx){const{replacer}=ctx;
+const set3=new this(schema5);if(iterable&&Symbol.iterator in Object(iterable))for(let value3 of iterable){if(typeof replacer===
 "function")value3=replacer.call(iterable,value3,value3);set3.items.push(Pair.createPair(value3,null,ctx))}return set3}};
 YAMLSet.tag="tag:yaml.org,2002:set";var set2={collection:"map",identify:value3=>value3 instanceof Set,nodeClass:YAMLSet,
-default:false,tag:"tag:yaml.org,2002:set",createNode:(schema,iterable,ctx)=>YAMLSet.from(schema,iterable,ctx),resolve(map2,onError){
+default:false,tag:"tag:yaml.org,2002:set",createNode:(schema5,iterable,ctx)=>YAMLSet.from(schema5,iterable,ctx),resolve(map2,onError){
 if(identity2.isMap(map2)){if(map2.hasAllNullValues(true))return Object.assign(new YAMLSet,map2);else onError("Set items \
 must all have null values")}else onError("Expected a mapping for this tag");return map2}};exports.YAMLSet=YAMLSet;exports.
 set=set2}});var require_timestamp=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/timestamp.js"(exports){"use strict";var stringifyNumber=require_stringifyNumber();
@@ -13573,13 +13853,13 @@ map(Number);const millisec=match[7]?Number((match[7]+"00").substr(1,3)):0;let da
 exports.floatTime=floatTime;exports.intTime=intTime;exports.timestamp=timestamp}});var require_schema3=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/schema.js"(exports){"use strict";var map2=require_map();
 var _null4=require_null();var seq=require_seq();var string3=require_string();var binary=require_binary();var bool=require_bool2();
 var float=require_float2();var int3=require_int2();var merge4=require_merge();var omap=require_omap();var pairs=require_pairs();
-var set2=require_set();var timestamp=require_timestamp();var schema=[map2.map,seq.seq,string3.string,_null4.nullTag,bool.
+var set2=require_set();var timestamp=require_timestamp();var schema5=[map2.map,seq.seq,string3.string,_null4.nullTag,bool.
 trueTag,bool.falseTag,int3.intBin,int3.intOct,int3.int,int3.intHex,float.floatNaN,float.floatExp,float.float,binary.binary,
-merge4.merge,omap.omap,pairs.pairs,set2.set,timestamp.intTime,timestamp.floatTime,timestamp.timestamp];exports.schema=schema}});var require_tags=__commonJS({"node_modules/yaml/dist/schema/tags.js"(exports){"use strict";var map2=require_map();var _null4=require_null();
+merge4.merge,omap.omap,pairs.pairs,set2.set,timestamp.intTime,timestamp.floatTime,timestamp.timestamp];exports.schema=schema5}});var require_tags=__commonJS({"node_modules/yaml/dist/schema/tags.js"(exports){"use strict";var map2=require_map();var _null4=require_null();
 var seq=require_seq();var string3=require_string();var bool=require_bool();var float=require_float();var int3=require_int();
-var schema=require_schema();var schema$1=require_schema2();var binary=require_binary();var merge4=require_merge();var omap=require_omap();
+var schema5=require_schema();var schema$1=require_schema2();var binary=require_binary();var merge4=require_merge();var omap=require_omap();
 var pairs=require_pairs();var schema$2=require_schema3();var set2=require_set();var timestamp=require_timestamp();var schemas=new Map(
-[["core",schema.schema],["failsafe",[map2.map,seq.seq,string3.string]],["json",schema$1.schema],["yaml11",schema$2.schema],
+[["core",schema5.schema],["failsafe",[map2.map,seq.seq,string3.string]],["json",schema$1.schema],["yaml11",schema$2.schema],
 ["yaml-1.1",schema$2.schema]]);var tagsByName={binary:binary.binary,bool:bool.boolTag,float:float.float,floatExp:float.floatExp,
 floatNaN:float.floatNaN,floatTime:timestamp.floatTime,int:int3.int,intHex:int3.intHex,intOct:int3.intOct,intTime:timestamp.
 intTime,map:map2.map,merge:merge4.merge,null:_null4.nullTag,omap:omap.omap,pairs:pairs.pairs,seq:seq.seq,set:set2.set,timestamp:timestamp.
@@ -13595,14 +13875,14 @@ const tagObj=typeof tag==="string"?tagsByName[tag]:tag;if(!tagObj){const tagName
 tagsByName).map(key=>JSON.stringify(key)).join(", ");throw new Error(`Unknown custom tag ${tagName}; use one of ${keys}`)}
 if(!tags2.includes(tagObj))tags2.push(tagObj);return tags2},[])}exports.coreKnownTags=coreKnownTags;exports.getTags=getTags}});var require_Schema=__commonJS({"node_modules/yaml/dist/schema/Schema.js"(exports){"use strict";var identity2=require_identity();
 var map2=require_map();var seq=require_seq();var string3=require_string();var tags=require_tags();var sortMapEntriesByKey=(a2,b)=>a2.
-key<b.key?-1:a2.key>b.key?1:0;var Schema2=class _Schema{constructor({compat,customTags,merge:merge4,resolveKnownTags,schema,
+key<b.key?-1:a2.key>b.key?1:0;var Schema2=class _Schema{constructor({compat,customTags,merge:merge4,resolveKnownTags,schema:schema5,
 sortMapEntries,toStringDefaults}){this.compat=Array.isArray(compat)?tags.getTags(compat,"compat"):compat?tags.getTags(null,
-compat):null;this.name=typeof schema==="string"&&schema||"core";this.knownTags=resolveKnownTags?tags.coreKnownTags:{};this.
-tags=tags.getTags(customTags,this.name,merge4);this.toStringOptions=toStringDefaults??null;Object.defineProperty(this,identity2.
-MAP,{value:map2.map});Object.defineProperty(this,identity2.SCALAR,{value:string3.string});Object.defineProperty(this,identity2.
-SEQ,{value:seq.seq});this.sortMapEntries=typeof sortMapEntries==="function"?sortMapEntries:sortMapEntries===true?sortMapEntriesByKey:
-null}clone(){const copy=Object.create(_Schema.prototype,Object.getOwnPropertyDescriptors(this));copy.tags=this.tags.slice();
-return copy}};exports.Schema=Schema2}});var require_stringifyDocument=__commonJS({"node_modules/yaml/dist/stringify/stringifyDocument.js"(exports){"use strict";
+compat):null;this.name=typeof schema5==="string"&&schema5||"core";this.knownTags=resolveKnownTags?tags.coreKnownTags:{};
+this.tags=tags.getTags(customTags,this.name,merge4);this.toStringOptions=toStringDefaults??null;Object.defineProperty(this,
+identity2.MAP,{value:map2.map});Object.defineProperty(this,identity2.SCALAR,{value:string3.string});Object.defineProperty(
+this,identity2.SEQ,{value:seq.seq});this.sortMapEntries=typeof sortMapEntries==="function"?sortMapEntries:sortMapEntries===
+true?sortMapEntriesByKey:null}clone(){const copy=Object.create(_Schema.prototype,Object.getOwnPropertyDescriptors(this));
+copy.tags=this.tags.slice();return copy}};exports.Schema=Schema2}});var require_stringifyDocument=__commonJS({"node_modules/yaml/dist/stringify/stringifyDocument.js"(exports){"use strict";
 var identity2=require_identity();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();function stringifyDocument(doc,options){
 const lines=[];let hasDirectives=options.directives===true;if(options.directives!==false&&doc.directives){const dir=doc.
 directives.toString(doc);if(dir){lines.push(dir);hasDirectives=true}else if(doc.directives.docStart)hasDirectives=true}if(hasDirectives)
@@ -13910,14 +14190,14 @@ tag=ctx.schema[identity2.SCALAR];let scalar;try{const res=tag.resolve(value3,msg
 AILED",msg),ctx.options);scalar=identity2.isScalar(res)?res:new Scalar.Scalar(res)}catch(error3){const msg=error3 instanceof
 Error?error3.message:String(error3);onError(tagToken??token,"TAG_RESOLVE_FAILED",msg);scalar=new Scalar.Scalar(value3)}scalar.
 range=range2;scalar.source=value3;if(type)scalar.type=type;if(tagName)scalar.tag=tagName;if(tag.format)scalar.format=tag.
-format;if(comment)scalar.comment=comment;return scalar}function findScalarTagByName(schema,value3,tagName,tagToken,onError){
-if(tagName==="!")return schema[identity2.SCALAR];const matchWithTest=[];for(const tag of schema.tags){if(!tag.collection&&
+format;if(comment)scalar.comment=comment;return scalar}function findScalarTagByName(schema5,value3,tagName,tagToken,onError){
+if(tagName==="!")return schema5[identity2.SCALAR];const matchWithTest=[];for(const tag of schema5.tags){if(!tag.collection&&
 tag.tag===tagName){if(tag.default&&tag.test)matchWithTest.push(tag);else return tag}}for(const tag of matchWithTest)if(tag.
-test?.test(value3))return tag;const kt=schema.knownTags[tagName];if(kt&&!kt.collection){schema.tags.push(Object.assign({},
-kt,{default:false,test:void 0}));return kt}onError(tagToken,"TAG_RESOLVE_FAILED",`Unresolved tag: ${tagName}`,tagName!==
-"tag:yaml.org,2002:str");return schema[identity2.SCALAR]}function findScalarTagByTest({atKey,directives,schema},value3,token,onError){
-const tag=schema.tags.find(tag2=>(tag2.default===true||atKey&&tag2.default==="key")&&tag2.test?.test(value3))||schema[identity2.
-SCALAR];if(schema.compat){const compat=schema.compat.find(tag2=>tag2.default&&tag2.test?.test(value3))??schema[identity2.
+test?.test(value3))return tag;const kt=schema5.knownTags[tagName];if(kt&&!kt.collection){schema5.tags.push(Object.assign(
+{},kt,{default:false,test:void 0}));return kt}onError(tagToken,"TAG_RESOLVE_FAILED",`Unresolved tag: ${tagName}`,tagName!==
+"tag:yaml.org,2002:str");return schema5[identity2.SCALAR]}function findScalarTagByTest({atKey,directives,schema:schema5},value3,token,onError){
+const tag=schema5.tags.find(tag2=>(tag2.default===true||atKey&&tag2.default==="key")&&tag2.test?.test(value3))||schema5[identity2.
+SCALAR];if(schema5.compat){const compat=schema5.compat.find(tag2=>tag2.default&&tag2.test?.test(value3))??schema5[identity2.
 SCALAR];if(tag.tag!==compat.tag){const ts=directives.tagString(tag.tag);const cs=directives.tagString(compat.tag);const msg=`\
 Value may be parsed as either ${ts} or ${cs}`;onError(token,"TAG_RESOLVE_FAILED",msg,true)}}return tag}exports.composeScalar=
 composeScalar}});var require_util_empty_scalar_position=__commonJS({"node_modules/yaml/dist/compose/util-empty-scalar-position.js"(exports){
@@ -14784,9 +15064,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync4,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync5,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync4(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -16359,7 +16639,7 @@ value3))}function warning(message,properties2={}){issueCommand("warning",toComma
 message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text5=>text5){
 const hidden=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden.set(word2,
 clean);else if(looksLikeCredential(word2))hidden.set(word2,stead(word2))}const found2=[...hidden].sort(([one],[other])=>other.
-length-one.length);return text5=>found2.reduce((rest,[word2,shown2])=>rest.split(word2).join(shown2),text5)}function withoutPastedIn(problems,words7,{
+length-one.length);return text5=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text5)}function withoutPastedIn(problems,words7,{
 holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
 hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
 place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
@@ -16375,9 +16655,9 @@ address:redactAddress(change2.address,redactor),...redactLabel(change2,redactor)
 redactSentence),requests:change2.requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.redactName)})),
 fields:change2.fields.map(field2=>redactField(field2,redactor)),warnings:change2.warnings.map(warning4=>redactWarning(warning4,
 redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===null?null:redactNames(declaredAt,
-redactor.redactFile),apply:redactApply(apply,redactor)}}function redactApply({expected,before,...apply},redactor){let shown2;
+redactor.redactFile),apply:redactApply(apply,redactor)}}function redactApply({expected,before,...apply},redactor){let shown3;
 let shownBefore;return{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),
-get expected(){shown2??=redactFields(expected,redactor);return shown2},get before(){shownBefore??=redactFields(before,redactor);
+get expected(){shown3??=redactFields(expected,redactor);return shown3},get before(){shownBefore??=redactFields(before,redactor);
 return shownBefore}}}function redactLabel({label:label2},{redact}){return label2===void 0?{}:{label:redact(label2)}}function redactWarning({
 message,place:place2,places,...rest},redactor){const redacted=one=>redactNames(one,redactor.redactFile);return{...rest,message:redactor.
 redactSentence(message),...place2===void 0?{}:{place:redacted(place2)},...places===void 0?{}:{places:places.map(redacted)}}}
@@ -16386,14 +16666,14 @@ field2.after,redactor);const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=f
 (field2.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after)&&
 !same(field2.before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after,
 sensitive:field2.sensitive||hidden,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===
-void 0||holdsSensitive(drift.recorded))return{...drift&&{drift}};const shown2=redactValue(drift.recorded,redactor);const hidden=before!==
-void 0&&!holdsSensitive(before)&&same(shown2,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden?
-new Sensitive(null):shown2}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
+void 0||holdsSensitive(drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorded,redactor);const hidden=before!==
+void 0&&!holdsSensitive(before)&&same(shown3,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden?
+new Sensitive(null):shown3}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
 field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===fields3[name2])?fields3:redacted}function redactValue(value3,redactor){
 if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(
 item,redactor));return items.every((item,index)=>item===value3[index])?value3:items}if(!isMap(value3))return value3;let isSame3=true;
-const members3=[];const taken=new Set;for(const[key,member2]of Object.entries(value3)){const shown2=redactor.redactKey(key);
-let unique=shown2;for(let number4=2;taken.has(unique);number4+=1)unique=`${shown2} ${number4}`;taken.add(unique);const redacted=redactValue(
+const members3=[];const taken=new Set;for(const[key,member2]of Object.entries(value3)){const shown3=redactor.redactKey(key);
+let unique=shown3;for(let number4=2;taken.has(unique);number4+=1)unique=`${shown3} ${number4}`;taken.add(unique);const redacted=redactValue(
 member2,redactor);isSame3&&=unique===key&&redacted===member2;members3.push([unique,redacted])}return isSame3?value3:Object.
 fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].map(([address2,named6])=>[redactAddress(
 address2,redactor),named6.map(sample=>redactSample(sample,redactor))]))}function redactSample({name:name2,file,data:data3},redactor){
@@ -16502,11 +16782,11 @@ if(key!==ownKey)throw new TypeError("only approve() makes a plan that may be app
 freeze(this)}static is(thing){return typeof thing==="object"&&thing!==null&&#approved in thing&&thing.#approved}static of(plan,asked,key){
 return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}
 function refusalsOf(plan,maxDestructive){return[...stale.get(plan)??[],...refusals(plan,maxDestructive)]}function approve(plan,{
-maxDestructive,asked=0}){refuse(refusalsOf(plan,maxDestructive));return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown2,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
-throw new TypeError(`there is no ${format} of it`);return renderer(shown2,look2)}async function renderText(report2,format,shown2,look2){
-const rendering=await render3(report2,format,shown2,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
-xt`);return rendering.text}var asText=write=>(shown2,look2)=>({text:write(shown2,look2)});var asJson=make=>(shown2,look2)=>({
-json:make(shown2,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),samples:redactSamples(
+maxDestructive,asked=0}){refuse(refusalsOf(plan,maxDestructive));return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
+throw new TypeError(`there is no ${format} of it`);return renderer(shown3,look2)}async function renderText(report2,format,shown3,look2){
+const rendering=await render3(report2,format,shown3,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
+xt`);return rendering.text}var asText=write=>(shown3,look2)=>({text:write(shown3,look2)});var asJson=make=>(shown3,look2)=>({
+json:make(shown3,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),samples:redactSamples(
 samples,redactor)}),formats:{async text(){const{planText:planText3}=await Promise.resolve().then(()=>(init_text(),text_exports));
 return asText(({plan},look2)=>planText3(plan,look2))},async json(){const{planJson:planJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(({plan},look2)=>planJson2(plan,look2))},async markdown(){const{planMarkdown:planMarkdown2}=await Promise.resolve().then(()=>(init_markdown(),markdown_exports));
@@ -16682,8 +16962,8 @@ some(([field2,sent])=>{const was=before[field2];const got=answer[field2];return 
 return was!==void 0&&same(sent,was)||got===void 0||same(got,sent)});return reset&&obeyed?otherProfiles(used).find(({name:name2})=>traits5[name2].
 signs?.resets===true):void 0}function mayHarm({traits:traits5}){return Object.values(traits5).some(({unsafe})=>unsafe===
 true)}init_kinds();function namesOf(observed,state){const recorded2=Object.values(state.resources).flatMap(({kind,fields:fields3,
-left})=>[fields3,left?.fields??{}].flatMap(told4=>Object.entries(kindOf(kind).names?.(told4)??{})));const shown2=[...observed].
-flatMap(({names:names3={}})=>Object.entries(names3));return new Map([...recorded2,...shown2])}function withLabel(change2,live,names3){
+left})=>[fields3,left?.fields??{}].flatMap(told4=>Object.entries(kindOf(kind).names?.(told4)??{})));const shown3=[...observed].
+flatMap(({names:names3={}})=>Object.entries(names3));return new Map([...recorded2,...shown3])}function withLabel(change2,live,names3){
 const{kind,apply}=change2;const called2=live?.called??kindOf(kind).called?.(apply.before);const{label:label2}=labelled2(
 change2,called2,names3);return label2===void 0?change2:{...change2,label:label2}}function labelled2({kind:name2,address:address2,
 apply:{identity:identity2}},called2,names3){const label2=called2??names3.get(identity2[kindOf(name2).within??""]??"");return label2===
@@ -16705,8 +16985,8 @@ return change2;if(takesOver(change2)&&change2.destructions.length>0){return{...c
 change2,sorted))]}}if(!givesUp(change2)||succeeded.has(change2.kind))return change2;return{...change2,action:"blocked",requests:[],
 destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(change2,changes){const{kind,apply}=change2;
 const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told4=succession.holders(apply.before);if(told4!==
-void 0)return told4.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown2=changes.filter(other=>other!==
-change2&&other.kind===kind&&other.apply.before[succession.field]===true);return shown2.length===0?void 0:shown2.map(({address:address2})=>address2)}
+void 0)return told4.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown3=changes.filter(other=>other!==
+change2&&other.kind===kind&&other.apply.before[succession.field]===true);return shown3.length===0?void 0:shown3.map(({address:address2})=>address2)}
 function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change2){if(takesOver(change2))
 return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
@@ -16743,12 +17023,12 @@ httpStatus<300}init_fields();init_loss();init_json();init_values();init_fields()
 "different");return{different:off.map(sentenceOf),differing:off.map(({path})=>path),unverified:parts.filter(({verdict})=>verdict===
 "unknown").map(({path})=>path)}}function emptied(fields3,{before,expected},answer){return fields3.flatMap(field2=>{const got=answer[field2];
 if(got===void 0||field2 in expected||field2 in before||!isEmpty2(got))return[];return[`${field2} ${stringifyJson(got)}`]})}
-function isEmpty2(shown2){if(Array.isArray(shown2))return shown2.length===0;return shown2===null||isMap(shown2)&&Object.
-keys(shown2).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
+function isEmpty2(shown3){if(Array.isArray(shown3))return shown3.length===0;return shown3===null||isMap(shown3)&&Object.
+keys(shown3).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
 s ${brief(got??null,wanted)}`}function otherObject(identity2,answer){for(const part of["id","backend_id","type"]){const asked=identity2[part];
 const got=answer[part];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about \
-another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown2,other){if(holdsSensitive(
-shown2)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text5=stringifyJson(reveal(shown2));return text5.
+another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown3,other){if(holdsSensitive(
+shown3)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text5=stringifyJson(reveal(shown3));return text5.
 length<=BRIEF?text5:`${text5.slice(0,BRIEF)}\u2026 (${text5.length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
  back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing2={
 different:[],differing:[],unverified:[],lost:{},begun:false};const done2={...nothing2,verdict:"done",sentence:`was done,\
@@ -16768,14 +17048,14 @@ filter(({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost2,b
 {...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.length>0){return{...found2,
 verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part,kept:kept3})=>part.verdict==="different"&&
 !kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.
-map(({part})=>part.path).join(", ");const shown2=[...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="s\
+map(({part})=>part.path).join(", ");const shown3=[...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="s\
 ame"))}`]:[],...neither.length>0?[`neither as asked nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(
-lost2)}`]];return{...found2,verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown2.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){
+lost2)}`]];return{...found2,verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){
 const type=kind.fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part=>[part.path,
 part]));const since=new Map(before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part=>[part.
 path,part]));return contrast(type,field2,asked,now[field2]).map(part=>{const first=was.get(part.path);const changes=first===
-void 0?part.type.type!=="map":first.verdict!=="same";const shown2=since.get(part.path)?.verdict;const absent=shown2===void 0&&
-part.type.type==="map"&&before[field2]!==void 0;return{part,changes,kept:shown2==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+void 0?part.type.type!=="map":first.verdict!=="same";const shown3=since.get(part.path)?.verdict;const absent=shown3===void 0&&
+part.type.type==="map"&&before[field2]!==void 0;return{part,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_settle();init_fields();init_kinds();init_references();init_rules();init_problems();function stoppable(reader,signal){const goOn=()=>{if(signal?.aborted)throw interrupted()};const paged={...reader,
@@ -16790,8 +17070,8 @@ profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own4.lengt
 needed2);const shared2=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
 asked,shared2,lists);if(steps>0)progress.phase("Observing",steps);try{await settle([...asked.map(async({kind,own:own4})=>{
 const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own4,{...context3,limit:limited(
-step)});if(kind.listed==="own")progress.step();for(const[object3,shown2]of observed){const fields3=markSecrets(kind.fields,
-shownFields(kind,shown2.fields,profile));live.set(object3,{...shown2,fields:fields3})}}),...shared2.map(name2=>context3.
+step)});if(kind.listed==="own")progress.step();for(const[object3,shown3]of observed){const fields3=markSecrets(kind.fields,
+shownFields(kind,shown3.fields,profile));live.set(object3,{...shown3,fields:fields3})}}),...shared2.map(name2=>context3.
 list(name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(
 lists)}}function stepsOf(asked,needed2,held){const shared2=new Set(needed2);let steps=0;for(const{kind,own:own4}of asked){
 if(kind.listed===void 0)steps+=own4.length;else if(kind.listed==="own")steps+=1;else shared2.add(kind.listed)}return steps+
@@ -16820,7 +17100,7 @@ return{outcome:outcome3,sent,better:this.#better,suspected:this.#suspected}}get#
 profile)}async#send(change2,freshUntil){const{recorder,writer,profile}=this.#options;let attempts=0;let last={status:0,data:{}};
 for(const[index,request5]of change2.requests.entries()){const isLast=index===change2.requests.length-1;await recorder.sending(
 change2,request5,isLast);try{const answer=await writer.send(request5,index===0?freshUntil:void 0);attempts+=answer.attempts;
-const shown2=shownFields(this.#kind,answer.data,profile);last={status:answer.status,data:markSecrets(this.#kind.fields,shown2)};
+const shown3=shownFields(this.#kind,answer.data,profile);last={status:answer.status,data:markSecrets(this.#kind.fields,shown3)};
 if(!isLast)await recorder.answered(change2,answer.status,answer.attempts)}catch(failure2){if(failure2 instanceof Expired){
 if(failure2.failure===void 0)return{expired:true};const met=this.#failed(failure2.failure,attempts+failure2.failure.attempts,
 false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(!(failure2 instanceof ServerFailure))throw failure2;
@@ -16926,36 +17206,36 @@ try{await write()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError
 st":"not sent: the journal could not be written";throw failure2}}};function isSame(one,other){const path=({operation,params})=>operationPath(
 operation,params);return one.operation===other.operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof
 ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="not sent: the run ended early";init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){const change2=compareFields(
-given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;const shown2=field2=>live===
+given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;const shown3=field2=>live===
 void 0?void 0:liveValue(live,field2);const fields3=withDrift(change2.fields,kindOf(declared.kind).fields,recorded2?.left,
-shown2);return{...change2,fields:fields3}}function liveValue({exists,fields:fields3},field2){if(!exists)return null;return Object.
+shown3);return{...change2,fields:fields3}}function liveValue({exists,fields:fields3},field2){if(!exists)return null;return Object.
 hasOwn(fields3,field2)?fields3[field2]:void 0}function compareFields(given2){const input={...given2,live:knownSecrets(given2)};
 const{declared,live}=input;const kind=kindOf(declared.kind);const lost2=lostOf(kind,input);const restored=restoredFields(
-kind,lost2,input);const taken={...restored,...takenFields(declared.fields,kind.traits[input.profile.name])};const present3=presentObject(
-input);const resolution=kind.resolve?.(taken,{references:input.references,profile:input.profile,present:present3.fields,
-wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.fields,field2)});const{fields:resolved,troubles,confirmed}=resolution??
-{fields:taken,troubles:[],confirmed:[]};const known3=knowledge(input,present3);const before={...present3.fields,...withBack(
-kind,present3.fields,lost2)};const base2=baseChange(input,present3,before,known3.source(Object.keys(resolved)));const unfit=idTrouble(
-declared.identity,input.profile)??live?.trouble;if(unfit!==void 0)return{...base2,action:"blocked",reason:unfit};if(troubles.
-length>0)return{...base2,action:"blocked",reason:troubles.join("; ")};const wanted=wantedFields(kind,resolved,declared,before);
-const parts=Object.entries(wanted.fields).flatMap(([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,known3.
-now(field2)).map(part=>({field:field2,part})));const differing2=parts.filter(({part})=>part.verdict!=="same");const planInput={
-declared,present:present3,desired:wanted.fields,changed:new Set(differing2.map(({field:field2})=>field2)),profile:input.
-profile,references:input.references,accepted:input.accepted===true};const verdict=kind.decide?.(planInput);if(verdict!==
-void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base2,...decided,reason,warnings:warnings2}}
-const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return{...base2,action:"blocked",reason:gone};
-if(wanted.unknowable.length>0){return{...base2,action:"blocked",reason:unmergeable(kind,wanted.unknowable)}}if(differing2.
-length===0&&!(input.assert&&base2.observed==="recorded")){return{...base2,apply:{...base2.apply,expected:wanted.fields}}}
-const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??tooLarge(requests,input.profile);
-if(refused4!==void 0)return{...base2,action:"blocked",reason:refused4};if(Object.keys(expected).length===0){return{...base2,
-apply:{...base2.apply,expected:wanted.fields}}}const fields3=differing2.map(({field:field2,part})=>({...fieldChange(part),
-...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base2,action:"update",requests,fields:fields3,destructions:kind.
-destructions(fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),...updateWarnings(
-kind,live,parts.map(({part})=>part))],apply:{...base2.apply,expected}}}function lostOf(kind,{declared,live,recorded:recorded2,
-references}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};const lost2=stillLost(kind,
-recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){return mapValues(
-lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{declared,
-live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own4=back.filter(([field2])=>!Object.
+kind,lost2,input);const own4=takenFields(declared.fields,kind.traits[input.profile.name]);const taken={...restored,...own4};
+const present3=presentObject(input);const resolution=kind.resolve?.(taken,{references:input.references,profile:input.profile,
+present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.fields,field2)});const{fields:resolved,
+troubles,confirmed}=resolution??{fields:taken,troubles:[],confirmed:[]};const known3=knowledge(input,present3);const before={
+...present3.fields,...withBack(kind,present3.fields,lost2)};const base2=baseChange(input,present3,{before,observed:known3.
+source(Object.keys(resolved)),managed:Object.keys(own4)});const unfit=idTrouble(declared.identity,input.profile)??live?.
+trouble;if(unfit!==void 0)return{...base2,action:"blocked",reason:unfit};if(troubles.length>0)return{...base2,action:"bl\
+ocked",reason:troubles.join("; ")};const wanted=wantedFields(kind,resolved,declared,before);const parts=Object.entries(wanted.
+fields).flatMap(([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,known3.now(field2)).map(part=>({field:field2,
+part})));const differing2=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.
+fields,changed:new Set(differing2.map(({field:field2})=>field2)),profile:input.profile,references:input.references,accepted:input.
+accepted===true};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;
+return{...base2,...decided,reason,warnings:warnings2}}const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==
+void 0)return{...base2,action:"blocked",reason:gone};if(wanted.unknowable.length>0){return{...base2,action:"blocked",reason:unmergeable(
+kind,wanted.unknowable)}}if(differing2.length===0&&!(input.assert&&base2.observed==="recorded")){return{...base2,apply:{
+...base2.apply,expected:wanted.fields}}}const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??
+tooLarge(requests,input.profile);if(refused4!==void 0)return{...base2,action:"blocked",reason:refused4};if(Object.keys(expected).
+length===0){return{...base2,apply:{...base2.apply,expected:wanted.fields}}}const fields3=differing2.map(({field:field2,part})=>({
+...fieldChange(part),...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base2,action:"update",requests,fields:fields3,
+destructions:kind.destructions(fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),
+...updateWarnings(kind,live,parts.map(({part})=>part))],apply:{...base2.apply,expected}}}function lostOf(kind,{declared,
+live,recorded:recorded2,references}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};
+const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){
+return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{
+declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own4=back.filter(([field2])=>!Object.
 hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own4),kind.traits[profile.name])}function restoreWarnings(kind,run5,lost2,wanted){
 const back=Object.entries(lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
 isArray(part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(
@@ -16970,9 +17250,9 @@ limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...req
 0:requestSize(body2)));if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} byt\
 es, and the server takes ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({
 live,recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields3}=recorded2;return{...live,
-fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields3[name2]))}}function heldBack(shown2,recorded2){if(recorded2 instanceof
-HashedSecret){const plain3=!(shown2 instanceof Sensitive);return plain3&&recorded2.matches(reveal(shown2))?new Sensitive(
-reveal(shown2)):shown2}if(recorded2===void 0||!isMap(recorded2)||!isMap(shown2))return shown2;return mapValues(shown2,(member2,name2)=>heldBack(
+fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields3[name2]))}}function heldBack(shown3,recorded2){if(recorded2 instanceof
+HashedSecret){const plain3=!(shown3 instanceof Sensitive);return plain3&&recorded2.matches(reveal(shown3))?new Sensitive(
+reveal(shown3)):shown3}if(recorded2===void 0||!isMap(recorded2)||!isMap(shown3))return shown3;return mapValues(shown3,(member2,name2)=>heldBack(
 member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:void 0))}function presentObject({declared,live,recorded:recorded2}){
 return{exists:live?.exists,identity:{...declared.identity,...live?.identity},fields:live?.exists===false?{}:{...recorded2?.
 fields,...live?.fields},shown:live?.fields??{},asDeleted:live!==void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2===
@@ -16982,284 +17262,24 @@ declared},present3){const isLive=field2=>live!==void 0&&(Object.hasOwn(live.fiel
 if(isLive(field2))return live?.fields[field2]??null;return recorded2?.uncertain.has(field2)?void 0:present3.fields[field2]};
 const source=fields3=>{if(declared.generation!==void 0)return recorded2?.generation===void 0?"unknown":"recorded";if(fields3.
 some(field2=>!isLive(field2)&&now(field2)!==void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}
-function baseChange(input,present3,before,observed){const{declared,recorded:recorded2,address:address2,key}=input;return{
-address:address2,kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded2!==void 0?{recordedAt:recorded2.
-at}:{},destructions:[],requests:[],fields:[],warnings:[],reason:null,declaredAt:declaredPlace(declared),apply:{key,identity:present3.
-identity,expected:{},before,existed:present3.exists??null,managed:Object.keys(takenFields(declared.fields,kindOf(declared.
-kind).traits[input.profile.name])),...declared.generation===void 0?{}:{generation:declared.generation},...declared.generation===
-void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generation}}}}function wantedFields(kind,fields3,declared,present3){
-const wanted={};const unknowable=[];for(const[field2,asked]of Object.entries(fields3)){const type=kind.fields[field2]??value;
-const whole3=desired(type,asked,present3[field2],declared.whole.includes(field2));if(whole3!==void 0)wanted[field2]=whole3;else if(typeof asked===
-"object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields3){
-const names3=fields3.join(" and ");return`the present value of ${names3} isn't known, so what the manifest says can't be\
- merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields3.join(", ")}]" the mani\
-fest's value becomes the whole value`}function fieldChange(part){const{path,type,wanted,got}=part;const sensitive=isSecret(
-type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,
-before:got,after:asItWillBe(part),sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];
-if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; it is asked to ta\
-ke it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.
-push({code:"unknown-set",message:`the present ${path} aren't known: what is there and not in the manifest will be lost`})}
-return warnings}function declaredPlace({place:{file,inProject,line}}){return{file,line,...inProject===void 0?{}:{inProject}}}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);
-return email3===void 0||template2.absent?[]:[{template:template2,email:email3}]})}init_kinds();init_dist2();init_dist2();var named3={aqua:"00ffff",black:"000000",blue:"0000ff",fuchsia:"ff00ff",gray:"808080",green:"008000",grey:"\
-808080",lime:"00ff00",maroon:"800000",navy:"000080",olive:"808000",orange:"ffa500",purple:"800080",red:"ff0000",silver:"\
-c0c0c0",teal:"008080",white:"ffffff",yellow:"ffff00"};function colorOf(value3){const tokens=value3.filter(([type])=>type!==
-u.Whitespace&&type!==u.Comment);const[first]=tokens;if(first===void 0)return void 0;if(tokens.length===1&&first[0]===u.Hash)
-return hex(first[4].value);if(tokens.length===1&&first[0]===u.Ident)return plainColor(first[4].value);return first[0]===
-u.Function?called(first[4].value.toLowerCase(),tokens.slice(1)):void 0}function plainColor(text5){const name2=text5.trim().
-toLowerCase();if(/^#[0-9a-f]{6}$/.test(name2))return hex(name2.slice(1));return Object.hasOwn(named3,name2)?hex(named3[name2]??
-""):void 0}function hex(digits){if(!/^(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(digits))return void 0;
-const size2=digits.length<6?1:2;const part=index=>{const one=digits.slice(index*size2,(index+1)*size2);return Number.parseInt(
-size2===1?one+one:one,16)};const solid=digits.length%3===0||part(3)===255;return solid?{red:part(0),green:part(1),blue:part(
-2)}:void 0}var functions={rgb:ofRgb,rgba:ofRgb,hsl:ofHsl,hsla:ofHsl,hwb:ofHwb};function called(name2,tokens){const of=Object.
-hasOwn(functions,name2)?functions[name2]:void 0;if(of===void 0||tokens.at(-1)?.[0]!==u.CloseParen)return void 0;const parts=[];
-for(const token of tokens.slice(0,-1)){if(token[0]===u.Number)parts.push({value:token[4].value,unit:""});else if(token[0]===
-u.Percentage)parts.push({value:token[4].value,unit:"%"});else if(token[0]===u.Dimension)parts.push({value:token[4].value,
-unit:token[4].unit.toLowerCase()});else if(token[0]!==u.Comma&&!(token[0]===u.Delim&&token[4].value==="/"))return void 0}
-const[alpha={value:1,unit:""},...more]=parts.slice(3);const isSolid=alpha.value===(alpha.unit==="%"?100:1);return parts.
-length<3||more.length>0||!isSolid?void 0:of(parts)}function ofRgb(parts){const shares2=parts.slice(0,3).map(({value:value3,
-unit:unit2})=>share(value3,unit2==="%"?100:255));const[unit,...others]=parts.slice(0,3).map(part=>part.unit);return others.
-some(other=>other!==unit)||unit!==""&&unit!=="%"?void 0:colorOfShares(shares2)}function ofHsl([hue,saturation,lightness]){
-const turn=turnOf(hue);const[s2,l2]=[percentage(saturation),percentage(lightness)];if(turn===void 0||s2===void 0||l2===void 0)
-return void 0;return colorOfShares([0,8,4].map(n2=>{const k=(n2+turn*12)%12;return l2-s2*Math.min(l2,1-l2)*Math.max(-1,Math.
-min(k-3,9-k,1))}))}function ofHwb([hue,whiteness,blackness]){const[w,b]=[percentage(whiteness),percentage(blackness)];const pure=ofHsl(
-[hue,{value:100,unit:"%"},{value:50,unit:"%"}].filter(part=>part!==void 0));if(pure===void 0||w===void 0||b===void 0)return void 0;
-if(w+b>=1)return colorOfShares([w,w,w].map(one=>one/(w+b)));return colorOfShares([pure.red,pure.green,pure.blue].map(one=>one/
-255*(1-w-b)+w))}var turns={"":360,deg:360,grad:400,rad:2*Math.PI,turn:1};function turnOf(angle){const whole3=angle===void 0?
-void 0:turns[angle.unit];if(angle===void 0||whole3===void 0||!Number.isFinite(angle.value))return void 0;const turn=angle.
-value/whole3;return turn-Math.floor(turn)}function percentage(part){return part===void 0||part.unit!==""&&part.unit!=="%"?
-void 0:share(part.value,100)}function share(value3,whole3){return Math.min(1,Math.max(0,value3/whole3))}function colorOfShares(shares2){
-const[red=0,green=0,blue=0]=shares2.map(one=>Math.round(one*255));return{red,green,blue}}function contrast2(one,other){const[
-low=0,high=0]=[luminance(one),luminance(other)].sort((a2,b)=>a2-b);return(high+.05)/(low+.05)}function luminance({red,green,
-blue}){const[r2=0,g=0,b=0]=[red,green,blue].map(part=>{const share2=part/255;return share2<=.04045?share2/12.92:((share2+
-.055)/1.055)**2.4});return .2126*r2+.7152*g+.0722*b}function shownColor({red,green,blue}){return`#${[red,green,blue].map(
-part=>Math.round(part).toString(16).padStart(2,"0")).join("")}`}init_tree();var unsure="unsure";var Cascade=class{#ruled=new Map;#inline;constructor({rules,inline:inline2}){this.#inline=
-inline2;rules.forEach((rule,index)=>void this.#add(rule,index))}#add({selector,inside:inside2,declarations:declarations2},index){
-const around=inside2.at(-1);if(selector===null||around?.name.endsWith("keyframes"))return;if(around?.name==="media"&&says(
-around.prelude,"dark"))return;const{look:look2,important}=lookOf(declarations2);const said2=Object.keys(look2);if(said2.
-length===0)return;for(const{name:name2,exact}of targets(selector)){const ruled=this.#ruled.get(name2)??{look:{},order:{},
-important:new Set};this.#ruled.set(name2,ruled);for(const property2 of said2){const sure=exact&&inside2.length===0&&!important.
-has(property2);put2(ruled.look,property2,sure&&ruled.look[property2]!==unsure?look2:vague);ruled.order[property2]=index;
-if(important.has(property2))ruled.important.add(property2)}}}of(element){const classes=attribute(element,"class")??"";const style=attribute(
-element,"style")??"";if(`${classes} ${style}`.includes("{{"))return{...vague};const id=attribute(element,"id");const named6=[
-...new Set(classes.split(/\s+/))].flatMap(one=>this.#ruled.get(`.${one}`)??[]);const others=["*",element.tagName,...id===
-void 0?[]:[`#${id}`]];const[every,tag,single]=others.map(name2=>this.#ruled.get(name2));const own4=lookOf(this.#inline.get(
-element)??[]).look;const look2=ofAttributes(element);for(const property2 of Object.keys(vague)){const last=named6.filter(
-one=>one.look[property2]!==void 0).reduce((found2,one)=>(found2?.order[property2]??-1)>(one.order[property2]??-1)?found2:
-one,void 0);const ruled=[every,tag,last,single,...named6].filter(one=>one!==void 0);for(const one of[every,tag,last,single])
-if(one!==void 0)put2(look2,property2,one.look);if(ruled.some(one=>one.look[property2]===unsure))put2(look2,property2,vague);
-put2(look2,property2,own4);if(ruled.some(({important})=>important.has(property2)))put2(look2,property2,vague)}return look2}};
-var vague={color:unsure,background:unsure,size:unsure,bold:unsure,hidden:unsure};function put2(look2,property2,from){const value3=from[property2];
-if(value3!==void 0)look2[property2]=value3}function ofAttributes(element){const{tagName}=element;const look2={};const background=attribute(
-element,"bgcolor");if(background!==void 0)look2.background=plainColor(background)??unsure;if(attribute(element,"backgrou\
-nd")!==void 0)look2.background=unsure;const color=attribute(element,tagName==="font"?"color":"text");if(color!==void 0&&
-(tagName==="font"||tagName==="body"))look2.color=plainColor(color)??unsure;if(attribute(element,"hidden")!==void 0)look2.
-hidden=true;return look2}function lookOf(declarations2){const look2={};const important=new Set;for(const{name:name2,value:value3}of declarations2){
-const said2=saidBy(name2,value3);Object.assign(look2,said2);if(says(value3,"important"))for(const one of Object.keys(said2))
-important.add(one)}return{look:look2,important}}function saidBy(name2,marked){const value3=withoutMark(marked);const word2=wordOf(
-value3);switch(name2){case"color":return{color:word2==="inherit"?"inherit":colorOf(value3)??unsure};case"background":case"\
-background-color":return{background:word2==="none"||word2==="transparent"?"none":colorOf(value3)??unsure};case"backgroun\
-d-image":case"filter":case"mix-blend-mode":return word2==="none"||word2==="normal"?{}:{background:unsure};case"position":
-return word2==="absolute"||word2==="fixed"?{background:unsure}:{};case"opacity":return numberOf(value3)===1?{}:numberOf(
-value3)===0?{hidden:true}:{color:unsure};case"font-size":return{size:sizeOf2(value3)};case"font":return{size:unsure,bold:unsure};case"\
-font-weight":{const weight2=numberOf(value3);if(weight2!==void 0)return{bold:weight2>=700};return{bold:word2==="bold"?true:
-word2==="normal"?false:unsure}}case"display":return{hidden:word2==="none"};case"visibility":return{hidden:word2==="hidde\
-n"};case"max-height":return numberOf(value3)===0?{hidden:true}:{};case"mso-hide":return{hidden:true};case"all":return{...vague};default:
-return{}}}function withoutMark(value3){const mark=value3.findIndex(token=>token[0]===u.Delim&&token[4].value==="!");return mark<
-0?value3:value3.slice(0,mark)}function says(tokens,word2){return tokens.some(token=>token[0]===u.Ident&&token[4].value.toLowerCase()===
-word2)}function filled2(value3){return value3.filter(([type])=>type!==u.Whitespace&&type!==u.Comment)}function wordOf(value3){
-const[only2,...more]=filled2(value3);return only2?.[0]===u.Ident&&more.length===0?only2[4].value.toLowerCase():void 0}function numberOf(value3){
-const[only2,...more]=filled2(value3);if(more.length>0)return void 0;if(only2?.[0]===u.Number)return only2[4].value;return only2?.[0]===
-u.Dimension&&only2[4].value===0?0:void 0}var pixels={px:1,pt:4/3};function sizeOf2(value3){const[only2,...more]=filled2(
-value3);if(more.length>0)return unsure;if(only2?.[0]===u.Number&&only2[4].value===0)return 0;const scale=only2?.[0]===u.
-Dimension?pixels[only2[4].unit.toLowerCase()]:void 0;return only2?.[0]===u.Dimension&&scale!==void 0?only2[4].value*scale:
-unsure}function targets(selector){const found2=[];let part=new Part;let exact=true;let next=false;const end=()=>{if(!part.
-fleeting)found2.push({name:part.name(),exact:exact&&part.exact});part=new Part;exact=true;next=false};let open9=0;for(const token of selector){
-const[type]=token;if(type===u.Comment)continue;if(open9>0){if(brackets.close.includes(type))open9-=1;else if(brackets.open.
-includes(type))open9+=1}else if(type===u.Comma)end();else if(type===u.Whitespace||type===u.Delim&&">+~|".includes(token[4].
-value)){next=!part.empty}else{if(next){part=new Part;exact=false;next=false}if(brackets.open.includes(type))open9+=1;part.
-add(token)}}end();return found2}var brackets={open:[u.Function,u.OpenParen,u.OpenSquare],close:[u.CloseParen,u.CloseSquare]};
-var Part=class{#names=[];#before;#others=false;fleeting=false;add(token){const before=this.#before;this.#before=token;if(token[0]===
-u.Hash)this.#names.push(`#${token[4].value}`);else if(token[0]===u.Delim){if(token[4].value==="*")this.#names.push("*");else if(token[4].
-value!==".")this.#others=true}else if(token[0]!==u.Ident)this.#others=true;else if(before?.[0]===u.Colon){if(/^(?:hover|active|focus|focus-\w+|target)$/i.
-test(token[4].value))this.fleeting=true}else if(before?.[0]===u.Delim)this.#names.push(`.${token[4].value}`);else this.#names.
-push(token[4].value.toLowerCase())}get empty(){return this.#before===void 0}get exact(){return this.#names.length===1&&!this.#others}name(){
-const by=sign=>this.#names.find(one=>one.startsWith(sign));return by("#")??by(".")??this.#names[0]??"*"}};init_tree();var start={color:void 0,background:void 0,size:16,bold:false};function faintTextIn({document:document2},styles2){
-const cascade=new Cascade(styles2);const found2=new Map;const walk=(element,around)=>{if(unseen.has(element.tagName))return;
-const look2=cascade.of(element);if(look2.hidden===true||look2.hidden===unsure)return;const state=stateOf(element,look2,around);
-if(typeof state.size==="number"&&state.size<4)return;for(const child of element.childNodes){if("tagName"in child)walk(child,
-state);else if("value"in child&&hasText(child.value))judge2(element,state,found2)}};for(const child of document2.childNodes)
-if("tagName"in child)walk(child,start);return[...found2.values()]}var unseen=new Set(["head","script","style","title","t\
-emplate","noscript","svg","math","select"]);var ownColors=new Set(["mark","button","input","textarea"]);var large=new Set(
-["h1","h2"]);var bold=new Set(["b","strong","th","h1","h2","h3","h4","h5","h6"]);function stateOf(element,look2,around){
-const{tagName:tag}=element;const own4=ownColors.has(tag);const isLink=tag==="a"&&attribute(element,"href")!==void 0;const{
-color=own4||isLink?unsure:"inherit",background=own4?unsure:"none"}=look2;return{color:color==="inherit"?around.color:color,
-background:background==="none"?around.background:background,size:look2.size??(large.has(tag)?24:tag==="h3"?18.72:around.
-size),bold:look2.bold??(bold.has(tag)||around.bold)}}function judge2(element,{color,background,size:size2,bold:bold2},found2){
-if(color===void 0||background===void 0||color===unsure||background===unsure)return;const isLarge=size2===unsure||size2>=
-24||size2>=18.66&&bold2!==false;const needed2=isLarge?3:4.5;const ratio=contrast2(color,background);if(ratio>=needed2)return;
-const names3={color:shownColor(color),background:shownColor(background)};const key=`${names3.color} ${names3.background}\
- ${needed2}`;const one=found2.get(key)??{...names3,ratio:Math.floor(ratio*10)/10,needed:needed2,times:0,at:[]};found2.set(
-key,one);one.times+=1;const spot=spotOf(element);if(spot!==void 0)one.at.push(spot)}function hasText(text5){return/\S/.test(
-text5.replace(/\{\{[#^/!][^{}]*\}\}/g,""))}init_dist2();init_styles();init_tree();function stylesOf({elements:elements2},body2){const rules=[];const atRules=[];const inline2=new Map;
-for(const element of elements2){const style=attribute(element,"style");if(style!==void 0){const at3=spotOf(element,"styl\
-e");inline2.set(element,new Reader(style,()=>at3).declarations())}if(element.tagName!=="style")continue;for(const{sourceCodeLocation:where}of element.
-childNodes){if(where===void 0||where===null)continue;const{startOffset,endOffset}=where;const reader=new Reader(body2.slice(
-startOffset,endOffset),(start3,end)=>({start:startOffset+start3,end:startOffset+end}));reader.sheet(rules,atRules)}}return{
-rules,atRules,inline:inline2}}var nesting=new Set([u.Function,u.OpenParen,u.OpenSquare]);var closing2=new Set([u.CloseParen,
-u.CloseSquare]);var blank=new Set([u.Whitespace,u.Comment]);var groups=/^(?:media|supports|layer|container|scope|document|(?:-\w+-)?keyframes)$/;
-var Reader=class{#tokens;#place;#at=0;constructor(css,place2){this.#tokens=tokensOf(css);this.#place=place2}declarations(){
-const found2=[];while(this.#type()!==u.EOF){const one=this.#declaration(this.#until(u.Semicolon));if(one!==void 0)found2.
-push(one);this.#at+=1}return found2}sheet(rules,atRules){const blocks=[{rule:null,inside:[]}];for(;;){const block2=blocks.
-at(-1);const token=this.#tokens[this.#at];if(block2===void 0||token===void 0||token[0]===u.EOF)return;if(token[0]===u.CloseCurly){
-if(blocks.length>1)blocks.pop();this.#at+=1}else if(blank.has(token[0])||[u.CDO,u.CDC,u.Semicolon].includes(token[0])){this.#at+=
-1}else if(token[0]===u.AtKeyword){this.#at+=1;const prelude2=trimmed(this.#until(u.Semicolon,u.OpenCurly,u.CloseCurly));
-const end=prelude2.at(-1)?.[3]??token[3];const rule={name:token[4].value.toLowerCase(),prelude:prelude2,at:this.#place(token[2],
-end+1)};atRules.push(rule);if(this.#type()!==u.OpenCurly)continue;const inside2=block2.inside.length<8?[...block2.inside,
-rule]:block2.inside;blocks.push(groups.test(rule.name)?{rule:null,inside:inside2}:this.#rule(null,inside2,rules));this.#at+=
-1}else if(block2.rule===null){const selector=trimmed(this.#until(u.OpenCurly,u.CloseCurly));if(this.#type()!==u.OpenCurly)
-continue;blocks.push(this.#rule(selector,block2.inside,rules));this.#at+=1}else{const tokens=this.#until(u.Semicolon,u.OpenCurly,
-u.CloseCurly);if(this.#type()===u.OpenCurly){blocks.push(this.#rule(null,block2.inside,rules));this.#at+=1;continue}const one=this.#declaration(
-tokens);if(one!==void 0)block2.rule.declarations.push(one)}}}#rule(selector,inside2,rules){const[first,last]=[selector?.[0],
-selector?.at(-1)];const at3=first===void 0||last===void 0?void 0:this.#place(first[2],last[3]+1);const rule={selector,inside:inside2,
-declarations:[],at:at3};rules.push(rule);return{rule,inside:inside2}}#declaration(tokens){const all=trimmed(tokens);const[
-name2]=all;const colon=all.findIndex(([type])=>type===u.Colon);if(name2?.[0]!==u.Ident||colon<1||trimmed(all.slice(1,colon)).
-length>0)return void 0;const value3=trimmed(all.slice(colon+1));const end=value3.at(-1)?.[3]??name2[3];return{name:name2[4].
-value.toLowerCase(),value:value3,at:this.#place(name2[2],end+1)}}#type(){return this.#tokens[this.#at]?.[0]??u.EOF}#until(...ends2){
-const start3=this.#at;let open9=0;for(;this.#type()!==u.EOF;this.#at+=1){const type=this.#type();if(open9===0&&ends2.includes(
-type))break;if(nesting.has(type))open9+=1;else if(closing2.has(type))open9=Math.max(0,open9-1)}return this.#tokens.slice(
-start3,this.#at)}};function trimmed(tokens){let from=0;let to=tokens.length;while(from<to&&blank.has(tokens[from]?.[0]??
-u.EOF))from+=1;while(to>from&&blank.has(tokens[to-1]?.[0]??u.EOF))to-=1;return tokens.slice(from,to)}init_dist2();init_dist2();init_tree();var OptionalFonts=class{#parts;constructor(tree,styles2){const parts=conditionalParts(tree);this.#parts=
-parts.length>0&&eachFallsBack(styles2)?parts:[]}loads(element){return element.tagName==="link"&&isFont(attribute(element,
-"href")??"")&&this.#holds(spotOf(element))}imports({name:name2,prelude:prelude2,at:at3}){return(name2==="font-face"||name2===
-"import"&&isFont(addressIn(prelude2)))&&this.#holds(at3)}#holds(at3){return at3!==void 0&&this.#parts.some(({start:start3,
-end})=>start3<=at3.start&&at3.end<=end)}};var partsAtMost=20;function conditionalParts({document:document2}){const parts=[];
-let start3;const walk=parent=>{for(const node2 of parent.childNodes){if("childNodes"in node2)walk(node2);if(node2.nodeName!==
-"#comment"||!("data"in node2))continue;const where=node2.sourceCodeLocation;if(where===void 0||where===null)continue;if(/^\[if\s[^\]]{0,100}\]><!/i.
-test(node2.data))start3=where.endOffset;else if(/^<!\[endif\]/i.test(node2.data)&&start3!==void 0){if(parts.length<partsAtMost)
-parts.push({start:start3,end:where.startOffset});start3=void 0}}};walk(document2);return parts}function isFont(address2){
-return address2.length<2e3&&/font|typekit/i.test(address2)}function addressIn(prelude2){for(const token of prelude2){if(token[0]===
-u.URL||token[0]===u.String)return token[4].value}return""}var everywhere=new Set(["serif","sans-serif","monospace","curs\
-ive","fantasy","system-ui","inherit","initial"]);function eachFallsBack({rules,inline:inline2}){return[...rules.map(({declarations:declarations2})=>declarations2),
-...inline2.values()].every(declarations2=>declarations2.every(fallsBack))}function fallsBack({name:name2,value:value3}){
-if(name2!=="font-family"&&name2!=="font")return true;return value3.some(token=>token[0]===u.Comma||token[0]===u.Ident&&everywhere.
-has(token[4].value.toLowerCase()))}init_tree();function unsupportedIn(tree,styles2,support){const found2=new Map;const use=(sign,at3)=>{const unsupported2=support.
-get(sign);if(unsupported2===void 0)return;const used=found2.get(unsupported2)??{times:0,at:[]};found2.set(unsupported2,used);
-used.times+=1;if(at3!==void 0)used.at.push(at3)};const fonts=new OptionalFonts(tree,styles2);for(const element of tree.elements){
-if(spotOf(element)!==void 0&&!fonts.loads(element))inElement(element,use)}for(const rule of styles2.atRules){if(fonts.imports(
-rule))continue;const{name:name2,prelude:prelude2,at:at3}=rule;use(`@${name2}`,at3);for(const token of prelude2)if(token[0]===
-u.Ident)use(`m${token[4].value.toLowerCase()}`,at3)}for(const{selector,declarations:declarations2,at:at3}of styles2.rules){
-inSelector(selector??[],at3,use);for(const one of declarations2)inDeclaration(one,use)}for(const declarations2 of styles2.
-inline.values())for(const one of declarations2)inDeclaration(one,use);return[...found2].map(([unsupported2,used])=>({...unsupported2,
-...used})).sort((a2,b)=>(a2.at[0]?.start??0)-(b.at[0]?.start??0))}function inElement(element,use){const{tagName:tag,attrs}=element;
-use(`e${tag}`,spotOf(element));const type=attribute(element,"type")?.toLowerCase();if(type!==void 0)use(`e${tag}[${type}\
-]`,spotOf(element));for(const{name:name2,value:value3}of attrs){use(`a${name2}`,spotOf(element,name2));if(name2==="href"&&
-/^#./.test(value3))use("l#",spotOf(element,name2));if(name2==="href"&&/^mailto:/i.test(value3))use("lmailto",spotOf(element,
-name2));if(name2==="src"&&tag==="img")for(const kind of kindsOf(value3))use(`i${kind}`,spotOf(element,name2))}}function kindsOf(address2){
-const data3=/^data:image\/([\w+.-]{1,20})/i.exec(address2.slice(0,100))?.[1];if(data3!==void 0)return[data3.toLowerCase(),
-"base64"];const path=address2.length>2e3?"":address2.split(/[?#]/,1)[0]??"";const ending=/\.(\w{2,5})$/.exec(path)?.[1];
-return ending===void 0?[]:[ending.toLowerCase()]}function inDeclaration({name:name2,value:value3,at:at3},use){use(`p${name2}`,
-at3);for(const token of value3){switch(token[0]){case u.Function:use(`f${token[4].value.toLowerCase()}`,at3);break;case u.
-Dimension:use(`u${token[4].unit.toLowerCase()}`,at3);break;case u.Percentage:use("u%",at3);break;case u.Ident:{const word2=token[4].
-value.toLowerCase();use(`k${word2}`,at3);use(`v${name2}:${word2}`,at3);if(word2==="important")use("!important",at3);break}default:}}}
-var combinators={">":"s>","+":"s+","~":"s~"};var olderElements=new Set(["after","before","first-letter","first-line"]);function inSelector(tokens,at3,use){
-let before;let chained=false;let inAttribute=false;tokens.forEach((token,index)=>{if(token[0]===u.CloseSquare)inAttribute=
-false;if(inAttribute)return;const sign=token[0]===u.Delim?token[4].value:"";switch(token[0]){case u.Comma:use("s,",at3);
-break;case u.Hash:use("s#",at3);break;case u.OpenSquare:use("s[",at3);inAttribute=true;break;case u.Ident:case u.Function:{
-const name2=token[4].value.toLowerCase();const wasDot=before?.[0]===u.Delim&&before[4].value===".";if(before?.[0]===u.Colon){
-const element=tokens[index-2]?.[0]===u.Colon||olderElements.has(name2);use(`${element?"::":":"}${name2}`,at3)}else if(wasDot){
-use("s.",at3);if(chained)use("s..",at3);chained=true}else if(token[0]===u.Ident)use("stype",at3);break}case u.Whitespace:
-if(isCompound(before)&&isCompound(tokens[index+1]))use("s ",at3);break;case u.Delim:if(sign==="*")use("s*",at3);else use(
-combinators[sign]??"",at3);break;default:}if(token[0]===u.Whitespace||token[0]===u.Comma||sign in combinators)chained=false;
-before=token})}function isCompound(token){if(token===void 0)return false;if(token[0]===u.Delim)return".*".includes(token[4].
-value);return token[0]!==u.Comma&&token[0]!==u.Comment}init_tree();function inspectHtml({elements:elements2}){return{active:elements2.flatMap(activeParts),charsets:elements2.flatMap(
-element=>{const text5=charsetOf(element);return text5===void 0?[]:[{text:text5,at:spotOf(element)}]}),imagesWithoutAlt:elements2.
-filter(element=>isImage(element)&&attribute(element,"alt")===void 0).map(element=>({text:attribute(element,"src")??"",at:spotOf(
-element)})),insecure:elements2.flatMap(insecureParts),head:elements2.flatMap(element=>element.tagName==="head"?spotOf(element)??
-[]:[])[0]}}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(element,"ty\
-pe")?.trim().toLowerCase()==="image"}var embedding=new Set(["iframe","object","embed","applet","frame","portal"]);var dataBlock2=/^application\/(ld\+)?json$/i;
-var addressAttributes=new Set(["href","src","action","formaction","data","background","poster"]);function activeParts(element){
-const found2=[];const add=(text5,name2)=>found2.push({text:text5,at:spotOf(element,name2)});const tag=element.tagName;if(tag===
-"script"&&!dataBlock2.test(attribute(element,"type")?.trim()??""))add("<script>");if(embedding.has(tag))add(`<${tag}>`);
-for(const{name:name2,value:value3}of element.attrs){if(/^on[a-z]+$/.test(name2))add(`${name2}=`,name2);if(addressAttributes.
-has(name2)&&/^(javascript|vbscript|data:text\/html)/i.test(address(value3))){add(`${name2}="${address(value3).split(":",
-1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.
-has(name2)&&/^http:/i.test(address(value3))?[{text:value3.trim(),at:spotOf(element,name2)}]:[])}function address(value3){
-return value3.replace(/[\u0000-\u0020]/g,"")}function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(
-element,"charset");if(direct!==void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!==
-"content-type")return void 0;return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.
-toLowerCase()}init_limits2();init_tree();var namedAtMost2=5;function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join("\
-, ")}${more>0?` and ${more} more`:""}`}function short2(text5){return text5.length>80?`${text5.slice(0,79)}\u2026`:text5}var clippedBytes=102*1024;function htmlFindings(body2,support){const tree=parseBody(body2,{located:true});const size2=clipped(
-body2);if(!("refused"in tree)){const[active,...others]=treeFindings(tree,body2,support);return[...active??[],...size2,...others.
-flat()]}if(body2.length>limits.bodyCharacters)return size2;const message=`the html body is ${tree.refused}, so nothing e\
-lse is said about it`;return[{code:"html-nesting",message,at:[]},...size2]}function clipped(body2){const bytes=Buffer.byteLength(
-body2);if(bytes<=clippedBytes)return[];const size2=(bytes/1024).toFixed(1);const message=`the html body has ${size2} KB,\
- and mail clients clip what is longer than 102 KB`;const start3=Buffer.from(body2).subarray(0,clippedBytes).toString().replace(
-/\uFFFD$/,"").length;return[{code:"html-too-large",message,at:[{start:start3,end:start3+1}]}]}function treeFindings(tree,body2,support){
-const{active,charsets,imagesWithoutAlt,insecure,head}=inspectHtml(tree);const styles2=stylesOf(tree,body2);return[told("\
-html-script",active,what=>`the html body has ${what}, which mail clients remove or distrust`),charset(charsets,head),withoutAlt(
-imagesWithoutAlt),faint(faintTextIn(tree,styles2)),support===void 0?[]:unsupported(unsupportedIn(tree,styles2,support)),
-told("insecure-link",insecure,what=>`the html body leads to ${what} without https`)]}function told(code2,found2,message){
-if(found2.length===0)return[];const texts2=new Set(found2.map(({text:text5})=>text5));return[{code:code2,message:message(
-some([...texts2].map(short2))),at:spotsOf(found2)}]}function spotsOf(found2){return found2.flatMap(({at:at3})=>at3??[])}
-function charset(charsets,head){if(charsets.length===0){const message='the html body declares no character set: <meta ch\
-arset="utf-8"> is missing';return[{code:"html-charset",message,at:head===void 0?[]:[head]}]}const foreign2=charsets.filter(
-({text:text5})=>!["utf-8","utf8"].includes(text5));return told("html-charset",foreign2,what=>`the html body says that it\
- is ${what}, and it is sent as UTF-8`)}function withoutAlt(images){if(images.length===0)return[];const many=images.length===
-1?"1 image without alt text":`${images.length} images without alt text`;const sources=[...new Set(images.map(({text:text5})=>text5))].
-filter(source=>source!=="").map(short2);const message=`the html body has ${many}${sources.length>0?`: ${some(sources)}`:
-""}`;return[{code:"image-without-alt",message,at:spotsOf(images)}]}var eachAtMost=5;function faint(found2){return found2.
-slice(0,eachAtMost).map(({color,background,ratio,needed:needed2,times,at:at3},index)=>{const rest=index===eachAtMost-1?found2.
-slice(eachAtMost):[];const pairs=some(rest.map(one=>`${one.color} on ${one.background}`));const others=rest.length===0?"":
-` (and ${rest.length} more such pairs of colours: ${pairs})`;const message=`the html body has text in ${color} on ${background}${often(
-times)}, a contrast of ${ratio}:1 where ${needed2}:1 is the least that is easy to read${others}`;return{code:"low-contra\
-st",message,at:[at3,...rest.map(one=>one.at)].flat()}})}function unsupported(found2){const groups3=new Map;for(const one of found2)
-groups3.set(one.programs,[...groups3.get(one.programs)??[],one]);return[...groups3].flatMap(([programs,features])=>{const lists=features.
-length>eachAtMost?[features]:features.map(one=>[one]);return lists.map(list2=>{const names3=some(list2.map(({feature,times})=>`${feature}${often(
-times)}`));const message=`the html body uses ${names3}, not understood by ${programs}`;return{code:"mail-programs",message,
-at:list2.flatMap(({at:at3})=>at3)}})})}function often(times){return times===1?"":` (${times} times)`}init_nearest();init_placeholders();var KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){
-this.type=type;this.#names=new Set([...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=
-[...this.#names].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-1)]:[])}has(meanings){return meanings.some(meaning=>this.#names.
-has(meaning)||this.#open.some(start3=>meaning.startsWith(start3)))}nearest(name2){const known3=[...this.#names].filter(one=>!one.
-endsWith(".*"));return known3.find(one=>/[._]/.test(one.at(-name2.length-1)??"")&&one.endsWith(name2))??nearest(name2,known3)}with(more){
-return new _KnownPlaceholders(this.type,[...this.#names,...more])}};function unknownPlaceholders(parts,known3){return placeholdersOf(
-parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.has(meanings))}init_limits2();init_placeholders();init_template();var unknownAtMost=10;function checkTemplate({before,after,known:known3,support}){const txt=parsed(after.txt);const html2=parsed(
-after.html);return[...lost("txt",before?.txt,txt),...lost("html",before?.html,html2),...unreadLive("txt",before?.txt,txt),
-...unreadLive("html",before?.html,html2),...syntax("txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===
-void 0?[]:unknown2({txt,html:html2},before,known3),...present(after.txt)&&after.txt.length<=limits.bodyCharacters?insecureText(
-after.txt):[],...present(after.html)?htmlFindings(after.html,support).map(({at:at3,...finding})=>({...finding,body:"html",
-...within3("html",at3)})):[]]}function within3(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){
-return typeof body2==="string"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}
-function names(template2){return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after){
-const now=names(after);const had=now===void 0?void 0:names(parsed(before));if(now===void 0||had===void 0)return[];const gone=missingFrom(
-now,had);if(gone.length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;
-return[{code:"lost-placeholder",message,body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in
-template2))return[];const at3=template2.at===void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} b\
-ody can't be checked or rendered: ${template2.syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-\
-too-large",message:message2,body:body2,...within3(body2,at3)}]}const message=`the ${body2} body is not a Mustache templa\
-te: ${template2.syntax}`;return[{code:"template-syntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,before,after){
-const had=names(after)===void 0?void 0:parsed(before);if(had===void 0||!("syntax"in had)||!had.limit)return[];const message=`\
-the present ${body2} body can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placehol\
-der`;return[{code:"body-too-large",message,body:body2,live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(
-html2);if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,
-inHtml);const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the h\
-tml body has ${list(onlyHtml)}`]:[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3(
-"html",spotsOf2(onlyHtml)).at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after,before,known3){
-const live=[before?.txt,before?.html].flatMap(body2=>names(parsed(body2))??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));
-const found2=new Map;for(const body2 of["txt","html"]){const template2=after[body2];if(template2===void 0||"syntax"in template2)
-continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
-one.name,{one,at:{...at3,[body2]:one.at}})}}const[told4,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.
-values()].slice(unknownAtMost)];return told4.map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===
-unknownAtMost-1?untold:[];const more=rest.length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===
-null?"the bodies have":`the ${body2} body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}\
-?`;const others=more>0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothin\
-g is known to fill in for ${known3.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together(
-[at3,...rest.map(other=>other.at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
-if(found2.length===0)return[];const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body l\
-eads to ${some([...addresses3].map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+
-address2.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.
-flatMap(({at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html2=all.flatMap(({html:html3=[]})=>html3);
-return{...within3("txt",txt).at,...within3("html",html2).at}}function list(placeholders2){return some(placeholders2.map(
-placeholder=>short2(written(placeholder))))}init_zod();var families={"apple-mail":"Apple Mail",gmail:"Gmail",outlook:"Outlook",yahoo:"Yahoo! Mail",aol:"AOL","samsung-email":"S\
+function baseChange(input,present3,{before,observed,managed}){const{declared,recorded:recorded2,address:address2,key}=input;
+return{address:address2,kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded2!==void 0?{recordedAt:recorded2.
+at}:{},destructions:[],requests:[],fields:[],warnings:[],reason:null,declaredAt:declared.declaredAt,apply:{key,identity:present3.
+identity,expected:{},before,existed:present3.exists??null,managed,...declared.generation===void 0?{}:{generation:declared.
+generation},...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generation}}}}
+function wantedFields(kind,fields3,declared,present3){const wanted={};const unknowable=[];for(const[field2,asked]of Object.
+entries(fields3)){const type=kind.fields[field2]??value;const whole3=desired(type,asked,present3[field2],declared.whole.
+includes(field2));if(whole3!==void 0)wanted[field2]=whole3;else if(typeof asked==="object"&&asked!==null&&Object.keys(asked).
+length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields3){const names3=fields3.
+join(" and ");return`the present value of ${names3} isn't known, so what the manifest says can't be merged into it: this\
+ ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields3.join(", ")}]" the manifest's value becomes \
+the whole value`}function fieldChange(part){const{path,type,wanted,got}=part;const sensitive=isSecret(type)||holdsSensitive(
+wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after:asItWillBe(
+part),sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===false){warnings.
+push({code:"not-there",message:`the server has no such ${kind.noun}; it is asked to take it all the same`})}for(const{path,
+type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-set",message:`the\
+ present ${path} aren't known: what is there and not in the manifest will be lost`})}return warnings}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);
+return email3===void 0||template2.absent?[]:[{template:template2,email:email3}]})}init_kinds();init_zod();var families={"apple-mail":"Apple Mail",gmail:"Gmail",outlook:"Outlook",yahoo:"Yahoo! Mail",aol:"AOL","samsung-email":"S\
 amsung Email",thunderbird:"Thunderbird",fastmail:"Fastmail",gmx:"GMX",hey:"HEY","ionos-1and1":"1&1",laposte:"LaPoste.net",
 "mail-ru":"Mail.ru",orange:"Orange",protonmail:"Proton Mail",sfr:"SFR","web-de":"WEB.DE"};var platforms={android:"Androi\
 d","desktop-webmail":"web",ios:"iOS",macos:"macOS","mobile-webmail":"mobile web","outlook-com":"Outlook.com",windows:"Wi\
@@ -17303,19 +17323,22 @@ m.",examples:[["gmail","outlook","apple-mail"]],default:[...usualPrograms]}),pla
 "must be the name of a placeholder, without braces")).optional().meta({description:'Placeholders that the server fills i\
 n beside those that idops knows; "company.*" is all below company.',examples:[["support_url","company.*"]]})}).meta({description:"\
 What is known of those who fill in and show the emails, for the checks.",examples:[{programs:["gmail","outlook","apple-m\
-ail"]}]});function levelOf(code2,settings){return settings[code2]??"warning"}async function loadMailSupport(programs){const wanted=platformsOf(programs);const{supportLines:supportLines2,supportPrograms:supportPrograms2}=await Promise.resolve().then(()=>(init_support_data(),support_data_exports));
+ail"]}]});function levelOf(code2,settings){return settings[code2]??"warning"}init_known();async function loadMailSupport(programs){const wanted=platformsOf(programs);const{supportLines:supportLines2,supportPrograms:supportPrograms2}=await Promise.resolve().then(()=>(init_support_data(),support_data_exports));
 const columns=supportPrograms2.trim().split("\n");const support=new Map;for(const line of supportLines2.trim().split("\n")){
 const[words7="",results=""]=line.split("||");const[feature="",...signs]=words7.split("|");const versions=new Map;for(const result of results.
 split(" ")){const[column="",version3=""]=result.split(":");const program2=columns[Number.parseInt(column,36)]??"";if(wanted.
 has(program2))versions.set(program2,version3)}if(versions.size===0)continue;const unsupported2={feature,programs:programsInWords(
 versions)};for(const sign of signs)support.set(sign,unsupported2)}return support}async function bodyChecks(project,declared){const levels3=project.checks();const{programs=usualPrograms,placeholders:placeholders2}=project.
-email();const hasHtml=emailsIn(declared).some(({template:template2,email:email3})=>typeof template2.fields[email3.html]===
-"string");const asked=hasHtml&&programs.length>0&&levelOf("mail-programs",levels3)!=="off";return{levels:levels3,placeholders:placeholders2,
-support:asked?await loadMailSupport(programs):void 0}}function knownOf2({identity:identity2},{type,placeholders:placeholders2},checks){
-const name2=identity2[type]??"";const known3=Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??
-[],...checks.placeholders??[]]):void 0;return{known:known3,support:checks.support}}function templateWarnings(change2,declared,checks){const{email:email3}=kindOf(change2.kind);if(email3===void 0||change2.
-action!=="update")return{warnings:[],errors:[]};const{before,expected}=change2.apply;const findings=checkTemplate({before:bodies(
-email3,before),after:bodies(email3,{...before,...expected}),...knownOf2(declared,email3,checks)});const told4=level3=>findings.
+email();const emails=emailsIn(declared);if(emails.length===0)return{levels:levels3,placeholders:placeholders2};const{checkTemplate:checkTemplate2}=await Promise.resolve().then(()=>(init_checks3(),checks_exports3));
+const hasHtml=emails.some(({template:template2,email:email3})=>typeof template2.fields[email3.html]==="string");const asked=hasHtml&&
+programs.length>0&&levelOf("mail-programs",levels3)!=="off";return{levels:levels3,placeholders:placeholders2,checkTemplate:checkTemplate2,
+support:asked?await loadMailSupport(programs):void 0}}function findingsOf(template2,email3,bodies2,checks){if(checks.checkTemplate===
+void 0)throw new Error("the checks were made for no template");return checks.checkTemplate({...bodies2,...knownOf2(template2,
+email3,checks)})}function knownOf2({identity:identity2},{type,placeholders:placeholders2},checks){const name2=identity2[type]??
+"";const known3=Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??[],...checks.placeholders??
+[]]):void 0;return{known:known3,support:checks.support}}function templateWarnings(change2,declared,checks){const{email:email3}=kindOf(change2.kind);if(email3===void 0||change2.
+action!=="update")return{warnings:[],errors:[]};const{before,expected}=change2.apply;const both={before:bodies(email3,before),
+after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const told4=level3=>findings.
 filter(({code:code2,live})=>{const set2=levelOf(code2,checks.levels);return(live&&set2==="error"?"warning":set2)===level3}).
 map(finding=>planWarning(declared,email3,finding));return{warnings:told4("warning"),errors:told4("error")}}function planWarning(template2,email3,finding){
 const{code:code2,message,body:body2,at:at3}=finding;const about2=bodiesOf2(body2).filter(name2=>template2.fields[email3[name2]]!==
@@ -17323,11 +17346,11 @@ void 0);const spotted=about2.filter(name2=>at3?.[name2]!==void 0);if(about2.leng
 const{places,more}=placesIn(template2,email3,finding,spotted.length>0?spotted:about2.slice(0,1));const all=places.map(({
 file,inProject,line,column})=>({file,...inProject===void 0?{}:{inProject},line,column}));const[place2]=all;return{code:code2,
 message,...place2===void 0?{}:{place:place2},...all.length>1?{places:all}:{},...more>0?{morePlaces:more}:{}}}function checkDeclaredTemplates(declared,checks){
-return emailsIn(declared).flatMap(({template:template2,email:email3})=>checkTemplate({after:bodies(email3,template2.fields),
-...knownOf2(template2,email3,checks)}).flatMap(finding=>{const level3=levelOf(finding.code,checks.levels);if(level3==="o\
-ff")return[];const build2=level3==="error"?error:warning2;const{places,more}=placesIn(template2,email3,finding,bodiesOf2(
-finding.body));return[{...build2(finding.code,finding.message,places),...more>0?{morePlaces:more}:{}}]}))}function bodiesOf2(body2){
-return body2===null?["txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{at:at3},about2){const found2=about2.
+return emailsIn(declared).flatMap(({template:template2,email:email3})=>findingsOf(template2,email3,{after:bodies(email3,
+template2.fields)},checks).flatMap(finding=>{const level3=levelOf(finding.code,checks.levels);if(level3==="off")return[];
+const build2=level3==="error"?error:warning2;const{places,more}=placesIn(template2,email3,finding,bodiesOf2(finding.body));
+return[{...build2(finding.code,finding.message,places),...more>0?{morePlaces:more}:{}}]}))}function bodiesOf2(body2){return body2===
+null?["txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{at:at3},about2){const found2=about2.
 map(name2=>({field:email3[name2],spots:eachOnce(at3?.[name2]??[])}));const seen2=new Map;const add=(field2,spot)=>{const place2=template2.
 placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.line,place2.column]);if(!seen2.has(key))seen2.set(
 key,place2)};for(const{field:field2,spots}of found2)add(field2,spots[0]);const firsts=seen2.size;for(const{field:field2,
@@ -17346,14 +17369,14 @@ if(kinds2.length>0&&!kinds2.includes(kind))return false;if(targets2.length===0)r
 some(address2=>matchesTarget(target,address2)))}function mayMatchKind({targets:targets2,kinds:kinds2},kind){if(kinds2.length>
 0&&!kinds2.includes(kind))return false;if(targets2.length===0)return true;return targets2.some(target=>{const prefix=target.
 split("*")[0]??"";const start3=`${kind}/`;return prefix.startsWith(start3)||target.includes("*")&&start3.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
-kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,placeOf:place2,placeWithin:place2}}function candidates(options){
-const{declared,selection,prune,state}=options;const documents=declared.filter(document2=>mayBeSelected(document2,selection)).
-map(document2=>({kind:document2.kind,identity:document2.identity,declared:document2}));const named6=new Set(declared.map(
-document2=>addressOf(document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(([address2,
-{kind,identity:identity2}])=>!named6.has(address2)&&!named6.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2]));
-const orphans=others.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kindOf(kind).
-deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,
-options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
+kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,declaredAt:{file:"",line:1},placeOf:place2,placeWithin:place2}}
+function candidates(options){const{declared,selection,prune,state}=options;const documents=declared.filter(document2=>mayBeSelected(
+document2,selection)).map(document2=>({kind:document2.kind,identity:document2.identity,declared:document2}));const named6=new Set(
+declared.map(document2=>addressOf(document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(
+([address2,{kind,identity:identity2}])=>!named6.has(address2)&&!named6.has(addressOf(kind,identity2))&&isSelected(selection,
+kind,[address2]));const orphans=others.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&
+kindOf(kind).deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(
+record2,options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
 function isOwed({kind,owed:owed2},{restores,profile}){if(owed2===void 0||restores==="none"||!kindOf(kind).readable(profile))
 return false;return restores==="all"||restores.run===owed2.run}function debtsLeftOut(options){const{selection,state,restores}=options;
 if(restores!=="all")return[];return Object.entries(state.resources).filter(([address2,record2])=>isOwed(record2,options)&&
@@ -17380,33 +17403,36 @@ group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blocked
 ({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],
 reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names3){this.#options=options;this.references=
 afterwards(references,options.declared);this.names=names3}recorded(key){return recordOf(this.#options.state,key,this.#options.
-hasher)}decide(one,live){const change2=this.#decided(one,live);return change2===void 0?void 0:withLabel(change2,live,this.
-names)}#decided(one,live){const{subject,address:address2,key}=one;if(subject.declared===void 0){const change3=pruned(subject,
-{address:address2,key,live,profile:this.#options.profile});const reason=idTrouble(subject.identity,this.#options.profile);
-if(change3===void 0||reason===void 0)return change3;return{...change3,action:"blocked",requests:[],destructions:[],reason}}
-const change2=this.compare(one,live,this.recorded(key),this.adjusted(one,live));if(!subject.owed)return checked(change2,
-subject.declared,this.#options.checks);return change2.action==="unchanged"||live?.exists===false?void 0:{...change2,declaredAt:null}}adjusted({
-subject,key},live){const{declared=undocumented(subject.kind,subject.identity),owed:owed2}=subject;const now={...this.recorded(
-key)?.fields,...live?.fields};return(owed2?void 0:this.#options.adjust?.(declared,now))??declared}compare({address:address2,
-key},live,recorded2,declared){const{profile,assert:assert2,acceptDids=[]}=this.#options;const{id=""}=declared.identity;const regenerates=kindOf(
-declared.kind).regeneration!==void 0;const accepted=regenerates&&acceptDids.some(given2=>sameIdentifier(given2,id));const{
-references}=this;return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,accepted,address:address2,
-key})}};function checked(change2,declared,checks){const{warnings,errors:errors2}=templateWarnings(change2,declared,checks);
-const told4={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told4;const reason=errors2.
-map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told4,action:"blocked",requests:[],
-destructions:[],reason}}function deletedHash(kind,answer,hasher){return hasher.hash([...kindOf(kind).deletion?.traces(answer)??
-[]])}function recordOf(state,key,hasher){const record2=Object.hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===
-void 0?void 0:recorded(record2,hasher)}function recorded(record2,hasher){return{fields:restoreFields(record2,hasher),uncertain:new Set(
-record2.uncertain),at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===deletedHash(
-record2.kind,live,hasher),...record2.left===void 0?{}:{left:{run:record2.left.run,fields:restoreFields(record2.left,hasher)}},
-...record2.owed===void 0?{}:{owed:owed(record2.owed,hasher)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},
-...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){const{
-run:run5}=record2;return"before"in record2?{run:run5,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.
-asked,hasher)}:{run:run5,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({
-kind,identity:identity2},{address:address2,key,live,profile}){const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.
-exists(live)!==true)return void 0;return{...deletion2.verdict(identity2,live.fields,profile),address:address2,kind,observed:"\
-live",warnings:[{code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,
-apply:{key,identity:identity2,expected:{},before:live.fields,existed:true,managed:[]}}}function recordInto(resources,asked,became,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
+hasher)}owed(key){const record2=recordIn(this.#options.state,key);return record2?.owed===void 0?void 0:owed(record2.owed,
+this.#options.hasher)}decide(one,live){const change2=this.#decided(one,live);return change2===void 0?void 0:withLabel(change2,
+live,this.names)}#decided(one,live){const{subject,address:address2,key}=one;if(subject.declared===void 0){const change3=pruned(
+subject,{address:address2,key,live,profile:this.#options.profile});const reason=idTrouble(subject.identity,this.#options.
+profile);if(change3===void 0||reason===void 0)return change3;return{...change3,action:"blocked",requests:[],destructions:[],
+reason}}const recorded2=this.recorded(key);const change2=this.compare(one,live,recorded2,this.#adjusted(one,live,recorded2));
+if(!subject.owed)return checked(change2,subject.declared,this.#options.checks);return change2.action==="unchanged"||live?.
+exists===false?void 0:{...change2,declaredAt:null}}adjusted(one,live){return this.#adjusted(one,live,this.recorded(one.key))}#adjusted({
+subject},live,recorded2){const{declared=undocumented(subject.kind,subject.identity),owed:owed2}=subject;const{adjust}=this.#options;
+if(owed2||adjust===void 0)return declared;return adjust(declared,{...recorded2?.fields,...live?.fields})??declared}compare({
+address:address2,key},live,recorded2,declared){const{profile,assert:assert2,acceptDids=[]}=this.#options;const{id=""}=declared.
+identity;const regenerates=kindOf(declared.kind).regeneration!==void 0;const accepted=regenerates&&acceptDids.some(given2=>sameIdentifier(
+given2,id));const{references}=this;return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,accepted,
+address:address2,key})}};function checked(change2,declared,checks){const{warnings,errors:errors2}=templateWarnings(change2,
+declared,checks);const told4={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told4;
+const reason=errors2.map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told4,action:"\
+blocked",requests:[],destructions:[],reason}}function deletedHash(kind,answer,hasher){return hasher.hash([...kindOf(kind).
+deletion?.traces(answer)??[]])}function recordOf(state,key,hasher){const record2=recordIn(state,key);return record2===void 0?
+void 0:recorded(record2,hasher)}function recordIn({resources},key){return Object.hasOwn(resources,key)?resources[key]:void 0}
+function recorded(record2,hasher){return{fields:restoreFields(record2,hasher),uncertain:new Set(record2.uncertain),at:record2.
+recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===deletedHash(record2.kind,live,hasher),
+...record2.left===void 0?{}:{left:{run:record2.left.run,fields:restoreFields(record2.left,hasher)}},...record2.owed===void 0?
+{}:{owed:owed(record2.owed,hasher)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.
+pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){const{run:run5}=record2;
+return"before"in record2?{run:run5,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:
+{run:run5,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({kind,identity:identity2},{
+address:address2,key,live,profile}){const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.exists(live)!==true)
+return void 0;return{...deletion2.verdict(identity2,live.fields,profile),address:address2,kind,observed:"live",warnings:[
+{code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,
+expected:{},before:live.fields,existed:true,managed:[]}}}function recordInto(resources,asked,became,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
 void 0;const{otherProfile:profile}=became;const next=nextRecord(before,asked,became,context3);const after=profile===void 0?
 next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after===
 void 0)return false;forgetFormer(resources,asked);resources[asked.key]=after;return true}function forgetFormer(resources,{
@@ -17432,16 +17458,16 @@ s before";return{run:run5,before,asked:expected}}function owedOf(record2){return
 owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(
 owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
 generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
-kind).regeneration?.field;const shown2=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown2,[field2]:null}:
-shown2}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told4={...calledBefore({kind,
+kind).regeneration?.field;const shown3=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown3,[field2]:null}:
+shown3}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told4={...calledBefore({kind,
 before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told4,[field2]:answer[field2]}:told4}function calledBefore({
 kind,before={}}){const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
 {}}function updated(base2,before,asked,became,context3){const known3=before===void 0?{}:restoreFields(before,context3.hasher);
 if(became.ambiguous){const fields4=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
 fields4,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!=="not_conve\
 rged"){const changed2=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed2?{...before,...leftBehind(
-asked,became.after,context3)}:void 0}const shown2=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
-{},known3);const fields3={...shown2,...unverifiedFields(asked,became.unverified,shown2)};const secret3=Object.entries(asked.
+asked,became.after,context3)}:void 0}const shown3=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
+{},known3);const fields3={...shown3,...unverifiedFields(asked,became.unverified,shown3)};const secret3=Object.entries(asked.
 expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen2=became.otherProfile===void 0?[]:unverifiedNames(
 asked,became.unverified);const open9=became.status==="not_converged"?[...new Set([...secret3,...unseen2])]:[];const uncertain=open9.
 length>0?{uncertain:open9}:{};return{...base2,...uncertain,...storeFields(fields3,context3.hasher),...leftBehind(asked,became.
@@ -17457,14 +17483,14 @@ got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return 
 Object.hasOwn(known3,key)?known3[key]:void 0))}function normalized({kind,expected}){const types2=kindOf(kind).fields;return mapValues(
 expected,(field2,name2)=>normalForm(types2[name2]??value,field2))}function askedSecrets(asked){return Object.fromEntries(
 Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
-const types2=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown2={...known3};for(const[name2,type]of Object.
+const types2=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown3={...known3};for(const[name2,type]of Object.
 entries(types2)){const got=answer[name2];if(got===void 0)continue;const before=known3[name2];const whole3=type.type==="m\
-embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown2[name2]=conceal(whole3,wanted[name2])}return shown2}function unverifiedNames({
+embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown3[name2]=conceal(whole3,wanted[name2])}return shown3}function unverifiedNames({
 expected},unverified){return Object.keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}\
-.`)))}function unverifiedFields(asked,unverified,shown2){const types2=kindOf(asked.kind).fields;const fields3={};for(const[
+.`)))}function unverifiedFields(asked,unverified,shown3){const types2=kindOf(asked.kind).fields;const fields3={};for(const[
 name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields3[name2]=wanted;continue}if(types2[name2]?.
 type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
-.${member2}`));if(left.length===0)continue;const there=shown2[name2];fields3[name2]={...there!==void 0&&isMap(there)?there:
+.${member2}`));if(left.length===0)continue;const there=shown3[name2];fields3[name2]={...there!==void 0&&isMap(there)?there:
 {},...Object.fromEntries(left)}}return fields3}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal}=options;if(plan.changes.every(({action:action2})=>action2===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
 result:result2,state:options.state,problems:stillOwed(plan)}}await options.confirm();const state2={...withoutDebts(options.
@@ -17576,8 +17602,8 @@ now().getTime()-Date.parse(entry3.sending.at)<SETTLED&&becameOf(entry3,live2,has
 objects2,isUnsteady,options);return new Map([...live].map(([object3,found2])=>[object3.entry,found2]))}function becameOf({
 sending},live,hasher){const{action:action2}=sending;const aim={action:action2,before:fieldsOf(sending.before,hasher),expected:fieldsOf(
 sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict===
-"unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}const shown2=action2==="ado\
-pt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown2,unverified:[],sentence:sentence2}}
+"unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}const shown3=action2==="ado\
+pt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown3,unverified:[],sentence:sentence2}}
 function withoutHashes(fields3,hasher){const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(Object.keys(hashes).
 map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.has(field2)))}
 function laterOf(a2,b){return a2!==void 0&&a2>b?a2:b}async function findRun(store,name2){const names3=await store.list();const found2=names3.includes(name2)?[name2]:names3.filter(
@@ -17612,12 +17638,12 @@ kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function w
 status==="failed"&&!answered.ambiguous&&answered.after===null}function whyNot({sending,answered}){if(sending.action!=="r\
 egenerate")return void 0;if(answered!==void 0&&answered.status==="failed")return void 0;return"a regenerated DID can not\
  be put back"}function undoEntry({sending,answered},hasher,source){const kind=kindOf(sending.kind);const before=fieldsOf(
-sending.before,hasher);const asked=fieldsOf(sending.expected,hasher);const shown2=answered?.after==null?{}:fieldsOf(answered.
+sending.before,hasher);const asked=fieldsOf(sending.expected,hasher);const shown3=answered?.after==null?{}:fieldsOf(answered.
 after,hasher);const{deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(before))){
 if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(sending,{},source,true),
 after:deletion2.restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;const fields3={};
 const after={};const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.fields[name2]??value;const was=before[name2];
-const became=sending.action==="delete"?null:(name2 in shown2?shown2:asked)[name2]??null;const undone=undoField(type,name2,
+const became=sending.action==="delete"?null:(name2 in shown3?shown3:asked)[name2]??null;const undone=undoField(type,name2,
 wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields3[name2]=undone.value;after[name2]=became}
 const none=Object.keys(fields3).length===0;return{document:none?void 0:documentOf(sending,fields3,source,false),after,left}}
 function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(
@@ -17633,13 +17659,13 @@ null,became[key]??null));return Object.fromEntries(changed2.map(key=>[key,Object
 function documentOf({kind,identity:identity2},fields3,source,absent){const place2={file:source,line:1,column:1,length:1};
 const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);const parts=Object.entries(identity2).filter(([part])=>deciding?.
 includes(part)??true);return{kind,identity:Object.fromEntries(parts),fields:fields3,absent,whole:[],remembered:true,place:place2,
-placeOf:()=>place2,placeWithin:()=>place2}}function withoutConflicts(document2,after,now){const kind=kindOf(document2.kind);
-const address2=addressOf(document2.kind,document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];
-const fields3={};for(const[name2,left2]of Object.entries(after)){const type=kind.fields[name2]??value;const wished=document2.
-absent?left2:document2.fields[name2]??null;const parts=withoutConflict(type,name2,wished,left2,present3[name2]);conflicts.
-push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields3[name2]=parts.value}const left=conflicts.map(
-path=>({address:address2,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:altered(document2,{fields:fields3}),
-left};return{document:left.length>0?altered(document2,{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){
+declaredAt:{file:source,line:1},placeOf:()=>place2,placeWithin:()=>place2}}function withoutConflicts(document2,after,now){
+const kind=kindOf(document2.kind);const address2=addressOf(document2.kind,document2.identity);const present3=markSecrets(
+kind.fields,now);const conflicts=[];const fields3={};for(const[name2,left2]of Object.entries(after)){const type=kind.fields[name2]??
+value;const wished=document2.absent?left2:document2.fields[name2]??null;const parts=withoutConflict(type,name2,wished,left2,
+present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields3[name2]=parts.value}
+const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:altered(
+document2,{fields:fields3}),left};return{document:left.length>0?altered(document2,{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){
 if(present3===void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&
 isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept2=Object.entries(wished).filter(([key,was])=>{
 const inner=type.type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.
@@ -17824,8 +17850,8 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
 const[crawler,relative14]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative14):
-[]}init_problems();init_problems();init_redact();import{constants as constants2}from"node:fs";import{open as open2}from"node:fs/promises";import{
-relative as relative2,sep as sep2}from"node:path";init_secret_names();function secretRanges(text5){const found2=[];let lineStart=0;let nextLine=lineEnd(text5,0)+1;for(let colon=text5.
+[]}init_problems();init_problems();init_redact();import{closeSync,constants as constants2,fstatSync,openSync,readSync}from"node:fs";import{
+open as open2}from"node:fs/promises";import{relative as relative2,sep as sep2}from"node:path";init_secret_names();function secretRanges(text5){const found2=[];let lineStart=0;let nextLine=lineEnd(text5,0)+1;for(let colon=text5.
 indexOf(":");colon!==-1;colon=text5.indexOf(":",colon+1)){const keyStart=keyBefore(text5,colon);if(keyStart===void 0)continue;
 const after=text5.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after)?.[0].length??0);const at3=colon+1+
 (/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
@@ -17867,77 +17893,91 @@ file,inProject},text5){this.path=file;this.#inProject=inProject;this.text=text5}
 isReference(this.text.slice(range2.start,range2.end)))return;this.#hidden.push(range2);this.#secrets=void 0}distrust(){if(this.#isDistrusted)
 return;this.#isDistrusted=true;for(const range2 of strayRanges(this.text))this.hide(range2)}hides(range2){const masked=this.#masked();
 const next=masked[firstEndingAfter(masked,range2.start)];return next!==void 0&&Math.max(range2.end,range2.start+1)>next.
-start}place(range2){const lines=this.#lineStarts();const start3=Math.min(range2.start,this.text.length);let low=0;let high=lines.
-length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??0)<=start3)low=middle;else high=middle-1}const lineStart=lines[low]??
-0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]==="\r"&&lineEnd2>lineStart)lineEnd2-=1;const length2=Math.
-max(1,Math.min(range2.end,lineEnd2)-start3);return{file:this.path,...this.#inProject===void 0?{}:{inProject:this.#inProject},
-line:low+1,column:start3-lineStart+1,...this.#shown(lineStart,lineEnd2,start3,length2)}}#shown(lineStart,lineEnd2,start3,length2){
-if(lineEnd2-lineStart>MAX_LINE)return{length:length2};let text5="";let at3=lineStart;let shownLength=length2;const masked=this.#masked();
-for(let index=firstEndingAfter(masked,lineStart);index<masked.length;index+=1){const secret3=masked[index];if(secret3===
-void 0||secret3.start>=lineEnd2)break;const from=Math.max(secret3.start,at3);text5+=this.text.slice(at3,from)+mask;at3=Math.
-max(at3,Math.min(secret3.end,lineEnd2));if(start3>=at3&&at3>secret3.start)return{length:length2};const within5=start3-from;
-if(within5>=mask.length)return{length:1};if(within5>=0)shownLength=mask.length-within5;else shownLength=Math.min(shownLength,
-Math.max(1,from-start3+mask.length))}return{length:shownLength,text:text5+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==
-void 0)return this.#secrets;this.#written??=secretRanges(this.text);const sorted=[...this.#written,...this.#hidden].sort(
-(a2,b)=>a2.start-b.start);const joined2=[];for(const range2 of sorted){const last=joined2.at(-1);if(last!==void 0&&range2.
-start<=last.end){joined2[joined2.length-1]={start:last.start,end:Math.max(last.end,range2.end)}}else joined2.push(range2)}
-this.#secrets=joined2;return joined2}#lineStarts(){if(this.#lines!==void 0)return this.#lines;const lines=[0];for(let at3=this.
-text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))lines.push(at3+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){
-let low=0;let high=ranges.length;while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else
-low=middle+1}return low}async function readBytes(path){try{const handle=await open2(path,constants2.O_RDONLY|(constants2.
-O_NONBLOCK??0));try{const stat9=await handle.stat();if(stat9.isDirectory())return{reason:"unreadable",detail:"is a direc\
-tory"};if(!stat9.isFile())return{reason:"unreadable",detail:"is not a regular file"};if(stat9.size>MAX_BYTES)return{reason:"\
-too-large",detail:"is larger than 16 MiB"};const bytes=await handle.readFile();return bytes.length>MAX_BYTES?{reason:"to\
-o-large",detail:"is larger than 16 MiB"}:bytes}finally{await handle.close()}}catch(failure2){return unreadable(failure2)}}
-function decode2(bytes){try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"\
-not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){const code2=failure2 instanceof Error&&"code"in failure2?
-String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")return{reason:"missing",detail:"does not exist"};const details={
-EACCES:"may not be read by this user (EACCES)",EPERM:"may not be read by this user (EPERM)",ELOOP:"is a symbolic link th\
-at leads to itself (ELOOP)"};return{reason:"unreadable",detail:details[code2]??`can't be read (${code2||"unknown error"}\
-)`}}function sourceOf(name2,text5){return new SourceFile(name2,text5.startsWith("\uFEFF")?text5.slice(1):text5)}async function readSource(path,name2){
-const{file:shown2}=name2;const bytes=await readBytes(path);const text5=bytes instanceof Uint8Array?decode2(bytes):bytes;
-if(typeof text5==="string")return sourceOf(name2,text5);const place2=wholeFile(name2);if(text5.reason==="too-large"){return error(
-"too-large",`${shown2} ${text5.detail}`,[place2],"split it into several files")}if(text5.reason==="not-utf8"){return error(
-"not-utf8",`${shown2} ${text5.detail}`,[place2],"save it as UTF-8")}return error("file-unreadable",`${shown2} ${text5.detail}`,
-[place2])}import{realpath as realpath2}from"node:fs/promises";import{basename as basename2,dirname as dirname3,join as join3,relative as relative4,
-sep as sep4}from"node:path";import{lstat,readlink}from"node:fs/promises";import{dirname as dirname2,isAbsolute as isAbsolute2,join as join2,parse as parse8,
-relative as relative3,sep as sep3}from"node:path";var MAX_LINKS=40;var mountedData="..data";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
+start}place(range2){const lines=this.#lineStarts();const start3=Math.min(range2.start,this.text.length);const low=this.#lineOf(
+start3);const lineStart=lines[low]??0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]==="\r"&&
+lineEnd2>lineStart)lineEnd2-=1;const length2=Math.max(1,Math.min(range2.end,lineEnd2)-start3);return{...this.lineAt(start3),
+column:start3-lineStart+1,...this.#shown(lineStart,lineEnd2,start3,length2)}}lineAt(point){return{file:this.path,...this.#inProject===
+void 0?{}:{inProject:this.#inProject},line:this.#lineOf(point)+1}}#lineOf(point){const lines=this.#lineStarts();let low=0;
+let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??0)<=point)low=middle;else high=middle-
+1}return low}#shown(lineStart,lineEnd2,start3,length2){if(lineEnd2-lineStart>MAX_LINE)return{length:length2};let text5="";
+let at3=lineStart;let shownLength=length2;const masked=this.#masked();for(let index=firstEndingAfter(masked,lineStart);index<
+masked.length;index+=1){const secret3=masked[index];if(secret3===void 0||secret3.start>=lineEnd2)break;const from=Math.max(
+secret3.start,at3);text5+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));if(start3>=at3&&
+at3>secret3.start)return{length:length2};const within5=start3-from;if(within5>=mask.length)return{length:1};if(within5>=
+0)shownLength=mask.length-within5;else shownLength=Math.min(shownLength,Math.max(1,from-start3+mask.length))}return{length:shownLength,
+text:text5+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(
+this.text);const sorted=[...this.#written,...this.#hidden].sort((a2,b)=>a2.start-b.start);const joined2=[];for(const range2 of sorted){
+const last=joined2.at(-1);if(last!==void 0&&range2.start<=last.end){joined2[joined2.length-1]={start:last.start,end:Math.
+max(last.end,range2.end)}}else joined2.push(range2)}this.#secrets=joined2;return joined2}#lineStarts(){if(this.#lines!==
+void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
+lines.push(at3+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){let low=0;let high=ranges.length;
+while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else low=middle+1}return low}var READING=constants2.
+O_RDONLY|(constants2.O_NONBLOCK??0);async function readBytes(path){try{const handle=await open2(path,READING);try{const stat9=await handle.
+stat();const content=contentOf(stat9);for(let step=content.next();;){if(step.done)return step.value;const{bytes,from}=step.
+value;step=content.next((await handle.read(bytes,from,bytes.length-from,null)).bytesRead)}}finally{await handle.close()}}catch(failure2){
+return unreadable(failure2)}}function readBytesSync(path){try{const handle=openSync(path,READING);try{const content=contentOf(
+fstatSync(handle));for(let step=content.next();;){if(step.done)return step.value;const{bytes,from}=step.value;step=content.
+next(readSync(handle,bytes,from,bytes.length-from,null))}}finally{closeSync(handle)}}catch(failure2){return unreadable(failure2)}}
+function*contentOf(stat9){if(stat9.isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat9.isFile())
+return{reason:"unreadable",detail:"is not a regular file"};const tooLarge2={reason:"too-large",detail:"is larger than 16\
+ MiB"};if(stat9.size>MAX_BYTES)return tooLarge2;let length2=0;for(let bytes=Buffer.allocUnsafe(stat9.size+1);length2<=MAX_BYTES;){
+const read2=yield{bytes,from:length2};length2+=read2;if(read2===0||length2===stat9.size)return bytes.subarray(0,length2);
+if(length2===bytes.length)bytes=Buffer.concat([bytes],2*length2)}return tooLarge2}function decode2(bytes){try{return new TextDecoder(
+"utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
+const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
+return{reason:"missing",detail:"does not exist"};const details={EACCES:"may not be read by this user (EACCES)",EPERM:"ma\
+y not be read by this user (EPERM)",ELOOP:"is a symbolic link that leads to itself (ELOOP)"};return{reason:"unreadable",
+detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text5){return new SourceFile(
+name2,text5.startsWith("\uFEFF")?text5.slice(1):text5)}async function readSource(path,name2){const{file:shown3}=name2;const bytes=await readBytes(
+path);const text5=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text5==="string")return sourceOf(name2,text5);
+const place2=wholeFile(name2);if(text5.reason==="too-large"){return error("too-large",`${shown3} ${text5.detail}`,[place2],
+"split it into several files")}if(text5.reason==="not-utf8"){return error("not-utf8",`${shown3} ${text5.detail}`,[place2],
+"save it as UTF-8")}return error("file-unreadable",`${shown3} ${text5.detail}`,[place2])}import{realpath as realpath3}from"node:fs/promises";import{basename as basename2,dirname as dirname3,join as join3,relative as relative4,
+sep as sep4}from"node:path";import{lstatSync,realpathSync as realpathSync2}from"node:fs";import{lstat,realpath as realpath2}from"node:fs/promises";var ENOUGH=20;var SLOW=.3;var Disk=class{#now;#calls=0;#spent=0;constructor(now=()=>performance.now()){this.#now=now}lstat(path){
+return this.#isSlow()?lstat(path):this.#onTheSpot(()=>lstatSync(path))}realpath(path){return this.#isSlow()?realpath2(path):
+this.#onTheSpot(()=>realpathSync2.native(path))}readBytes(path){return this.#isSlow()?readBytes(path):this.#onTheSpot(()=>readBytesSync(
+path))}#isSlow(){return this.#calls>=ENOUGH&&this.#spent>SLOW*this.#calls}#onTheSpot(work){const begun=this.#now();try{return work()}finally{
+this.#calls+=1;this.#spent+=this.#now()-begun}}};import{lstat as lstat2,readlink}from"node:fs/promises";import{dirname as dirname2,isAbsolute as isAbsolute2,join as join2,
+parse as parse8,relative as relative3,sep as sep3}from"node:path";var MAX_LINKS=40;var mountedData="..data";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
 function isInside(path,folder){const way=relative3(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep3}`)&&
-!isAbsolute2(way)}async function follow(path,root,way){const steps=stepsOf2(relative3(root,path));let place2=root;let links=0;
-let swapped;for(let step=steps.shift();step!==void 0;step=steps.shift()){const next=step===".."?dirname2(place2):join2(place2,
-step);if(!isInside(next,root)){if(relative3(next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=await lstat(
-next);const target=found2.isSymbolicLink()?await readlink(next):void 0;if(way!==void 0){const isData=step===mountedData&&
-target!==void 0&&mountedFolder.test(target);if(step.startsWith(".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;
-if(target===void 0||!isData)swapped=void 0;else swapped=join2(place2,target);way.places.push(next)}if(target!==void 0){links+=
-1;if(links>MAX_LINKS)throw refused("ELOOP",next);const{root:top}=parse8(target);if(top!=="")place2=top;steps.unshift(...stepsOf2(
-target.slice(top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused("ENOTDIR",next);else place2=next}
-return relative3(place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){return await follow(
-path,root).catch(()=>path)===null}function stepsOf2(path){return path.split(sep3==="/"?"/":/[\\/]/).filter(step=>step!==
-""&&step!==".")}function refused(code2,path){return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;constructor(project,more=[]){const{files,states}=project.guarded();
-this.#root=project.root;this.#states=Promise.all(states.map(ways)).then(all=>all.flat());this.#files=realpaths([...files,
-...more])}async find(path){if(!isInside(path,this.#root))return outside;const named6=await this.#private(path);if(named6!==
-void 0)return named6;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way);
-if(followed===null)return outside;target=await realpath2(followed)}catch(failure2){return unreadable(failure2)}if(!isInside(
-target,this.#root))return outside;if(target===path)return{target};if(way.isHidden&&isHidden(target,this.#root))return own2(
-"a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){const found2=await this.find(
-path);if(!("target"in found2))return found2;const bytes=await readBytes(found2.target);const text5=bytes instanceof Uint8Array?
-decode2(bytes):bytes;if(typeof text5!=="string")return text5;return isWritten(text5)?own2("a state, a journal or a store\
-d plan"):{text:text5,target:found2.target}}async#private(path){return isHidden(path,this.#root)?own2("a hidden file"):await this.#owned(
+!isAbsolute2(way)}async function follow(path,root,way,look2=place2=>lstat2(place2)){const steps=stepsOf2(relative3(root,
+path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==void 0;step=steps.shift()){const next=step===
+".."?dirname2(place2):join2(place2,step);if(!isInside(next,root)){if(relative3(next,root)!==""&&!isInside(root,next))return null;
+place2=next;continue}const found2=await look2(next,steps.length===0);const target=found2.isSymbolicLink()?await readlink(
+next):void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.test(target);if(step.startsWith(
+".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)swapped=void 0;else swapped=join2(
+place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)throw refused("ELOOP",next);const{root:top}=parse8(
+target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(top.length)))}else if(steps.length>0&&!found2.isDirectory())
+throw refused("ENOTDIR",next);else place2=next}return relative3(place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){
+return await follow(path,root).catch(()=>path)===null}function stepsOf2(path){return path.split(sep3==="/"?"/":/[\\/]/).
+filter(step=>step!==""&&step!==".")}function refused(code2,path){return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#disk=new Disk;constructor(project,more=[]){const{
+files,states}=project.guarded();this.#root=project.root;this.#states=Promise.all(states.map(ways)).then(all=>all.flat());
+this.#files=realpaths([...files,...more])}async find(path){if(!isInside(path,this.#root))return outside;const named6=await this.#private(
+path);if(named6!==void 0)return named6;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,
+this.#root,way,(place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside;target=await this.#disk.realpath(
+followed)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{
+target};if(way.isHidden&&isHidden(target,this.#root))return own2("a hidden file");return await this.#owned(target,...way.
+places)??{target}}async read(path){const found2=await this.find(path);if(!("target"in found2))return found2;const bytes=await this.#disk.
+readBytes(found2.target);const text5=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text5!=="string")return text5;
+return isWritten(text5)?own2("a state, a journal or a stored plan"):{text:text5,target:found2.target}}async#look(place2,isLast){
+const known3=isLast?void 0:this.#folders.get(place2);if(known3!==void 0)return await known3;const found2=this.#disk.lstat(
+place2);if(isLast)return await found2;this.#folders.set(place2,found2);try{return await found2}catch(failure2){this.#folders.
+delete(place2);throw failure2}}async#private(path){return isHidden(path,this.#root)?own2("a hidden file"):await this.#owned(
 path)}async#owned(...paths){const[files,states]=await Promise.all([this.#files,this.#states]);if(paths.some(path=>files.
 has(path)))return own2("the configuration or a credential file");return paths.some(path=>states.some(state=>isOfState(path,
 state)))?own2("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies outside the project"};
 function own2(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.
-all(paths.map(path=>realpath2(path).catch(()=>path)));return new Set([...paths,...real])}async function ways(path){const[
-folder,target]=await Promise.all([dirname3(path),path].map(one=>realpath2(one).catch(()=>void 0)));return[path,...folder===
+all(paths.map(path=>realpath3(path).catch(()=>path)));return new Set([...paths,...real])}async function ways(path){const[
+folder,target]=await Promise.all([dirname3(path),path].map(one=>realpath3(one).catch(()=>void 0)));return[path,...folder===
 void 0?[]:[join3(folder,basename2(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative4(
 root,path).split(sep4).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
 `${state}.`))return true;return path.endsWith(".jsonl")&&dirname3(path)===join3(dirname3(state),"runs")}function isWritten(text5){
 if(!text5.startsWith("{")||!/"format_version"\s*:/.test(text5.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text5))
 return true;try{const data3=JSON.parse(text5);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
-"resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath2(
+"resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath3(
 path).catch(()=>void 0);if(target===void 0)return false;const swapped=dirname3(target);if(basename2(target)!==basename2(
-path)||!mountedFolder.test(basename2(swapped)))return false;const data3=await realpath2(join3(dirname3(path),"..data")).
-catch(()=>void 0);return data3===swapped&&dirname3(swapped)===await realpath2(dirname3(path))}import{stat as stat3}from"node:fs/promises";import{relative as relative6,resolve as resolve4,sep as sep5}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat2}from"node:fs/promises";import{basename as basename3,extname,
+path)||!mountedFolder.test(basename2(swapped)))return false;const data3=await realpath3(join3(dirname3(path),"..data")).
+catch(()=>void 0);return data3===swapped&&dirname3(swapped)===await realpath3(dirname3(path))}import{stat as stat3}from"node:fs/promises";import{relative as relative6,resolve as resolve4,sep as sep5}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat2}from"node:fs/promises";import{basename as basename3,extname,
 join as join4,relative as relative5,resolve as resolve3}from"node:path";var NOWHERE=resolve3("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
@@ -17962,7 +18002,7 @@ const name2=nameOf3(folder,this.#project);this.#refused.set(folder,error("manife
 t leads out of the project`,[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(
 path,this.#project);this.#refused.set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(
 name2)]))}};function asFile(name2){return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){
-return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown2=path=>shownPath(
+return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown3=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
 const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names3=await glob(
 patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve4(project.root,name2)).filter(path=>!found2.
@@ -17972,9 +18012,9 @@ test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
 seen2,known3);const named6=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named6.map(one=>absence(one,
 project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
-[...[...walk.linked].map(path=>`${shown2(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown2(
-path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused4,...missed2.map(path=>`${shown2(
-path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown2(path)} is a folder with\
+[...[...walk.linked].map(path=>`${shown3(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown3(
+path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused4,...missed2.map(path=>`${shown3(
+path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown3(path)} is a folder with\
  the name of a manifest, as a mount without its source`).sort(),...deeper.sort()])]}async function deeperOnes({project,access:access3,
 globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
@@ -17984,8 +18024,8 @@ caseSensitiveMatch:false})};const named6=new Walk(project);const names3=[...awai
 message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve4(project.root,name2)).filter(path=>!found2.
 has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused4;const others=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others.has(path)).map(path=>limit2(async()=>{
-const content=await access3.read(path);const shown2=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
-text)?[`${shown2} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown2}\
+const content=await access3.read(path);const shown3=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
+text)?[`${shown3} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown3}\
  has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
 [one.slice(1)]:[]);const named6=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named6.length===
@@ -18011,13 +18051,13 @@ const seen2=new Set;const direct=new Set(paths);return paths.flatMap((path,index
 if(found2===void 0)return[];if(!("target"in found2)){problems.push(refusal(name2,found2));return[]}const{target}=found2;
 if(seen2.has(target)||path!==target&&direct.has(target))return[];seen2.add(target);return[{path,target,name:name2}]})}async function readManifest(access3,{
 path,name:name2}){const read2=await access3.read(path);if("text"in read2)return sourceOf(name2,read2.text);return refusal(
-name2,read2)}function refusal(name2,{reason,detail}){const{file:shown2}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
-outside":return error("manifest-outside",`${shown2} is a link that leads out of the project`,place2,"copy the file into \
-the project");case"private":return error("manifest-private",`${shown2} ${detail}, which no manifest may be`,place2,'keep\
+name2,read2)}function refusal(name2,{reason,detail}){const{file:shown3}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
+outside":return error("manifest-outside",`${shown3} is a link that leads out of the project`,place2,"copy the file into \
+the project");case"private":return error("manifest-private",`${shown3} ${detail}, which no manifest may be`,place2,'keep\
  manifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreada\
-ble",`${shown2} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown2} ${detail}`,place2,
-"split it into several files");case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,place2,"save it as UTF-8");default:
-return error("file-unreadable",`${shown2} ${detail}`,place2)}}import{basename as basename4,dirname as dirname6}from"node:path";init_problems();init_kinds();import{existsSync as existsSync3}from"node:fs";import{availableParallelism as availableParallelism2}from"node:os";import{
+ble",`${shown3} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown3} ${detail}`,place2,
+"split it into several files");case"not-utf8":return error("not-utf8",`${shown3} ${detail}`,place2,"save it as UTF-8");default:
+return error("file-unreadable",`${shown3} ${detail}`,place2)}}import{basename as basename4,dirname as dirname6}from"node:path";init_problems();init_kinds();import{existsSync as existsSync3}from"node:fs";import{availableParallelism as availableParallelism2}from"node:os";import{
 fileURLToPath as fileURLToPath2}from"node:url";import{Worker}from"node:worker_threads";var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();init_secret_names();function hideLoose(file,source,range2){if(shownKey(source)!==source&&beginsLine(file.text,range2.start))
 file.hide(range2)}function beginsLine(text5,at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text5.slice(Math.max(0,at3-200),
 at3))}function hideMember(file,name2,key,value3){const told4=shownKey(name2);if(told4!==name2){const at3=file.text.indexOf(
@@ -18038,7 +18078,8 @@ if(item===void 0)return{...found2,complete:false};found2={node:item,key:void 0,c
 return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure2([...entries.values()].
 map(({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure2(items)}}
 function measure2(children){let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,
-child.height+1)}return{size:size2,height}}init_problems();init_secret_names();function lineAt(text5,at3){const start3=text5.lastIndexOf("\n",at3-1)+1;const end=text5.indexOf("\n",
+child.height+1)}return{size:size2,height}}function startOf2(node2){if(node2.type!=="map")return node2.range;const[first]=node2.
+entries.values();return first?.key??node2.range}init_problems();init_secret_names();function lineAt(text5,at3){const start3=text5.lastIndexOf("\n",at3-1)+1;const end=text5.indexOf("\n",
 at3);return{start:start3,end:withoutReturn(text5,start3,end<0?text5.length:end)}}function withoutReturn(text5,start3,end){
 return end>start3&&text5[end-1]==="\r"?end-1:end}var MAX_LINES=50;function contentAt(text5,at3){let from=at3;for(let tries=0;tries<
 MAX_LINES;tries+=1){const line=lineAt(text5,from);const indent2=text5.slice(from,line.end).search(/\S/);if(indent2>=0&&text5[from+
@@ -18154,8 +18195,8 @@ problem))]}function documentErrors(file,document2,marks2){const problems=[];if(d
 let told4;for(const found2 of[...document2.errors,...document2.warnings]){const{line}=file.place({start:found2.pos[0],end:found2.
 pos[1]});const stumbles=/token in YAML stream|^Unknown directive/.test(found2.message);const isSyntax=found2.code!=="TAG\
 _RESOLVE_FAILED"&&found2.code!=="RESOURCE_EXHAUSTION";if(isSyntax&&told4!==void 0&&(stumbles||line>=told4[0]&&line<=told4[1]))
-continue;const problem=yamlProblem(file,found2,marks2);const shown2=problem.places[0]?.line??line;if(isSyntax)told4=[Math.
-min(line,shown2),Math.max(line,shown2)];problems.push(problem)}if(document2.directives?.yaml.version==="1.1"&&document2.
+continue;const problem=yamlProblem(file,found2,marks2);const shown3=problem.places[0]?.line??line;if(isSyntax)told4=[Math.
+min(line,shown3),Math.max(line,shown3)];problems.push(problem)}if(document2.directives?.yaml.version==="1.1"&&document2.
 directives.yaml.explicit){const start3=Math.max(0,file.text.indexOf("%YAML"));problems.push(error("yaml-syntax","YAML 1.\
 1 is not supported",[file.place({start:start3,end:start3+9})],"remove the directive"))}return problems}function yamlProblem(file,found2,marks2){
 const range2={start:found2.pos[0],end:Math.max(found2.pos[1],found2.pos[0]+1)};const places=[file.place(range2)];if(found2.
@@ -18168,19 +18209,19 @@ aliased:0,exceeded:false};try{const marks2=new Marks;for(const document2 of comp
 file,document2,marks2);for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknow\
 n-tag"))continue;const converter=new Converter(file,allowance);const root=document2.contents===null?void 0:converter.convert(
 document2.contents,0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scal\
-ar"&&root.value===null)continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
-RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file.path} is not u\
-sable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{documents,problems:capped(withoutConflict2(file,problems))}}
-function capped(problems){if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-
-1];return[...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function*compose(file,problems,marks2){
-const parser=new import_yaml.Parser;const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,
-merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;for(const lexeme of new import_yaml.Lexer().
-lex(file.text)){marks2.see(lexeme,parser.offset);for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=
-0;yield*composer.next(token)}lexemes+=1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.distrust();
-const place2=file.place({start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH}\
- levels of nesting`,[place2],"flatten the document"):error("too-large","one document has too many values",[place2],"spli\
-t it into several files"));yield*composer.end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.
-end(true,file.text.length)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
+ar"&&root.value===null)continue;documents.push({root,start:startOf2(root).start,broken:found2.length>0||converter.broken})}}catch(failure2){
+const reason=failure2 instanceof RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("ya\
+ml-syntax",`${file.path} is not usable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{documents,problems:capped(
+withoutConflict2(file,problems))}}function capped(problems){if(problems.length<=MAX_ERRORS)return problems;const rest=problems.
+length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} \
+more errors in this file`,last?.places??[])]}function*compose(file,problems,marks2){const parser=new import_yaml.Parser;
+const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,merge:false,strict:true,logLevel:"\
+silent",prettyErrors:false});let lexemes=0;for(const lexeme of new import_yaml.Lexer().lex(file.text)){marks2.see(lexeme,
+parser.offset);for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;yield*composer.next(token)}lexemes+=
+1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.distrust();const place2=file.place({start:parser.
+offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,[place2],"fl\
+atten the document"):error("too-large","one document has too many values",[place2],"split it into several files"));yield*composer.
+end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file.text.length)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
 this.#file=file;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
 if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf(node2),depth);if((0,import_yaml.isMap)(node2)){
 if(isBraces(node2))return this.#braces(rangeOf(node2));return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.
@@ -18219,7 +18260,8 @@ items;return node2.flow===true&&node2.items.length===1&&(0,import_yaml.isMap)(pa
 null}function numberOf2(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text5=decimalText(
 source);return text5===void 0?void 0:exactly(text5)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
 ange"in node2&&Array.isArray(node2.range)){const[start3,end]=node2.range;if(typeof start3==="number"&&typeof end==="numb\
-er")return{start:start3,end}}return{start:0,end:0}}var import_yaml2=__toESM(require_dist(),1);init_values();var entry={text:0,null:1,true:2,false:3,number:4,quoted:5,folded:6,told:7,list:8,map:9};var TapeReader=class{#file;#tape;#offset;#hides;#at;constructor(file,{
+er")return{start:start3,end}}return{start:0,end:0}}var import_yaml2=__toESM(require_dist(),1);init_values();var entry={text:0,null:1,true:2,false:3,number:4,quoted:5,folded:6,told:7,list:8,map:9};function startOnTape({tape:{marks:marks2},
+offset},at3){const isKey=marks2[at3]===entry.map&&(marks2[at3+3]??0)>0;return offset+(marks2[isKey?at3+5:at3+1]??0)}var TapeReader=class{#file;#tape;#offset;#hides;#at;constructor(file,{
 tape,offset},{at:at3,hides}){this.#file=file;this.#tape=tape;this.#offset=offset;this.#at=at3;this.#hides=hides}get at(){
 return this.#at}next(){return this.#node()}#take(){return this.#tape.marks[this.#at++]??0}#node(){const kind=this.#take();
 if(kind<entry.list)return this.#scalar(kind);const range2=this.#range();const count3=this.#take();return kind===entry.map?
@@ -18304,7 +18346,7 @@ placed.tape.marks.length;{at:at3}=reader){const root=reader.next();if(root===voi
 file,placed,at3,root))}}return{documents,problems:[]}}var TapedDocument=class{broken=false;#file;#placed;#at;#root;constructor(file,placed,at3,root){
 this.#file=file;this.#placed=placed;this.#at=at3;this.#root=root}get root(){const root=this.#root??new TapeReader(this.#file,
 this.#placed,{at:this.#at,hides:false}).next();if(root===void 0)throw new Error("a tape that was read can be read again");
-return root}forget(){this.#root=void 0}};var WORTHWHILE=5e5;var PART=2e5;var MOST_THREADS=4;var AHEAD2=2;async function*parseAll(files){const length2=files.reduce(
+return root}get start(){return startOnTape(this.#placed,this.#at)}forget(){this.#root=void 0}};var WORTHWHILE=5e5;var PART=2e5;var MOST_THREADS=4;var AHEAD2=2;async function*parseAll(files){const length2=files.reduce(
 (sum,{source})=>sum+source.text.length,0);const script=new URL("./thread.js",import.meta.url);const isBeside=length2>=WORTHWHILE&&
 availableParallelism2()>1&&existsSync3(fileURLToPath2(script));if(!isBeside){for(const of of files)yield{of,parsed:parseYaml(
 of.source)};return}const threads=new Threads(script);try{const parts=files.map(({source})=>threads.takeApart(source.text));
@@ -18338,25 +18380,25 @@ set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#
 const found2=await this.#access.find(resolve7(dirname4(manifest),path));if(!("target"in found2))return false;return await stat4(
 found2.target).then(file=>file.isFile(),()=>false)}async#load(path){const read2=await this.#access.read(path);if(!("targ\
 et"in read2))return read2;this.files.add(read2.target);this.#characters+=read2.text.length;if(this.#characters>limits.allBodiesCharacters)
-return{reason:"too-many"};return bodyOf(read2.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown2=request5.
+return{reason:"too-many"};return bodyOf(read2.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown3=request5.
 tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.
 reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body file "${request5.path}"`}\
  lies outside the project`,places,"a body file must lie in the folder of the configuration, after following links");case"\
-private":return error("body-private",`${shown2} ${found2.detail}, which no body may be`,places,"keep bodies in files of \
+private":return error("body-private",`${shown3} ${found2.detail}, which no body may be`,places,"keep bodies in files of \
 their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body files of this project \
-have more than ${shown(limits.allBodiesCharacters)} characters together`,places,"split the project, or take pictures out\
- of the bodies and link to them");case"missing":return error("body-missing",`${shown2} ${found2.detail}`,places,"the pat\
-h is relative to the manifest");case"too-large":return error("too-large",`${shown2} ${found2.detail}`,places);case"not-u\
-tf8":return error("body-not-utf8",`${shown2} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-unr\
-eadable",`${shown2} ${found2.detail}`,places)}}};function bodyOf(text5,name2){let source;return{text:text5,place(part){if(part===
-void 0)return wholeFile(name2);source??=sourceOf(name2,text5);const mark=text5.length-source.text.length;return source.place(
-{start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_zod();init_json();init_nearest();init_secret_names();init_values();init_zod();function schemasAt(schema,path){if(schema instanceof ZodUnion)return schema.options.flatMap(option=>schemasAt(
-option,path));if(schema instanceof ZodOptional||schema instanceof ZodNullable)return schemasAt(schema.unwrap(),path);if(schema instanceof
-ZodPipe)return schemasAt(schema.in,path);const[step,...rest]=path;if(step===void 0)return[schema];if(schema instanceof ZodObject){
-const{shape}=schema;return Object.hasOwn(shape,step)?schemasAt(shape[String(step)],rest):[]}if(schema instanceof ZodArray)
-return schemasAt(schema.element,rest);if(schema instanceof ZodRecord)return schemasAt(schema.valueType,rest);return[]}function knownFields(schema,path){
-const fields3=schemasAt(schema,path).flatMap(one=>one instanceof ZodObject?Object.keys(one.shape):[]);return[...new Set(
-fields3)]}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
+have more than ${shown2(limits.allBodiesCharacters)} characters together`,places,"split the project, or take pictures ou\
+t of the bodies and link to them");case"missing":return error("body-missing",`${shown3} ${found2.detail}`,places,"the pa\
+th is relative to the manifest");case"too-large":return error("too-large",`${shown3} ${found2.detail}`,places);case"not-\
+utf8":return error("body-not-utf8",`${shown3} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
+readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text5,name2){let source;return{text:text5,place(part){
+if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text5);const mark=text5.length-source.text.length;return source.
+place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_zod();init_json();init_nearest();init_secret_names();init_values();init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
+option,path));if(schema5 instanceof ZodOptional||schema5 instanceof ZodNullable)return schemasAt(schema5.unwrap(),path);
+if(schema5 instanceof ZodPipe)return schemasAt(schema5.in,path);const[step,...rest]=path;if(step===void 0)return[schema5];
+if(schema5 instanceof ZodObject){const{shape}=schema5;return Object.hasOwn(shape,step)?schemasAt(shape[String(step)],rest):
+[]}if(schema5 instanceof ZodArray)return schemasAt(schema5.element,rest);if(schema5 instanceof ZodRecord)return schemasAt(
+schema5.valueType,rest);return[]}function knownFields(schema5,path){const fields3=schemasAt(schema5,path).flatMap(one=>one instanceof
+ZodObject?Object.keys(one.shape):[]);return[...new Set(fields3)]}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
 record:"a map",null:"null"};function typeName(expected){return typeNames[expected??""]??expected??"another value"}function typeOf(node2){
 if(node2.type==="list")return"a list";if(node2.type==="map")return"a map";if(node2.value===null)return node2.source===""?
 "nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(node2.value.text)===void 0?"a number that woul\
@@ -18381,29 +18423,29 @@ text5,["true","false"]);return near===void 0?"write true or false":`did you mean
 "string"?"text":"number";return`in YAML 1.2 ${text5} is a ${number4}: write ${meant2}`}function numberHint(node2,expected){
 if(node2.type!=="scalar")return void 0;if(typeof node2.value==="string")return node2.plain||fromText(expected,node2.value)===
 void 0?void 0:"write it without quotes";return expected==="int"&&typeof node2.value==="number"?"write it without a fract\
-ion":void 0}function textHint({node:node2,file,path,schema}){if(node2.type==="map"){const known3=knownFields(schema,path);
-for(const key of node2.entries.keys()){const similar=known3.includes(key)?void 0:nearest(key,known3);if(similar!==void 0)
-return`did you mean "${similar}" for "${key}"?`}return void 0}if(node2.type==="list")return node2.items.length===1?'writ\
-e it without the [] or the "- "':void 0;if(typeof node2.value==="string")return void 0;const written4=writtenOf(node2,file);
-return`put it in quotes${written4===void 0?"":`: "${written4}"`}`}function isDashed(node2,file){if(node2.type!=="scalar"||
-typeof node2.value!=="string"||!node2.plain)return false;const{start:start3}=node2.range;const before=file.text.slice(file.
-text.lastIndexOf("\n",start3-1)+1,start3);return before.trim()===""&&/^-[^\s-]/.test(file.text.slice(start3,start3+2))}function listHint({
-node:node2,file,path,schema}){if(isDashed(node2,file))return'a space is missing behind the dash: begin each element with\
- "- "';const element=[...path,0];const written4=writtenOf(node2,file);const takesText=schemasAt(schema,element).some(one=>one instanceof
-ZodString);if(node2.type==="scalar"&&written4!==void 0&&takesText){const parts=written4.split(/,\s*|\s+/).filter(Boolean);
-return`write it as a list: [${parts.map(flowText).join(", ")}]`}const map2=node2.type==="scalar"?mapOf(written4,knownFields(
-schema,element)):void 0;if(map2!==void 0)return`write it as a list: [${map2}]`;return node2.type==="map"?'begin it with \
-"- ", or put it in []':'write each element on a line that begins with "- "'}function mapHint({node:node2,file,path,schema}){
-const[only2,...more]=node2.type==="list"?node2.items:[];if(only2?.type==="map"&&more.length===0)return'write it without \
-the [] or the "- "';const fields3=knownFields(schema,path);const glued=gluedHint(node2,file,fields3);if(glued!==void 0)return glued;
-const map2=mapOf(writtenOf(node2,file),fields3);if(map2!==void 0)return`write it as ${map2}`;return fields3.length===0?'\
-write it as {key: value}, or as "key: value" on lines below, indented further':`write its fields on lines below, indente\
-d further: ${fields3.join(", ")}`}function mapOf(written4,fields3){if(!fields3.includes("name"))return void 0;const name2=written4===
-void 0?"\u2026":flowText(written4);return`{name: ${name2}${fields3.includes("label")?", label: \u2026":""}}`}function flowText(text5){
-return/^[A-Za-z_][\w.@/-]*$/.test(text5)?text5:JSON.stringify(text5)}function fromText(expected,text5){if(expected==="bo\
-olean"){return/^(true|True|TRUE)$/.test(text5)?true:/^(false|False|FALSE)$/.test(text5)?false:void 0}const number4=expected===
-"number"||expected==="int";const written4=number4?decimalText(text5):void 0;return written4===void 0?void 0:plainNumber(
-written4)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
+ion":void 0}function textHint({node:node2,file,path,schema:schema5}){if(node2.type==="map"){const known3=knownFields(schema5,
+path);for(const key of node2.entries.keys()){const similar=known3.includes(key)?void 0:nearest(key,known3);if(similar!==
+void 0)return`did you mean "${similar}" for "${key}"?`}return void 0}if(node2.type==="list")return node2.items.length===
+1?'write it without the [] or the "- "':void 0;if(typeof node2.value==="string")return void 0;const written4=writtenOf(node2,
+file);return`put it in quotes${written4===void 0?"":`: "${written4}"`}`}function isDashed(node2,file){if(node2.type!=="s\
+calar"||typeof node2.value!=="string"||!node2.plain)return false;const{start:start3}=node2.range;const before=file.text.
+slice(file.text.lastIndexOf("\n",start3-1)+1,start3);return before.trim()===""&&/^-[^\s-]/.test(file.text.slice(start3,start3+
+2))}function listHint({node:node2,file,path,schema:schema5}){if(isDashed(node2,file))return'a space is missing behind th\
+e dash: begin each element with "- "';const element=[...path,0];const written4=writtenOf(node2,file);const takesText=schemasAt(
+schema5,element).some(one=>one instanceof ZodString);if(node2.type==="scalar"&&written4!==void 0&&takesText){const parts=written4.
+split(/,\s*|\s+/).filter(Boolean);return`write it as a list: [${parts.map(flowText).join(", ")}]`}const map2=node2.type===
+"scalar"?mapOf(written4,knownFields(schema5,element)):void 0;if(map2!==void 0)return`write it as a list: [${map2}]`;return node2.
+type==="map"?'begin it with "- ", or put it in []':'write each element on a line that begins with "- "'}function mapHint({
+node:node2,file,path,schema:schema5}){const[only2,...more]=node2.type==="list"?node2.items:[];if(only2?.type==="map"&&more.
+length===0)return'write it without the [] or the "- "';const fields3=knownFields(schema5,path);const glued=gluedHint(node2,
+file,fields3);if(glued!==void 0)return glued;const map2=mapOf(writtenOf(node2,file),fields3);if(map2!==void 0)return`wri\
+te it as ${map2}`;return fields3.length===0?'write it as {key: value}, or as "key: value" on lines below, indented furth\
+er':`write its fields on lines below, indented further: ${fields3.join(", ")}`}function mapOf(written4,fields3){if(!fields3.
+includes("name"))return void 0;const name2=written4===void 0?"\u2026":flowText(written4);return`{name: ${name2}${fields3.
+includes("label")?", label: \u2026":""}}`}function flowText(text5){return/^[A-Za-z_][\w.@/-]*$/.test(text5)?text5:JSON.stringify(
+text5)}function fromText(expected,text5){if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text5)?true:/^(false|False|FALSE)$/.
+test(text5)?false:void 0}const number4=expected==="number"||expected==="int";const written4=number4?decimalText(text5):void 0;
+return written4===void 0?void 0:plainNumber(written4)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
 const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
 tried2.add(key);const converted=convert(issue3.expected,valueAt3(value3,issue3.path),note);if(converted!==void 0){changed2=
 put3(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
@@ -18415,9 +18457,9 @@ let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||at3
 Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put3(value3,path,member2){
 const parent=valueAt3(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
 ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
-member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}function check(subject){const{schema,root,file,variables}=subject;const{value:value3,notes}=resolve6(root,file,variables,
-subject.under);const fromVariables=variables?.takeProblems()??[];let result=schema.safeParse(value3);const tried2=new Set;
-while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried2))break;result=schema.safeParse(value3)}
+member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}function check(subject){const{schema:schema5,root,file,variables}=subject;const{value:value3,notes}=resolve6(root,file,variables,
+subject.under);const fromVariables=variables?.takeProblems()??[];let result=schema5.safeParse(value3);const tried2=new Set;
+while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried2))break;result=schema5.safeParse(value3)}
 if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,
 problems:fromVariables,notes}}const issues=flatten2(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.unknown!==
 true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],notes}}function flatten2(issues,base2=[]){
@@ -18457,11 +18499,11 @@ const told4=shownKey(key);if(entry3===void 0||told4!==key)return told4;const isA
 some(name2=>name2!==key)){file.hide(entry3.key);return void 0}if(!file.hides(entry3.key)){if(!isAlone||!looksSecret(key)||
 !/\d/.test(key))return key;file.hide(entry3.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:
 key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,
-schema,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find6(root,issue3.path);const known3=knownFields(schema,
-issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare2=[...entries].flatMap(([key,entry3])=>isSecretField(
+schema:schema5,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find6(root,issue3.path);const known3=knownFields(
+schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare2=[...entries].flatMap(([key,entry3])=>isSecretField(
 key)&&hasNothing(entry3)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry3=entries.get(key);return{key,entry:entry3,
 told:toldKey(key,entry3,bare2,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
-for(const inner of knownFields(schema,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(
+for(const inner of knownFields(schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(
 name2,[...under,...issue3.path]);return keys.map(({key,entry:entry3,told:told4})=>{const place2=entry3===void 0?placeIn(
 file,root,issue3.path):file.place(entry3.key);if(told4!==key)return gluedField(key,told4,where,place2);const near=nearest(
 key,free)===void 0?void 0:nearest(key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??
@@ -18473,7 +18515,7 @@ message,[place2],hint)})}function gluedField(key,told4,where,place2){if(told4===
 nown field in ${where}, whose name is not shown, since it may be a secret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.
 test(key.slice(told4.length));const missing3=hasColon?"a space is missing behind the colon of":"a colon and a space are \
 missing behind";return error("unknown-field",`${missing3} "${told4}" in ${where}`,[place2],`write it as "${told4}: \u2026"`)}
-function onlyValue(schema,path){const[only2,...others]=schemasAt(schema,path);return only2 instanceof ZodLiteral&&others.
+function onlyValue(schema5,path){const[only2,...others]=schemasAt(schema5,path);return only2 instanceof ZodLiteral&&others.
 length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.
 toLowerCase().split(/[_-]+/).map(word2=>word2.replace(/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.
 every(word2=>word2.length>1&&words7(field2).includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){
@@ -18481,23 +18523,23 @@ return path.reduce((text5,step)=>typeof step==="number"?`${text5}[${step}]`:/^[\
 "":"."}${step}`:`${text5}[${JSON.stringify(shownKey(step))}]`,"")}function within4(name2,path){return path.length===0?name2:
 `${pathText(path)} of ${name2}`}function valuePlace(file,root,path){const{node:node2,key}=find6(root,path);return file.place(
 node2.range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file,root,path){const{node:node2,key}=find6(
-root,path);return file.place(key??startOf2(node2))}function startOf2(node2){if(node2.type!=="map")return node2.range;const[
-first]=node2.entries.values();return first?.key??node2.range}init_values();init_fields();init_schema();function partOfText(source,written4,text5,part){const at3=contentOf(source,written4);const raw=source.slice(at3.start,at3.
+root,path);return file.place(key??startOf2(node2))}init_values();init_fields();init_schema();function partOfText(source,written4,text5,part){const at3=contentOf2(source,written4);const raw=source.slice(at3.start,at3.
 end);if(squeezed2(raw)!==squeezed2(text5))return void 0;const before=squeezed2(text5.slice(0,part.start)).length;const length2=squeezed2(
 text5.slice(part.start,part.end)).length;const start3=nth(raw,before);const end=nth(raw,before+Math.max(1,length2)-1);return start3===
-void 0||end===void 0?void 0:{start:at3.start+start3,end:at3.start+end+1}}function contentOf(source,{start:start3,end}){const first=source.
-charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end-1};if(first!=="|"&&first!==">")return{start:start3,
-end};const line=source.indexOf("\n",start3);return line<0||line>=end?{start:start3,end}:{start:line+1,end}}function squeezed2(text5){
-return text5.replace(/[ \t\r\n]+/g,"")}function nth(text5,count3){let left=count3;for(let at3=0;at3<text5.length;at3+=1){
-if(" 	\r\n".includes(text5.charAt(at3)))continue;if(left===0)return at3;left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written4){this.kind=object3.kind;
+void 0||end===void 0?void 0:{start:at3.start+start3,end:at3.start+end+1}}function contentOf2(source,{start:start3,end}){
+const first=source.charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end-1};if(first!=="|"&&first!=="\
+>")return{start:start3,end};const line=source.indexOf("\n",start3);return line<0||line>=end?{start:start3,end}:{start:line+
+1,end}}function squeezed2(text5){return text5.replace(/[ \t\r\n]+/g,"")}function nth(text5,count3){let left=count3;for(let at3=0;at3<
+text5.length;at3+=1){if(" 	\r\n".includes(text5.charAt(at3)))continue;if(left===0)return at3;left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written4){this.kind=object3.kind;
 this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
-generation!==void 0)this.generation=object3.generation;this.#written=written4}get place(){return this.placeOf()}placeOf(...path){
-const{file,document:document2}=this.#written;return placeOf(file,document2.root,path)}placeWithin(field2,part){const{document:document2,
-file,bodies:bodies2}=this.#written;const value3=this.fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==
-void 0&&typeof value3==="string")return body2.place(part);const{root}=document2;const{node:node2}=find6(root,[field2]);const written4=part===
-void 0||node2.type!=="scalar"||typeof value3!=="string"?void 0:partOfText(file.text,node2.range,value3,part);return written4===
-void 0?placeOf(file,root,[field2]):file.place(written4)}};function placeOf(file,root,path){const{node:node2,key}=find6(root,
-path);return file.place(key??(node2===root?startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text5,place:place2,exists}){const path=pathIn(text5);if(path===
+generation!==void 0)this.generation=object3.generation;this.#written=written4}get place(){return this.placeOf()}get declaredAt(){
+const{file,document:document2}=this.#written;return file.lineAt(document2.start)}placeOf(...path){const{file,document:document2}=this.#written;
+return placeOf(file,document2.root,path)}placeWithin(field2,part){const{document:document2,file,bodies:bodies2}=this.#written;
+const value3=this.fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")
+return body2.place(part);const{root}=document2;const{node:node2}=find6(root,[field2]);const written4=part===void 0||node2.
+type!=="scalar"||typeof value3!=="string"?void 0:partOfText(file.text,node2.range,value3,part);return written4===void 0?
+placeOf(file,root,[field2]):file.place(written4)}};function placeOf(file,root,path){const{node:node2,key}=find6(root,path);
+return file.place(key??(node2===root?startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text5,place:place2,exists}){const path=pathIn(text5);if(path===
 void 0)return void 0;const isFile=await exists(path);if(!isFile&&!/\.(?:txt|html?|mustache)$/i.test(path))return void 0;
 const what=isFile?"is the path of a file":"looks like the path of a file";return warning2("forgotten-file",`"${field2}" \
 is the text "${path}", which ${what}, and that is what recipients would get`,[place2],`to send what is in the file, writ\
@@ -18540,8 +18582,8 @@ size===0?void 0:this.#notes.get(pathKey(path))}};init_kinds();function fieldHint
  server answers with "${field2}", but no operation changes it`}const others=kinds.filter(other=>other!==kind&&fieldsOf2(
 other).has(field2));if(others.length===0)return void 0;return`"${field2}" is a field of ${others.map(({name:name2})=>name2).
 join(" and ")}`}var fields2=new Map;function fieldsOf2(kind){const known3=fields2.get(kind)??new Set(knownFields(kind.schema,
-[]));fields2.set(kind,known3);return known3}init_nearest();init_problems();init_kinds();function withKind(root,file){if(root.entries.has("kind"))return{root,problems:[]};const isField=key=>kinds.some(({schema})=>knownFields(
-schema,[]).includes(key));for(const[key,member2]of root.entries){if(nearest(key,["kind"])===void 0||isField(key))continue;
+[]));fields2.set(kind,known3);return known3}init_nearest();init_problems();init_kinds();function withKind(root,file){if(root.entries.has("kind"))return{root,problems:[]};const isField=key=>kinds.some(({schema:schema5})=>knownFields(
+schema5,[]).includes(key));for(const[key,member2]of root.entries){if(nearest(key,["kind"])===void 0||isField(key))continue;
 const entries=new Map([...root.entries].map(([name2,one])=>[name2===key?"kind":name2,one]));const message=`unknown field\
  "${key}" in a manifest document, did you mean "kind"?`;return{root:{...root,entries},problems:[error("unknown-field",message,
 [file.place(member2.key)])]}}return{root,problems:[]}}function meantBy2(kind,root,placed){const identity2={};for(const part of kind.identity){const node2=root.entries.get(part)?.
@@ -18551,59 +18593,60 @@ length>0&&names3.every(part=>part in identity2);if(!tells3)return{};let place2;r
 get place(){place2??=placed();return place2}}}}function readDocument(document2,reading){const{file,variables}=reading;if(document2.root.type!=="map"){const{root:root2}=document2;
 const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file.place(root2.range)],gluedHint(
 root2,file,["kind"])??'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const{root,problems:mistyped}=withKind(
-document2.root,file);const rooted=mistyped.length>0?{root}:document2;const kind=readKind(root,reading);if(!("schema"in kind))
-return Promise.resolve({declared:void 0,problems:[...mistyped,...kind]});const meant2=meantBy2(kind,root,()=>placeOf(file,
-rooted.root,[]));const{data:data3,problems,notes}=check({schema:kind.schema,root,file,variables,name:kind.name,fieldHint:(field2,path)=>fieldHint(
-kind,field2,path)});const sensitive=sensitiveIdentities(kind,root,file,notes);const found2=[...mistyped,...problems.filter(
-problem=>!sensitive.some(other=>covers(other,problem))),...sensitive];if(!isObject3(data3)||document2.broken||found2.some(
-({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant2,
-problems:[...found2,...bodies2]}))}return new Builder2(kind,rooted,notes,reading).build(data3,found2).then(read2=>({...read2,
-...meant2}))}function covers(one,other){const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-valu\
-e"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{
-file,variables}){const entry3=root.entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry3===void 0){
-const hint=`write one of ${names3.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',
-[file.place(startOf2(root))],hint)]}const{value:node2}=entry3;const places=()=>[file.place(node2.range.end>node2.range.start?
-node2.range:entry3.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must\
- be one of ${names3.join(", ")}, got ${typeOf(node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved=variables.
-resolve(name2,node2,file);if(resolved.tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved.
-unknown)return variables.takeProblems();name2=resolved.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(
-name2,names3);return[error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,
-places(),`kinds: ${names3.join(", ")}`)]}function sensitiveIdentities(kind,root,file,notes){return[...notes.values()].filter(
-({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file,root,
-path)]))}function sensitiveIdentity(what,places){return error("sensitive-identity",`"${what}" can't come from a process \
-variable, since it says which object is meant`,places,"put the value into vars of the configuration")}function identifies(kind,root,path){
-const[field2="",...rest]=path;const decisive=kind.deciding?.(part=>root.entries.has(part))??kind.identity;if(decisive.includes(
-String(field2)))return true;const type=kind.fields[field2];if(type===void 0)return true;return decidesElement(type,rest)}
-function decidesElement(type,path){if(type.type==="members"){const[member3="",...rest2]=path;const inner2=type.members[member3];
-return inner2!==void 0&&decidesElement(inner2,rest2)}if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===
-void 0||member2==="id"||member2==="name")return true;const inner=type.nested[member2];return inner!==void 0&&decidesElement(
-inner,rest)}async function bodyProblems2(kind,root,notes,reading){const requests=[];const walk=(node2,path)=>{if(node2.type===
-"list")node2.items.forEach((item,index)=>void walk(item,[...path,index]));if(node2.type!=="map")return;const file=node2.
-entries.get("file")?.value;const note=notes.get(pathKey([...path,"file"]));if(node2.entries.size===1&&file?.type==="scal\
-ar"&&typeof file.value==="string"){if(note===void 0&&file.value!==""){requests.push(request2(reading,root,[...path,"file"],
-file.value,false))}return}for(const[key,{value:value3}]of node2.entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.
-entries){const type=kind.fields[field2];if(type!==void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.
-all(requests.map(wanted=>reading.bodies.read(wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}init_json();init_problems();init_values();import{dirname as dirname5,join as join5,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
-const once3=path=>{const known3=read2.get(path)??readSample(project,access3,path);read2.set(path,known3);return known3};
+document2.root,file);const rooted=mistyped.length>0?{root,start:startOf2(root).start}:document2;const kind=readKind(root,
+reading);if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:[...mistyped,...kind]});const meant2=meantBy2(
+kind,root,()=>placeOf(file,rooted.root,[]));const{data:data3,problems,notes}=check({schema:kind.schema,root,file,variables,
+name:kind.name,fieldHint:(field2,path)=>fieldHint(kind,field2,path)});const sensitive=sensitiveIdentities(kind,root,file,
+notes);const found2=[...mistyped,...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),...sensitive];
+if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
+reading).then(bodies2=>({declared:void 0,...meant2,problems:[...found2,...bodies2]}))}return new Builder2(kind,rooted,notes,
+reading).build(data3,found2).then(read2=>({...read2,...meant2}))}function covers(one,other){const[a2]=one.places;const[b]=other.
+places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===
+b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry3=root.entries.get("kind");const names3=kinds.
+map(({name:name3})=>name3);if(entry3===void 0){const hint=`write one of ${names3.join(", ")}`;return[error("missing-fiel\
+d",'missing field "kind" in a manifest document',[file.place(startOf2(root))],hint)]}const{value:node2}=entry3;const places=()=>[
+file.place(node2.range.end>node2.range.start?node2.range:entry3.key)];if(node2.type!=="scalar"||typeof node2.value!=="st\
+ring"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, got ${typeOf(node2)}`,places())]}let name2=node2.
+value;if(name2.includes("$")){const resolved=variables.resolve(name2,node2,file);if(resolved.tainted)return[sensitiveIdentity(
+"kind",places()),...variables.takeProblems()];if(resolved.unknown)return variables.takeProblems();name2=resolved.text}if(isKindName(
+name2))return kindOf(name2);const similar=nearest(name2,names3);return[error("unknown-kind",`unknown kind "${name2}"${similar===
+void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names3.join(", ")}`)]}function sensitiveIdentities(kind,root,file,notes){
+return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(
+pathText(path),[valuePlace(file,root,path)]))}function sensitiveIdentity(what,places){return error("sensitive-identity",
+`"${what}" can't come from a process variable, since it says which object is meant`,places,"put the value into vars of t\
+he configuration")}function identifies(kind,root,path){const[field2="",...rest]=path;const decisive=kind.deciding?.(part=>root.
+entries.has(part))??kind.identity;if(decisive.includes(String(field2)))return true;const type=kind.fields[field2];if(type===
+void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.type==="members"){const[member3="",
+...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(inner2,rest2)}if(type.type!=="s\
+et")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2==="name")return true;const inner=type.
+nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems2(kind,root,notes,reading){
+const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
+index]));if(node2.type!=="map")return;const file=node2.entries.get("file")?.value;const note=notes.get(pathKey([...path,
+"file"]));if(node2.entries.size===1&&file?.type==="scalar"&&typeof file.value==="string"){if(note===void 0&&file.value!==
+""){requests.push(request2(reading,root,[...path,"file"],file.value,false))}return}for(const[key,{value:value3}]of node2.
+entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.entries){const type=kind.fields[field2];if(type!==
+void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(
+wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}init_json();init_problems();init_values();import{dirname as dirname5,join as join5,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
+const once4=path=>{const known3=read2.get(path)??readSample(project,access3,path);read2.set(path,known3);return known3};
 const found2=new Map;const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.
-test(type))continue;for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once3(
+test(type))continue;for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once4(
 join5(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.
 set(address2,sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];
 for(let folder=dirname5(manifest);isInside(folder,root);folder=dirname5(folder))folders.push(folder);return[...folders,root]}
 async function readSample(project,access3,path){const read2=await access3.read(path);const name2=nameOf3(path,project);const{
-file:shown2}=name2;if(!("text"in read2))return refusal2(name2,read2);const source=sourceOf(name2,read2.text);const{documents,
+file:shown3}=name2;if(!("text"in read2))return refusal2(name2,read2);const source=sourceOf(name2,read2.text);const{documents,
 problems}=parseYaml(source);const[problem]=problems.filter(({severity})=>severity==="error");if(problem!==void 0)return problem;
-if(documents.length===0)return[{name:shown2,data:{},file:shown2}];const samples=[];for(const[index,document2]of documents.
+if(documents.length===0)return[{name:shown3,data:{},file:shown3}];const samples=[];for(const[index,document2]of documents.
 entries()){const{value:value3}=resolve6(document2.root,source,null);if(!isMap(value3)){return error("wrong-type",`sample\
  data must be one map, got ${typeOf(document2.root)}`,[source.place(document2.root.range)],'write "placeholder: value" f\
-or each placeholder')}samples.push({name:documents.length===1?shown2:`document ${index+1}`,data:mapValues(value3,printable),
-file:shown2})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
+or each placeholder')}samples.push({name:documents.length===1?shown3:`document ${index+1}`,data:mapValues(value3,printable),
+file:shown3})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
 0?0:value3.text;if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}
-function refusal2(name2,{reason,detail}){const{file:shown2}=name2;const start3=wholeFile(name2);switch(reason){case"miss\
-ing":return void 0;case"outside":return error("body-outside",`the sample data ${shown2} is a link that leads out of the \
-project`,[start3]);case"private":return error("body-private",`the sample data ${shown2} ${detail}, which no sample may b\
-e`,[start3]);case"too-large":return error("too-large",`${shown2} ${detail}`,[start3]);case"not-utf8":return error("not-u\
-tf8",`${shown2} ${detail}`,[start3],"save it as UTF-8");default:return error("file-unreadable",`${shown2} ${detail}`,[start3])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
+function refusal2(name2,{reason,detail}){const{file:shown3}=name2;const start3=wholeFile(name2);switch(reason){case"miss\
+ing":return void 0;case"outside":return error("body-outside",`the sample data ${shown3} is a link that leads out of the \
+project`,[start3]);case"private":return error("body-private",`the sample data ${shown3} ${detail}, which no sample may b\
+e`,[start3]);case"too-large":return error("too-large",`${shown3} ${detail}`,[start3]);case"not-utf8":return error("not-u\
+tf8",`${shown3} ${detail}`,[start3],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start3])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const declaredSecrets=new Map;const access3=new Access(project,options.tokenFile===
 void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access3,problems);const bodies2=new Bodies(project,
 access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources=await Promise.all(files.map(async file=>({
@@ -18694,7 +18737,7 @@ namesOf(live.values(),options.state));const addressed=subjects.map(subject=>({su
 decider.references)}));const selected=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(
 selection,addressed.flatMap(({all})=>all),options.declared);const twice=sameObjects(selected.map(({subject,key})=>({subject,
 key})));const decided=await eachWithSlowHashes(selected,one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(
-one.subject,live.get(one.subject),decider.recorded(one.key))}));const compared=decided.flatMap(({one:{subject},change:change2})=>{
+one.subject,live.get(one.subject),decider.owed(one.key))}));const compared=decided.flatMap(({one:{subject},change:change2})=>{
 const others=subject.declared===void 0?void 0:twice.get(subject.declared);if(change2===void 0)return[];return[others===void 0?
 change2:{...change2,...blockedAsTwice(others)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(
 subject=>subject.kind===kind.name)).map(kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==
@@ -18710,8 +18753,8 @@ hasher,signal},observing){const failed=new AbortController;const stop=signal===v
 signal,signal]);const secrets=documents.flatMap(({fields:fields3})=>secretsIn(fields3));const hashing=hasher.prepare(secrets,
 stop);try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted();return observed}catch(failure2){
 failed.abort();throw failure2}}function isUnchanged({action:action2}){return action2==="unchanged"}function isSettled({kind,
-declared},live,recorded2){if(recorded2?.owed===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||
-declared.absent;return gone||Object.keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}var NAMED3=3;function leftOut3(addresses3){
+declared},live,owed2){if(owed2===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.
+absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).length===0}var NAMED3=3;function leftOut3(addresses3){
 if(addresses3.length===0)return[];const more=addresses3.length-NAMED3;const names3=`${addresses3.slice(0,NAMED3).join(",\
  ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[
 {code:"restores-left-out",message:`what an update took away from ${objects2} that --kind or --target leave out is still \
@@ -18727,12 +18770,12 @@ state}=options;const{changes,warnings}=await makeSure([change2],{profile,seen:vo
 changes,reads2,options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){
 const{kind,regeneration:regeneration2}=regenerated;const identity2={id};const subject={kind:kind.name,identity:identity2};
 const address2=addressOf(kind.name,identity2);const unfit=idTrouble(identity2,options.profile);const{live}=await observe(
-unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);const before=shown2?.fields??{};const trouble=unfit??
-shown2?.trouble;const change2={...regeneration2.verdict(identity2,before,before),...trouble===void 0?{}:{action:"blocked",
-requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown2===void 0?"unknown":"live",warnings:[],reason:trouble??
-null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},before,existed:shown2?.exists??null,managed:[]}};
-const called2=shown2?.called??kind.called?.(options.state.resources[address2]?.fields??{});return{change:{...change2,...labelled2(
-change2,called2,new Map)},reads:shown2===void 0?[]:[kind.scopes.read]}}async function assemble(changes,reads2,header){const writes2=changes.
+unfit===void 0?[subject]:[],[],options);const shown3=live.get(subject);const before=shown3?.fields??{};const trouble=unfit??
+shown3?.trouble;const change2={...regeneration2.verdict(identity2,before,before),...trouble===void 0?{}:{action:"blocked",
+requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown3===void 0?"unknown":"live",warnings:[],reason:trouble??
+null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},before,existed:shown3?.exists??null,managed:[]}};
+const called2=shown3?.called??kind.called?.(options.state.resources[address2]?.fields??{});return{change:{...change2,...labelled2(
+change2,called2,new Map)},reads:shown3===void 0?[]:[kind.scopes.read]}}async function assemble(changes,reads2,header){const writes2=changes.
 flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.
 now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,changes,requiredScopes:[
 ...new Set([...reads2,...writes2])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change2=>warned2(change2,redact))}}function warned2(change2,redact){
@@ -18756,10 +18799,10 @@ change2);const before=mapValues(apply.before,(field2,name2)=>{const normal=norma
 has(name2)?new Sensitive(withHashes(normal,hasher)):normal});const generation2=fields3.find(({path})=>path==="did_genera\
 tion");return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(generation2?.before??null,hasher)]}
 function secretFields2({action:action2,fields:fields3,apply}){if(action2==="blocked")return new Set(apply.managed);const asked=Object.
-entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown2=fields3.flatMap(({path,
-sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown2])}function hashOf2(value3){return`\
-sha256:${createHash3("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown2}){const{whole:_,
-...rest}=apply;return hashOf2({...shown2,apply:rest})}function alteration(stored3,file){const{whole:whole3}=stored3.apply;
+entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown3=fields3.flatMap(({path,
+sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown3])}function hashOf2(value3){return`\
+sha256:${createHash3("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown3}){const{whole:_,
+...rest}=apply;return hashOf2({...shown3,apply:rest})}function alteration(stored3,file){const{whole:whole3}=stored3.apply;
 if(whole3===void 0||whole3===planHash(stored3))return[];return[error("plan-altered",`${file} was changed after it was st\
 ored: what it shows is not the plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text5,file,use="\
 applied"){const unusable2=why=>unusablePlan(file,why,use);let data3;try{data3=parseJson(text5)}catch{return unusable2("i\
@@ -18785,21 +18828,21 @@ push("its digest is another one now");if(found2.length===0)return[];return[error
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{basename as basename9,dirname as dirname14,join as join15}from"node:path";import{readlink as readlink2,realpath as realpath3}from"node:fs/promises";import{basename as basename5,dirname as dirname7,
-join as join6,resolve as resolve8}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath3(
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{basename as basename9,dirname as dirname14,join as join15}from"node:path";import{readlink as readlink2,realpath as realpath4}from"node:fs/promises";import{basename as basename5,dirname as dirname7,
+join as join6,resolve as resolve8}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath4(
 path).catch(unlessMissing);if(real!==void 0)return real;const next=await readlink2(path).catch(()=>void 0);if(next===void 0||
-links===0)return path;return await leadsTo(resolve8(await realpath3(dirname7(path)),next),links-1)}async function realPlaceOf(path){
+links===0)return path;return await leadsTo(resolve8(await realpath4(dirname7(path)),next),links-1)}async function realPlaceOf(path){
 try{const target=await leadsTo(path);const folder=dirname7(target);return folder===target?target:join6(await realPlaceOf(
 folder),basename5(target))}catch{return path}}function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!==
-"ENOTDIR")throw failure2;return void 0}init_zod();import{readdir as readdir2}from"node:fs/promises";import{basename as basename6,dirname as dirname8,join as join7}from"node:path";import{constants as constants3}from"node:fs";import{open as open3}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat9){
+"ENOTDIR")throw failure2;return void 0}init_zod();import{readdir as readdir2}from"node:fs/promises";import{basename as basename6,dirname as dirname8,join as join7}from"node:path";import{constants as constants3,readFileSync as readFileSync3}from"node:fs";import{open as open3}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat9){
 super(`it is ${fileType(stat9)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open3(
 path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat9=await handle.stat();if(!stat9.isFile())throw new NoRegularFile(
-stat9);return await handle.readFile("utf8")}finally{await handle.close()}}function fileType(stat9){if(stat9.isDirectory())return"a folder";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())
+stat9);return readFileSync3(handle.fd,"utf8")}finally{await handle.close()}}function fileType(stat9){if(stat9.isDirectory())return"a folder";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())
 return"a named pipe";if(stat9.isSocket())return"a socket";return"a device"}var nameSchema=object({lineage:string2(),salt:string2(),resources:unknown()});async function statesBeside(statePath){const folder=dirname8(
 statePath);const entries=await readdir2(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry3=>!entry3.
 isDirectory()&&entry3.name!==basename6(statePath));const states=await Promise.all(names3.map(({name:name2})=>stateName(join7(
 folder,name2))));return states.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.safeParse(
-JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat2,open as open5,
+JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat3,open as open5,
 readdir as readdir4,rename as rename2,rm as rm3}from"node:fs/promises";import{hostname as hostname2}from"node:os";import{
 basename as basename7,dirname as dirname10,join as join10,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();import{createHash as createHash4,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir3,rm,stat as stat5}from"node:fs/promises";
 import{join as join8}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
@@ -18852,7 +18895,7 @@ const temporary=join10(dirname10(path),temporaryName());try{await makeFolder(dir
 "wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
-let text5;try{const there=await lstat2(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text5=await readRegular(
+let text5;try{const there=await lstat3(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text5=await readRegular(
 path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
 "ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema.parse(JSON.parse(text5))}catch{return null}}function describe3({
 user:user3,host,pid,command:command2,at:at3}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at3}`}function locked(path,holder){
@@ -18878,8 +18921,8 @@ await file.truncate(content.bytes);await file.close();return new FileJournal(awa
 .jsonl`),"a"),content.bytes)}async function runsIn(folder){let names3;try{names3=await readdir5(folder)}catch(failure2){
 const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2==="ENOTDIR"?"it has to be a folder: move what i\
 s in its place away, or name another place with state.path":"mend its permissions, or name another place with state.path";
-const shown2=relative8(process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the folder of \
-journals ${shown2} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.filter(name2=>name2.endsWith(".jsonl")).
+const shown3=relative8(process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the folder of \
+journals ${shown3} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.filter(name2=>name2.endsWith(".jsonl")).
 map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run5){const path=join11(folder,`${run5}\
 .jsonl`);let text5;try{text5=await readRegular(path)}catch(failure2){throw unusable(path,whyRefused(failure2))}const whole3=text5.
 slice(0,text5.lastIndexOf("\n")+1);const[first,...lines]=whole3.split("\n").slice(0,-1).map((line,index)=>parseLine(line,
@@ -18902,33 +18945,33 @@ return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(li
 text).join("");await this.#file.appendFile(text5);await this.#file.datasync();this.#end+=Buffer.byteLength(text5);for(const{
 done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
 this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
-await this.#flushing;await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_values();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,async load(server){const text5=await readText(
-path,place2);return text5===void 0?emptyState(server):checkedState(text5,place2,server)},async saved(){const text5=await readText(
-path,place2);return text5===void 0?void 0:parseState(text5,place2)},async save(state){await writeWhole(await leadsTo(path),
+await this.#flushing;await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_values();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,async load(server){const data3=await readData(
+path,place2);return data3===void 0?emptyState(server):checkedState(data3,place2,server)},async saved(){const data3=await readData(
+path,place2);return data3===void 0?void 0:stateOf2(data3,place2)},async save(state){await writeWhole(await leadsTo(path),
 `${stringifyJson(state,2)}
 `)}}}async function readText(path,place2){try{return await readRegular(path)}catch(failure2){const{code:code2}=failure2;
 if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"m\
 ove what is in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError(
-[error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}function checkedState(text5,place2,server){
-const state=parseState(text5,place2);if(state.server!==server){throw new ProblemsError([error("state-other-server",`the \
-state ${place2} belongs to ${state.server}, and this is ${server}`,[],'give each server a state of its own with state.pa\
-th, in its environment for instance; after a move of the server, edit "server" in the file')])}return state}function parseState(text5,place2){
-let data3;try{data3=parseJson(text5)}catch{throw new ProblemsError([error("state-unreadable",`the state ${place2} is not\
- JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}const version3=typeof data3==="object"&&data3!==null&&"for\
-mat_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError(
-[error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"us\
-e the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.safeParse(data3);if(!parsed4.success){
-const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.path.join(".")}`;
-throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a state of idops${where}`,[],`put a good c\
-opy back, or move it away: ${LOSS}`)])}return{...parsed4.data,resources:oneSpelling(parsed4.data.resources)}}function oneSpelling(resources){
-const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))return resources;const one={};for(const[
-key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.recorded_at>record2.recorded_at)continue;
-one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}var LOSS="without it requests may be \
-sent again, and nothing is deleted or regenerated";import{realpath as realpath4}from"node:fs/promises";import{basename as basename8,dirname as dirname13,isAbsolute as isAbsolute5,
+[error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}async function readData(path,place2){
+const text5=await readText(path,place2);if(text5===void 0)return void 0;try{return parseJson(text5)}catch{throw new ProblemsError(
+[error("state-unreadable",`the state ${place2} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}}function checkedState(data3,place2,server){
+const state=stateOf2(data3,place2);if(state.server!==server){throw new ProblemsError([error("state-other-server",`the st\
+ate ${place2} belongs to ${state.server}, and this is ${server}`,[],'give each server a state of its own with state.path\
+, in its environment for instance; after a move of the server, edit "server" in the file')])}return state}function stateOf2(data3,place2){
+const version3=typeof data3==="object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3===
+"number"&&version3>STATE_FORMAT){throw new ProblemsError([error("state-newer",`the state ${place2} has format ${version3}\
+, this idops knows formats up to ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.
+safeParse(data3);if(!parsed4.success){const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===
+0?"":` at ${issue3.path.join(".")}`;throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a stat\
+e of idops${where}`,[],`put a good copy back, or move it away: ${LOSS}`)])}return{...parsed4.data,resources:oneSpelling(
+parsed4.data.resources)}}function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(
+key)===key))return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==
+void 0&&other.recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}
+return one}var LOSS="without it requests may be sent again, and nothing is deleted or regenerated";import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,dirname as dirname13,isAbsolute as isAbsolute5,
 join as join14,relative as relative10,sep as sep6}from"node:path";import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
-delimiter,dirname as dirname12,isAbsolute as isAbsolute4,join as join13,resolve as resolve9}from"node:path";import{lstat as lstat3}from"node:fs/promises";import{dirname as dirname11,join as join12}from"node:path";async function workTreeOf(folder){
+delimiter,dirname as dirname12,isAbsolute as isAbsolute4,join as join13,resolve as resolve9}from"node:path";import{lstat as lstat4}from"node:fs/promises";import{dirname as dirname11,join as join12}from"node:path";async function workTreeOf(folder){
 if(await isThere(join12(folder,".git")))return folder;const above=dirname11(folder);return above===folder?void 0:await workTreeOf(
-above)}async function isThere(path){return await lstat3(path).then(()=>true,()=>false)}var PATIENCE=1e4;var MOST3=64*1024*1024;async function inGitIndex(root,paths){const entries=await indexEntries(root,paths);
+above)}async function isThere(path){return await lstat4(path).then(()=>true,()=>false)}var PATIENCE=1e4;var MOST3=64*1024*1024;async function inGitIndex(root,paths){const entries=await indexEntries(root,paths);
 return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}async function indexEntries(root,paths){const git=await findGit();
 if(git===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await run2(git,root,["ls-files","--stage",
 "-z","--",...paths]);return listed2.toString("utf8").split("\0").flatMap(entryOf)}catch(failure2){if(!await hasRepository(
@@ -18963,7 +19006,7 @@ if(root===void 0)return[];const targets2=[...new Set([...real,...await Promise.a
 map(path=>relative10(root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folder=journals===void 0?
 []:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative10(root,path)));return listed2.filter(
 path=>{const isInFolder=folders.has(dirname13(path).split("/").join(sep6));return!isInFolder||path.endsWith(".jsonl")})}
-async function realName(path){const folder=dirname13(path);const real=await realpath4(folder).catch(()=>void 0);if(real!==
+async function realName(path){const folder=dirname13(path);const real=await realpath5(folder).catch(()=>void 0);if(real!==
 void 0)return join14(real,basename8(path));return folder===path?path:join14(await realName(folder),basename8(path))}function isBelow(way){
 return way!==""&&way!==".."&&!way.startsWith(`..${sep6}`)&&!isAbsolute5(way)}async function listOf(root,paths){try{const listed2=await inGitIndex(
 root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new ProblemsError([error("state-tracked",`git can\
@@ -18991,8 +19034,8 @@ reason);this.#controller?.abort(new Error(reason))}#settle(problem){if(!this.#fi
 {status:null,sent,reason:problem??"no answer"})}}#finish(){if(this.#settled)return false;this.#settled=true;clearTimeout(
 this.#timer);return true}};function codeOf(failure2){if(!(failure2 instanceof Error))return"unknown error";return"code"in
 failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){return{status:outcome3.
-status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once3=options.
-connections==="once";const common={connections:once3?1:Number(options.connections),pipelining:once3?0:1};const secure={...tlsOptions(
+status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once4=options.
+connections==="once";const common={connections:once4?1:Number(options.connections),pipelining:once4?0:1};const secure={...tlsOptions(
 tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
 {...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:proxy.authorization},requestTls:secure,proxyTls:{minVersion,
 rejectUnauthorized,timeout},clientFactory:(url,given2)=>new Tunnels(url,{...given2,headersTimeout:timeout})})}var minVersion="\
@@ -19055,10 +19098,10 @@ retries:retries2=defaultRetries}=this.#options;let sent=false;let doubt=false;le
 for(let attempts=1;;attempts++){const tried2=await this.#inTurn(call,attempts);if(tried2==="expired")throw new Expired(last);
 const{verdict,credential}=tried2;if("value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.
 sent;const{problem}=verdict;const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,
-...more},{sent,attempts,credential});doubt||=leavesOpen({...problem,method:call.method,sent:verdict.sent});const once3=call.
-method==="POST"&&sent;if(problem.kind==="unauthorized"&&!once3&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(
+...more},{sent,attempts,credential});doubt||=leavesOpen({...problem,method:call.method,sent:verdict.sent});const once4=call.
+method==="POST"&&sent;if(problem.kind==="unauthorized"&&!once4&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(
 credential,call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+
-1,problem.retryAfter??null,this.#random);const again=verdict.passing&&!once3&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(
+1,problem.retryAfter??null,this.#random);const again=verdict.passing&&!once4&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(
 verdict)&&problem.retryAfter!=null;const waits=(again||others)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.
 hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+1+retries2-
 repeats2,why:briefly(problem)});if(others||problem.status===429)await this.#pace.hold(pause);else await this.#delay(pause);
@@ -19132,11 +19175,11 @@ code)));child.on("close",(code2,signal)=>{end(code2===0?null:code2===null?`was e
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
 return whyNotStarted(failure2.code)}}function whyNotStarted(code2){if(code2==="ENOENT"||code2==="ENOTDIR")return"was not\
  found";if(code2==="EACCES")return"may not be run by this user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
-toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown2,onSecret){
+toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown3,onSecret){
 return renewing(async()=>{const text5=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
-en file ${shown2} ${why}`,[],hint)])});return endless2(text5,`the token in ${shown2}`)},onSecret)}function tokenCommand(command2,{
+en file ${shown3} ${why}`,[],hint)])});return endless2(text5,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,{
 redact,onSecret}){return renewing(async()=>{const text5=await runTokenCommand(command2,{redact,onSecret});return endless2(
 text5,`the output of ${basename11(command2.argv[0]??"")}`)},onSecret)}function endless2(text5,what){return{text:bearerText(
 text5,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
@@ -19306,18 +19349,18 @@ stops nothing"),message:text3("What is wrong"),hint:string2().nullable().describ
 {file:text3("The file, relative to the project"),line:int().min(1).describe("The line, from 1"),column:int().min(1).describe(
 "The column, from 1")})).describe("Where it is"),more_places:morePlaces});var problemsSchema=strictObject({format_version:literal(
 1).describe("The version of this format"),problems:array(problemSchema).describe("All that was found")}).describe("Every\
-thing that was found wrong");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown2=planJson(plan,{debug:false});
-const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown2,changes:shown2.changes.map(
+thing that was found wrong");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown3=planJson(plan,{debug:false});
+const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown3,changes:shown3.changes.map(
 (change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
-confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown2=storedJson(redactPlan(plan,redactor));const stored3={...shown2,
+confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
 apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
-apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown2=path){return readStoredPlan(await readText2(
-path,shown2),shown2)}async function readText2(path,shown2){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
+apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText2(
+path,shown3),shown3)}async function readText2(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing?"is not there":`can't be read: ${whyRefused(failure2)}`;
-const hint=isMissing?`idops plan --out ${shown2} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
-[error("plan-unreadable",`${shown2} ${why}`,[],hint)])}}function readStoredPlan(text5,shown2){const stored3=parsed2(text5,
-shown2,"applied");refuse(alteration(stored3,shown2));return stored3}function parsed2(text5,shown2,use){const stored3=parseStoredPlan(
-text5,shown2,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
+const hint=isMissing?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
+[error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text5,shown3){const stored3=parsed2(text5,
+shown3,"applied");refuse(alteration(stored3,shown3));return stored3}function parsed2(text5,shown3,use){const stored3=parseStoredPlan(
+text5,shown3,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
 warnings:array(looseObject({code:string2(),message:string2()})),changes:array(looseObject({address:string2(),label:string2().
 optional(),action:string2(),observed:string2(),destructive:boolean2(),destructions:array(string2()),requests:array(looseObject(
 {method:string2(),path:string2()})),fields:array(looseObject({path:string2(),before:unknown(),after:unknown(),sensitive:boolean2()})),
@@ -19326,23 +19369,23 @@ const parsed4=shownSchema.safeParse(stored3);const found2=parsed4.success?differ
 plan,redactor))):[`${parsed4.error.issues[0]?.path.map(String).join(".")} isn't there, or is something else`];if(found2.
 length===0)return[];const told4=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;
 return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told4.join("; ")}`,[],"no\
-thing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;function differences(shown2,now){
-const worded=shown2.tool_version===now.tool_version;const{drift:_,...counted2}=shown2.summary;const{drift:__,...counts2}=now.
-summary;const whole3=[...shown2.profile===now.profile?[]:["the profile"],...alike2(counted2,counts2)?[]:["the summary"],
-...alike2([...shown2.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told2(shown2.warnings,
-worded),told2(now.warnings,worded))?[]:["the warnings"]];if(shown2.changes.length!==now.changes.length)return[...whole3,
-"the number of changes"];const left=new Map(now.changes.map(change2=>[change2.address,change2]));return[...whole3,...shown2.
+thing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;function differences(shown3,now){
+const worded=shown3.tool_version===now.tool_version;const{drift:_,...counted2}=shown3.summary;const{drift:__,...counts2}=now.
+summary;const whole3=[...shown3.profile===now.profile?[]:["the profile"],...alike2(counted2,counts2)?[]:["the summary"],
+...alike2([...shown3.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told2(shown3.warnings,
+worded),told2(now.warnings,worded))?[]:["the warnings"]];if(shown3.changes.length!==now.changes.length)return[...whole3,
+"the number of changes"];const left=new Map(now.changes.map(change2=>[change2.address,change2]));return[...whole3,...shown3.
 changes.flatMap(change2=>{const same3=left.get(change2.address)??[...left.values()].find(({address:address2})=>names2(change2.
 address,address2));if(same3===void 0)return[`${change2.address} isn't in it`];left.delete(same3.address);const parts=differing(
-change2,same3,worded);return parts.length===0?[]:[`${same3.address}: ${parts.join(", ")}`]})]}function differing(shown2,now,worded){
-const requests=shown2.requests.map(({method,path})=>`${method} ${path}`);const kept2=new Map(shown2.fields.map(field2=>[
+change2,same3,worded);return parts.length===0?[]:[`${same3.address}: ${parts.join(", ")}`]})]}function differing(shown3,now,worded){
+const requests=shown3.requests.map(({method,path})=>`${method} ${path}`);const kept2=new Map(shown3.fields.map(field2=>[
 field2.path,field2]));const paths=new Set([...kept2.keys(),...now.fields.map(({path})=>path)]);const present3=new Map(now.
-fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...texts2]:texts2.length;return[...shown2.action===
-now.action?[]:["the action"],...shown2.observed===now.observed?[]:["where its present value is known from"],...shown2.label===
-void 0||shown2.label===now.label?[]:["what it is called"],...requests.length===now.requests.length&&now.requests.every(({
-method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:["the requests"],...shown2.destructive===now.destructive&&
-alike2(sentences(shown2.destructions),sentences(now.destructions))?[]:["what would be lost"],...alike2(told2(shown2.warnings,
-worded),told2(now.warnings,worded))?[]:["the warnings"],...(worded?shown2.reason===now.reason:shown2.reason===null===(now.
+fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...texts2]:texts2.length;return[...shown3.action===
+now.action?[]:["the action"],...shown3.observed===now.observed?[]:["where its present value is known from"],...shown3.label===
+void 0||shown3.label===now.label?[]:["what it is called"],...requests.length===now.requests.length&&now.requests.every(({
+method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:["the requests"],...shown3.destructive===now.destructive&&
+alike2(sentences(shown3.destructions),sentences(now.destructions))?[]:["what would be lost"],...alike2(told2(shown3.warnings,
+worded),told2(now.warnings,worded))?[]:["the warnings"],...(worded?shown3.reason===now.reason:shown3.reason===null===(now.
 reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{const[one,other]=[kept2.get(path),present3.get(path)];
 return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),fieldForm(now.kind,other))||one.confirmed===true&&other.
 confirmed!==true})]}function fieldForm(kind,field2){const{path,before,after,sensitive,becomes=null,was=null}=field2;const types2=kindOf(
@@ -19471,8 +19514,8 @@ Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must 
 function positive(value3){const number4=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number4)&&number4>0)return number4;
 throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number4=Number(
 value3);if(value3.trim()!==""&&Number.isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError(
-"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_plan();init_escape();init_zod();import{readFileSync as readFileSync3}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
-void 0||path==="")return void 0;try{return JSON.parse(readFileSync3(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
+"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_plan();init_escape();init_zod();import{readFileSync as readFileSync4}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+void 0||path==="")return void 0;try{return JSON.parse(readFileSync4(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
 function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
 "/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(payload,"pull_request");const number4=member(pull,"number");
@@ -19510,24 +19553,24 @@ r a branch of another repository`}function bringsForeign(check3){const pulls=mem
 isArray(pulls)&&pulls.some(isOfFork)}function isOfFork(pull){return!isOneRepository(at2(pull,"head","repo"),at2(pull,"ba\
 se","repo"))}function isOneRepository(from,into){const[one,other]=[member(from,"id"),member(into,"id")];if(typeof one===
 "number"&&typeof other==="number")return one===other;const name2=member(from,"full_name");return typeof name2==="string"&&
-name2===member(into,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_zod();var UnreadableAnswer=class extends Error{};function expecting(schema){return{request:{expects:data3=>schema.safeParse(
-data3).success}}}function wholeFetch(fetching,expects){return async(address2,init)=>{const response=await fetching(address2,
-init);const headers=new Headers([...response.headers]);const{ok,status,statusText}=response;const text5=await response.text().
-catch(failure2=>{if(init?.signal?.aborted===true)throw failure2;if(ok&&expects===void 0)return"";throw new UnreadableAnswer(
+name2===member(into,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_zod();var UnreadableAnswer=class extends Error{};function expecting(schema5){return{request:{expects:data3=>schema5.
+safeParse(data3).success}}}function wholeFetch(fetching,expects){return async(address2,init)=>{const response=await fetching(
+address2,init);const headers=new Headers([...response.headers]);const{ok,status,statusText}=response;const text5=await response.
+text().catch(failure2=>{if(init?.signal?.aborted===true)throw failure2;if(ok&&expects===void 0)return"";throw new UnreadableAnswer(
 "broke off")});if(ok&&expects!==void 0){if(!expects(parsed3(text5)))throw new UnreadableAnswer("isn't what was asked for");
 headers.set("content-type","application/json")}return new Response(text5===""?null:text5,{status,statusText,headers})}}function parsed3(text5){
-try{return JSON.parse(text5)}catch{throw new UnreadableAnswer("isn't JSON")}}async function read(octokit,path,parameters,schema){
-const{data:data3}=await octokit.request(`GET ${path}`,{...parameters,...expecting(schema)});return schema.parse(data3)}async function readAll(octokit,path,parameters,item){
-const schema=array(item);const all=[];let{url}=octokit.request.endpoint(`GET ${path}`,{...parameters,per_page:100});const{
-origin:origin2}=new URL(url);for(;;){const{data:data3,headers}=await octokit.request({method:"GET",url,...expecting(schema)});
-all.push(...schema.parse(data3));const[,next]=/<([^<>]+)>;\s*rel="next"/.exec(headers.link??"")??[];if(next===void 0)return all;
-url=new URL(next,url).href;if(new URL(url).origin!==origin2){throw new UnreadableAnswer("leads to another server for the\
- rest of a list, and that is not asked")}}}var refused3=object({errors:array(object({message:string2()})).min(1)});async function query(octokit,text5,variables,schema){
-const either=union([refused3,object({data:schema})]);return schema.parse(await octokit.graphql(text5,{...variables,...expecting(
-either)}))}init_escape();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
+try{return JSON.parse(text5)}catch{throw new UnreadableAnswer("isn't JSON")}}async function read(octokit,path,parameters,schema5){
+const{data:data3}=await octokit.request(`GET ${path}`,{...parameters,...expecting(schema5)});return schema5.parse(data3)}
+async function readAll(octokit,path,parameters,item){const schema5=array(item);const all=[];let{url}=octokit.request.endpoint(
+`GET ${path}`,{...parameters,per_page:100});const{origin:origin2}=new URL(url);for(;;){const{data:data3,headers}=await octokit.
+request({method:"GET",url,...expecting(schema5)});all.push(...schema5.parse(data3));const[,next]=/<([^<>]+)>;\s*rel="next"/.
+exec(headers.link??"")??[];if(next===void 0)return all;url=new URL(next,url).href;if(new URL(url).origin!==origin2){throw new UnreadableAnswer(
+"leads to another server for the rest of a list, and that is not asked")}}}var refused3=object({errors:array(object({message:string2()})).
+min(1)});async function query(octokit,text5,variables,schema5){const either=union([refused3,object({data:schema5})]);return schema5.
+parse(await octokit.graphql(text5,{...variables,...expecting(either)}))}init_escape();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
 answered=false,mayBeDone=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;this.lacksPermission=
 lacksPermission;this.answered=answered;this.mayBeDone=mayBeDone}};var retries=3;var longestWait=180;var secondaryPause=60;
-var once2={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2,signal,timeout=30,second=1e3}=manner;
+var once3={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2,signal,timeout=30,second=1e3}=manner;
 const[{getOctokit:getOctokit2},{retry:retry2},{throttling:throttling2},{default:Bottleneck2}]=await Promise.all([Promise.resolve().then(()=>(init_github2(),github_exports2)),
 Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),
 Promise.resolve().then(()=>__toESM(require_light(),1))]).catch(failure2=>{throw new GithubFailure("GitHub can't be asked\
@@ -19601,7 +19644,7 @@ databaseId=null}=actor2;return{id:databaseId,login:__typename==="Bot"?`${login}[
 rest}=octokit;const at3={owner,repo};return{viewer:()=>ask2(async()=>{const{viewer}=await query(octokit,"{ viewer { logi\
 n databaseId } }",{},rawViewer);return{id:viewer.databaseId,login:viewer.login}}),comments:issue3=>ask2(async()=>{const path="\
 /repos/{owner}/{repo}/issues/{issue}/comments";return(await readAll(octokit,path,{...at3,issue:issue3},rawRemark)).map(remark)}),
-addComment:(issue3,body2)=>ask2(async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2,...once2})}),
+addComment:(issue3,body2)=>ask2(async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2,...once3})}),
 updateComment:(id,body2)=>ask2(async()=>{try{await rest.issues.updateComment({...at3,comment_id:id,body:body2});return true}catch(failure2){
 if(failure2.status===404)return false;throw failure2}}),pullRequestsOf:sha=>ask2(async()=>{const path="/repos/{owner}/{r\
 epo}/commits/{sha}/pulls";const found2=await readAll(octokit,path,{...at3,sha},rawPullRequest);const here2=`${owner}/${repo}`.
@@ -19612,7 +19655,7 @@ octokit,path,{...at3,number:number4},rawOrigin);return pull.merged_at===null&&is
 openIssues:()=>ask2(async()=>{const path="/repos/{owner}/{repo}/issues";const asked={...at3,state:"open",sort:"created",
 direction:"asc"};const found2=await readAll(octokit,path,asked,rawIssue);return found2.filter(({pull_request})=>pull_request===
 void 0).map(issue3=>({...remark(issue3),id:issue3.number}))}),openIssue:(title,body2)=>ask2(async()=>{const request5={...expecting(
-rawNumber).request,...once2.request};return rawNumber.parse((await rest.issues.create({...at3,title,body:body2,request:request5})).
+rawNumber).request,...once3.request};return rawNumber.parse((await rest.issues.create({...at3,title,body:body2,request:request5})).
 data).number}),updateIssue:(number4,{body:body2,close})=>ask2(async()=>{await rest.issues.update({...at3,issue_number:number4,
 body:body2,...close?{state:"closed",state_reason:"completed"}:{}})})}}async function ownRemarks(api,remarks){if(remarks.
 length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame2(author,viewer))}
@@ -19803,8 +19846,8 @@ return approval}init_escape();init_words();var shownOfEach=10;var levels=["error
 this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;return{...only2===void 0?{}:{only:only2},
 color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text5){if(text5!==
 "")process.stdout.write(text5.endsWith("\n")?text5:`${text5}
-`)}async report(report2,shown2){const{look:look2}=this;this.say(await renderText(report2,"text",shown2,look2));const annotations=(await report2.
-annotations?.())?.(shown2,look2)??[];for(const annotation of annotations)this.#keep({...annotation,folder:look2.folder})}#keep(annotation){
+`)}async report(report2,shown3){const{look:look2}=this;this.say(await renderText(report2,"text",shown3,look2));const annotations=(await report2.
+annotations?.())?.(shown3,look2)??[];for(const annotation of annotations)this.#keep({...annotation,folder:look2.folder})}#keep(annotation){
 const{level:level3,title,message,place:place2}=annotation;const name2=JSON.stringify([level3,title,message,place2?.file,
 place2?.line,place2?.column]);if(!this.#kept.has(name2))this.#annotations.push(annotation);this.#kept.add(name2)}async problems(problems){
 if(problems.length>0)await this.report(problemsReport,problems)}annotate(level3,message){this.#keep({level:level3,title:"\
@@ -19830,9 +19873,9 @@ ${text5.trimEnd()}
 ${ends("section",key)}
 `}var sectionRoom=sectionText("0".repeat(16),"").length;function partsOf5(body2,key){const text5=body2.replaceAll("\r\n",
 "\n");const lead=text5.split("\n").slice(0,readMarkers(text5).length).join("\n").length+1;const section2=between2(text5,
-"section",key,lead);const[from,to]=section2??[lead,text5.length];const shown2=text5.slice(from,to);const part=name2=>{const found2=between2(
-shown2,name2,key);return found2===null?null:shown2.slice(...found2).trim()};return{before:section2===null?text5.slice(0,
-lead):text5.slice(0,from),planned:part("planned")??shown2.trim(),result:part("result"),former:(part("former")??"").split(
+"section",key,lead);const[from,to]=section2??[lead,text5.length];const shown3=text5.slice(from,to);const part=name2=>{const found2=between2(
+shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text5.slice(0,
+lead):text5.slice(0,from),planned:part("planned")??shown3.trim(),result:part("result"),former:(part("former")??"").split(
 "\n").filter(line=>line.startsWith("- ")),unsent:part("unsent"),after:section2===null?"":text5.slice(to)}}function between2(text5,part,key,start3=0){
 const first=lineAt2(text5,begins(part,key),start3);if(first<0)return null;const from=first+begins(part,key).length+1;const to=lineAt2(
 text5,ends(part,key),from);return to<0?null:[from,to]}function lineAt2(text5,line,start3){for(let at3=text5.indexOf(line,
@@ -19840,7 +19883,7 @@ start3);at3>=0;at3=text5.indexOf(line,at3+1)){const end=text5[at3+line.length];i
 void 0||end==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
 ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text5,sent,link:link2,listed:listed2}){
 const{after}=parts;const told4=listed2!==void 0&&(sent||parts.result===null);const before=told4?withListed(parts.before,
-listed2.name,listed2.words):parts.before;const block2=(part,shown2)=>shown2===null||shown2===""?[]:[begins(part,key),shown2,
+listed2.name,listed2.words):parts.before;const block2=(part,shown3)=>shown3===null||shown3===""?[]:[begins(part,key),shown3,
 ends(part,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept([...old,...parts.
 former],formerRoom);let result=sent?text5.trimEnd():parts.result;let unsent=sent?null:text5.trimEnd();const around=plan=>[
 ...block2("unsent",unsent),...block2("result",result),...block2("former",former2.length===0?null:["Before that:","",...former2].
@@ -19855,10 +19898,10 @@ line);return lines.join("\n")+text5.slice(head.length)}function superseded(body2
 (line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine({kind:"pa\
 st",key,run:null,...noPlan}):line});const rest=lines.slice(markers.length).join("\n");const at3=between2(rest,"section",
 key)?.[0]??0;const said2="**Superseded**: another comment shows its latest plan. What stands here approves nothing any m\
-ore.";const shown2=`${rest.slice(0,at3)}${said2}
+ore.";const shown3=`${rest.slice(0,at3)}${said2}
 
 ${rest.slice(at3)}`;return`${lead.join("\n")}
-${name2===null?shown2:withListed(shown2,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
+${name2===null?shown3:withListed(shown3,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
 exec(result)??[];const[run5=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,"undo",key);const lines=undo===
 null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run5,...lines].filter(line=>line!=="").join(". ")}`}function kept(lines,room){
 let used=0;return lines.filter(line=>{used+=line.length+1;return used<=room})}function shortened2(plan,room,link2){if(plan.
@@ -19880,21 +19923,21 @@ narrowed:args.target.length+args.kind.length>0}}function aboutText(what,subject)
 name2)))}function aboutPlain(what,subject){return told3(what,subject,name2=>escapeText(short3(name2)))}function told3(what,{
 environment,config:config3,server},name2){return[what,...environment===null?[]:[`for ${name2(environment)}`],...config3===
 null?[]:[`of ${name2(config3)}`],...server===null?[]:[`at ${name2(server)}`]].join(" ")}function selectedSentence({selected}){
-if(selected==="")return"";const shown2=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
-Made with ${code(shown2)}.`}function short3(text5){return text5.length>nameRoom?`${text5.slice(0,nameRoom)}\u2026`:text5}
+if(selected==="")return"";const shown3=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
+Made with ${code(shown3)}.`}function short3(text5){return text5.length>nameRoom?`${text5.slice(0,nameRoom)}\u2026`:text5}
 function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[...target.map(address2=>`--target ${shellWord2(
 hide2(address2))}`),...kind.map(name2=>`--kind ${name2}`),...only2===void 0?[]:[`--only ${only2}`],...prune===true?["--p\
-rune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,folder:""};async function planText2(shown2,event,{
+rune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,folder:""};async function planText2(shown3,event,{
 outdates=false,note="",taken=0}={}){const end=`
 ${origin(event)}
-`;const head=headOf(shown2,outdates,note);return`${await fitting2(shown2,head,text5=>text5.length,commentLimit-taken-end.
+`;const head=headOf(shown3,outdates,note);return`${await fitting2(shown3,head,text5=>text5.length,commentLimit-taken-end.
 length)}${end}`}function plainText(title,text5,event){return`## ${title}
 
 ${text5}
 
 ${origin(event)}
-`}async function planSummary(shown2,of=1){const limit2=Math.floor((summaryLimit-summaryRest)/of);return await fitting2(shown2,
-headOf(shown2,false,""),text5=>Buffer.byteLength(text5),limit2)}function headOf({plan,subject},outdates,note){const{adopt,
+`}async function planSummary(shown3,of=1){const limit2=Math.floor((summaryLimit-summaryRest)/of);return await fitting2(shown3,
+headOf(shown3,false,""),text5=>Buffer.byteLength(text5),limit2)}function headOf({plan,subject},outdates,note){const{adopt,
 blocked:blocked4}=summarize(plan);const sentences=[note,outdates?"An earlier run planned changes here. This run's plan s\
 ends nothing.":"",blocked4>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",adopt>
 0&&blocked4===0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",selectedSentence(
@@ -19926,8 +19969,8 @@ problems,problemsRoom),`${origin(job.event)}
 did,words:words7,...said2}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
 inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told4={...said2,...listed2,link:runAddress(
 job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf5(body2,key);const{result,unsent}=parts2;if((result??
-unsent)!==null&&!did)return null;const shown2=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told4.
-sent&&plan!==null&&shown2?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told4,text:ofOtherPlan(told4.text)}:
+unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told4.
+sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told4,text:ofOtherPlan(told4.text)}:
 told4)}if(!told4.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
 await job.shared(inputs,plan),job.event);const parts=partsOf5(`${first}
 ${sectionText(key,planned)}`,key);return withResult(parts,key,told4)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text5){
@@ -19946,21 +19989,21 @@ join(" "))}`)}async function planAndApply(job,inputs){const{planFile,expectDiges
 folderOf(inputs),planFile);const stored3=file===void 0?void 0:await readPlanFile(file,planFile);const project=await job.
 project(inputs);const opened=await openForWriting(project,"apply",job.sessionOptions(inputs));return await job.within(opened,
 async session=>{const{plan,problems}=stored3===void 0?{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:
-await session.planStored(stored3);const shown2=redactPlan(plan,job.redactor);await job.tellPlan(plan,shown2);await writeSummary(
-await planSummary(await job.shared(inputs,shown2)));if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==
+await session.planStored(stored3);const shown3=redactPlan(plan,job.redactor);await job.tellPlan(plan,shown3);await writeSummary(
+await planSummary(await job.shared(inputs,shown3)));if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==
 void 0){await checkApproval(plan,await approvalFor(job,inputs,expectDigest,plan),job.redactor)}const maxDestructive=inputs.
 allowDestructive??project.maxDestructive();const approved=approve(plan,{maxDestructive});job.enters("sending");const{result:became,
 problems:found2}=await session.apply(approved);const result=redactResult(became,job.redactor);const after=redactProblems(
-found2,job.redactor);if(after.length>0)await job.log.problems(after);if(result.run!==null){const done2={result,plan:shown2};
+found2,job.redactor);if(after.length>0)await job.log.problems(after);if(result.run!==null){const done2={result,plan:shown3};
 await job.log.report(resultReport,done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.look))}
-await tellResult(job,inputs,{plan:shown2,result,problems:after});job.enters("told");const{failed,not_converged,unknown:unknown5,
+await tellResult(job,inputs,{plan:shown3,result,problems:after});job.enters("told");const{failed,not_converged,unknown:unknown5,
 skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+unknown5+skipped2+after.length>0;return{code:result.
 interrupted?130:bad?1:0,summary:applied(result,after),changed:changesServer(plan),plan,...file===void 0?{}:{planFile:file},
 htmlReport:await job.writeHtml("apply.html",resultReport,{result:became,plan,samples:await job.samplesOrNone(plan,session.
 project)})}})}function applied(result,problems){if(result.run!==null)return resultSummaryLine(result);const[first]=problems;
 return first===void 0?"There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}init_problems();init_plan();init_text();async function planAndCheck(job,inputs){const opened=await openSession(await job.project(inputs),job.sessionOptions(inputs));
-const plan=await job.within(opened,session=>session.plan(planOptionsOf(inputs.args)));const shown2=redactPlan(plan,job.redactor);
-await job.tellPlan(plan,shown2);const shared2=await job.shared(inputs,shown2);const{expectDigest=fromPullRequest}=inputs;
+const plan=await job.within(opened,session=>session.plan(planOptionsOf(inputs.args)));const shown3=redactPlan(plan,job.redactor);
+await job.tellPlan(plan,shown3);const shared2=await job.shared(inputs,shown3);const{expectDigest=fromPullRequest}=inputs;
 const changed2=changesServer(plan);const found2=await refusals2(async()=>{const approval=changed2?await approvalFor(job,
 inputs,expectDigest,plan,{open:true}):null;await checkApproval(plan,approval,job.redactor)});const problems=redactProblems(
 found2,job.redactor);await job.log.problems(problems);const blocked4=plan.changes.some(({action:action2})=>action2==="bl\
@@ -20036,7 +20079,7 @@ sections).describe("Laid over the rest with --env: maps merge, lists and single 
 regex(/^[\w.-]+$/,'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(
 1).describe("The version of this format."),...sections,environments:record(environmentName,environmentSchema).optional().
 meta({description:"What is different in an environment, by its name. --env chooses one.",examples:[{production:{server:{
-base_url:"https://id.example.com"}}}]})}).describe("The configuration of an idops project.");init_problems();import{realpath as realpath6}from"node:fs/promises";import{dirname as dirname17,resolve as resolvePath4}from"node:path";init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
+base_url:"https://id.example.com"}}}]})}).describe("The configuration of an idops project.");init_problems();import{realpath as realpath7}from"node:fs/promises";import{dirname as dirname17,resolve as resolvePath4}from"node:path";init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
 function parseVariables(text5){return new Scanner2(text5).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text5){
 this.#text=text5}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -20137,16 +20180,16 @@ filter(part=>part===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong2
 text5,use);if(isBaseUrl(checked2))return void 0;wrong2??=checked2}return wrong2}function*filled3(parts,before=""){const[
 part,...rest]=parts;if(part===void 0)yield before;else for(const text5 of part===null?[...given,...rests(before)]:[part])
 yield*filled3(rest,before+text5)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
-/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();import{lstat as lstat4,realpath as realpath5}from"node:fs/promises";import{dirname as dirname16,join as join16}from"node:path";async function findAbove(name2,cwd){if(await isThere(join16(cwd,name2)))return join16(cwd,name2);const top=await topOf(cwd);
-if(top===void 0)return void 0;for(let folder=await realpath5(cwd);folder!==top;){folder=dirname16(folder);const path=join16(
+/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();import{lstat as lstat5,realpath as realpath6}from"node:fs/promises";import{dirname as dirname16,join as join16}from"node:path";async function findAbove(name2,cwd){if(await isThere(join16(cwd,name2)))return join16(cwd,name2);const top=await topOf(cwd);
+if(top===void 0)return void 0;for(let folder=await realpath6(cwd);folder!==top;){folder=dirname16(folder);const path=join16(
 folder,name2);if(!await isThere(path))continue;for(const one of[path,join16(top,".git")])await refuseOthers(one,path,cwd);
-return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath5(cwd).catch(()=>void 0);if(folder===
+return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath6(cwd).catch(()=>void 0);if(folder===
 void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname16(folder)!==folder;folder=dirname16(folder)){const path=join16(
-dirname16(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath5(
+dirname16(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath6(
 cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
-const own4=process.getuid?.();const{uid}=await lstat4(one);if(own4===void 0||uid===own4||uid===0)return;const[shown2,owned]=[
+const own4=process.getuid?.();const{uid}=await lstat5(one);if(own4===void 0||uid===own4||uid===0)return;const[shown3,owned]=[
 shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
-lder, and ${shown2} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown2} if that\
+lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
  is the one`)])}import{resolve as resolvePath2}from"node:path";init_problems();init_nearest();init_problems();var import_fastest_levenshtein3=__toESM(require_mod(),1);init_secret_names();var plainMembers={name:/^[A-Za-z][A-Za-z-]{0,40}$/,pass_env:/^[A-Z_][A-Z0-9_]*$/,ca_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,
 client_cert_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,client_key_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,base_url:/^https?:\/\/[\w.:/[\]-]+$/,
 profile:/^[a-z][a-z-]{1,30}$/};var longLine=5e3;var plainKey=/^[A-Za-z_][\w-]{0,40}$/;function credentialRanges(text5){const found2=[];
@@ -20292,10 +20335,10 @@ dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input to
 pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
 hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text5,what,places){
 const token=text5.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
-token)}}async#tokenFile(path,places){const shown2=shownPath(path,this.#sources.cwd);const text5=await this.#read(path,`t\
-he token file ${shown2}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text5!==void 0){const token=text5.
-trim();this.#wrong(wrongInToken(token,`the token file ${shown2}`,places));this.#secrets.push(token)}return{way:"token_fi\
-le",path,shown:shown2}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
+token)}}async#tokenFile(path,places){const shown3=shownPath(path,this.#sources.cwd);const text5=await this.#read(path,`t\
+he token file ${shown3}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text5!==void 0){const token=text5.
+trim();this.#wrong(wrongInToken(token,`the token file ${shown3}`,places));this.#secrets.push(token)}return{way:"token_fi\
+le",path,shown:shown3}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
 place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the token address",places,allowInsecureHttp);
 this.#secrets.push(client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(
 address2),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
@@ -20311,10 +20354,10 @@ void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls",
 "bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
 push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
 key)}}}async#pem(member2,file,parse11){if(file===void 0)return void 0;const path=resolvePath3(this.#sources.root,file);const places=this.#sources.
-place("tls",member2);const shown2=shownPath(path,this.#sources.cwd);const pem=await this.#read(path,`the file ${shown2} \
+place("tls",member2);const shown3=shownPath(path,this.#sources.cwd);const pem=await this.#read(path,`the file ${shown3} \
 of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem===void 0)return void 0;try{
 parse11(pem);return pem}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certificates";
-this.#problems.push(error("bad-certificate",`${shown2} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
+this.#problems.push(error("bad-certificate",`${shown3} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
 const bytes=await readBytes(path);const text5=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text5==="string")
 return text5.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text5.detail}`,places,hint));return void 0}#rememberVariables(){
 const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
@@ -20325,7 +20368,7 @@ function checkCertificates(pem){const found2=pem.match(certificate)??[];if(found
 cate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){const[own4]=cert.match(certificate)??[];
 return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(createPrivateKey(key))}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
 const file=await readSource(path,nameOf3(path,{cwd,root:dirname17(path)}));if(!("text"in file))throw new ProblemsError([
-await unreadableConfig(path,options,file)]);const root=await realpath6(dirname17(path)).catch(failure2=>{throw new ProblemsError(
+await unreadableConfig(path,options,file)]);const root=await realpath7(dirname17(path)).catch(failure2=>{throw new ProblemsError(
 [error("file-unreadable",`${shownPath(dirname17(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
 env??setting2(variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}
 async function configPath(options){const{cwd,above=true}=options;const given2=givenConfig(options);if(given2!==void 0)return resolvePath4(
@@ -20335,9 +20378,9 @@ cwd,above=true}=options;const bytes=await readBytes(path);if(bytes instanceof Ui
 if(await isThere(path)){return error("file-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the\
  file where the link leads, or put the configuration in the place of the link")}if(givenConfig(options)!==void 0){return error(
 "no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(
-CONFIG,cwd):void 0;if(passed!==void 0){const shown2=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG}\
- in this folder, and ${shown2} is not taken by itself, since this is no git work tree`,[],`start idops in that folder, o\
-r write --config ${shown2}`)}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up t\
+CONFIG,cwd):void 0;if(passed!==void 0){const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG}\
+ in this folder, and ${shown3} is not taken by itself, since this is no git work tree`,[],`start idops in that folder, o\
+r write --config ${shown3}`)}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up t\
 o ${shownPath(top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,
 [],'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){
 const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
@@ -20356,7 +20399,7 @@ node2,this.#source);return unknown5?void 0:text5},parts:({value:value3,...node2}
 value3,{...node2,value:value3},this.#source):void 0}})}statePath(){return resolvePath4(this.root,this.#section("state",stateSettingsSchema)?.
 path??DEFAULT_STATE)}allowsTracked(){return this.#section("state",stateSettingsSchema)?.allow_tracked??false}settingsProblems(){
 const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,email:emailSchema};return Object.entries(
-sections2).flatMap(([name2,schema])=>this.#resolved(name2,schema,true).problems)}addressProblems(){const[base2,...environments]=this.#all();
+sections2).flatMap(([name2,schema5])=>this.#resolved(name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();
 const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),
 ...addressProblems(this.#layers(used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;
 for(const config3 of configs){const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)continue;const variables=new Variables(
@@ -20373,11 +20416,11 @@ if(given2.baseUrl!==void 0)replaced3.add("base_url");if(given2.tokenFile!==void 
 auth");const entry3=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
 replaced3),given:given2,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry3===void 0?
 []:[this.#source.place(entry3.key)],place:(...path)=>entry3===void 0?[]:[this.#source.place(find6(entry3.value,path).node.
-range)]})}#section(name2,schema){const{data:data3,problems}=this.#needed(name2,schema);refuse(problems);return data3}#needed(name2,schema,replaced3){
-return this.#resolved(name2,schema,false,replaced3)}#resolved(name2,schema,lenient,replaced3){const entry3=this.#config.
+range)]})}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){
+return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry3=this.#config.
 entries.get(name2);if(entry3===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry3.
 value.type==="map"?without(entry3.value,member2=>replaced3.has(member2)):entry3.value;const variables=new Variables(this.#sources,
-{lenient});return check({schema,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
+{lenient});return check({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
 const{node:node2,complete:complete2}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
 void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
 let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text5,
@@ -20386,10 +20429,10 @@ hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSour
 entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="\
 map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.
 type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(
-item.value)]:[])),process:process2}}import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join17,relative as relative12,
+item.value)]:[])),process:process2}}import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join17,relative as relative12,
 sep as sep9}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
-files))return void 0;const here2=await realpath7(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
+files))return void 0;const here2=await realpath8(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
 void 0?"..":relative12(root,here2);return inRoot.split(sep9)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
 folder:inRoot.split(sep9).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;
 const sha=headCommit(env,eventPayload(env));if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.
@@ -20398,7 +20441,7 @@ files:`${server.replace(/\/$/,"")}/${repository}/${view}/${sha}`}}function onGit
 CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;const sha=head===""?env.CI_COMMIT_SHA??"":head;if(GITLAB_CI!=="true"||project===
 ""||!commit.test(sha))return void 0;return{repository:env.CI_PROJECT_PATH,workspace:env.CI_PROJECT_DIR,files:`${project}\
 /-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2,repository}){const checkedOut=workspace2===void 0||workspace2===
-""?void 0:await realpath7(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
+""?void 0:await realpath8(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
 return checkedOut;return repository!==void 0&&await comesFrom(top,repository)?top:void 0}async function comesFrom(top,repository){
 const config3=await readRegular(join17(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
 some(([,url=""])=>{const path=url.replace(/\/$|\.git\/?$/,"").toLowerCase();return path.endsWith(`/${repository.toLowerCase()}`)||
@@ -20413,8 +20456,8 @@ sent.length);const part=here2<annotations.length?`, of which the first ${here2} 
 title).slice(0,titleLimit),summary:`${plural(annotations.length,"annotation")}${part}. [The run](${check3.url}) has all \
 of it in its summary.`,annotations:sent.slice(from,from+batch)}};const id=await ask2(async()=>{const{data:data3}=await checks.
 create({owner,repo,name:titleLine(check3.name).slice(0,nameLimit),head_sha:sha,status:"completed",conclusion:check3.conclusion,
-details_url:check3.url,output:output(0),request:{...expecting(rawCheck).request,...once2.request}});return data3.id});for(let from=batch;from<
-sent.length;from+=batch){await ask2(()=>checks.update({owner,repo,check_run_id:id,output:output(from),...once2}))}return sent.
+details_url:check3.url,output:output(0),request:{...expecting(rawCheck).request,...once3.request}});return data3.id});for(let from=batch;from<
+sent.length;from+=batch){await ask2(()=>checks.update({owner,repo,check_run_id:id,output:output(from),...once3}))}return sent.
 length}function annotationOf2({level:level3,title,message,place:place2,folder},file){const path=place2?.file===void 0?file:
 inRepository(folder,place2.file);const line=place2?.file===void 0?1:place2.line??1;return{path,start_line:line,end_line:line,
 annotation_level:levels2[level3],title:titleLine(title).slice(0,titleLimit),message:withinBytes(annotationText(message))}}
@@ -20426,7 +20469,7 @@ isIt);const others=owns.filter(one=>one!==own4&&showsToo(one));const before=othe
 void 0&&await api.updateComment(own4.id,(await tell([own4.body,...before])).body);if(!updated2){const{body:body2,opens}=await tell(
 before);if(opens||others.length>0)await api.addComment(number4,body2)}if(others.length===0)return;const{viewer,comments:found2}=await api.
 histories(others.map(({node:node2})=>node2));for(const one of found2){const id=others.find(({node:node2})=>node2===one.node)?.
-id;if(id===void 0||strangerIn(one,viewer)!==null)continue;const isShown=({key:shown2})=>showsPlan(one.body,shown2);await api.
+id;if(id===void 0||strangerIn(one,viewer)!==null)continue;const isShown=({key:shown3})=>showsPlan(one.body,shown3);await api.
 updateComment(id,covers2.filter(isShown).reduce(superseded,one.body))}}function strangerIn({lastEditedAt,editor},viewer){
 if(editor===null)return lastEditedAt===null?null:"an account that GitHub does not name";return isSame2(editor,viewer)?null:
 editor.login}function showsPlan(body2,key){return readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key)}
@@ -20462,13 +20505,13 @@ githubToken,this.#event,manner,check3,annotations);const all=count3===annotation
 `The check run "${check3.name}" shows ${all} ${plural(count3,"annotation")}.`)}catch(failure2){if(!(failure2 instanceof GithubFailure))
 throw failure2;const said2=failure2.lacksPermission?`The permission checks: write would show all ${plural(annotations.length,
 "annotation")} in a check run.`:this.#unwritten(`The check run with all ${plural(annotations.length,"annotation")}`,failure2);
-this.#log.annotate("notice",said2)}}async drift(inputs,shown2,{found:found2,...marker}){if(inputs.githubToken===void 0){
+this.#log.annotate("notice",said2)}}async drift(inputs,shown3,{found:found2,...marker}){if(inputs.githubToken===void 0){
 this.#log.annotate("warning","The issue can't be written: there is no github-token.");return}const first=markerLine({kind:"\
-drift",...marker});const{subject}=shown2;const gone=`The server is as the manifests say${subject.narrowed?", as far as t\
+drift",...marker});const{subject}=shown3;const gone=`The server is as the manifests say${subject.narrowed?", as far as t\
 hey were looked at":""}.`;const outcome3=await this.#asking("The issue","issues: write",inputs.githubToken,async api=>syncDriftIssue(
 api,marker.key,found2?{title:titleLine(aboutPlain("Identity server is not as declared",subject)).slice(0,250),body:`${first}\
 
-${await planText2(shown2,this.#event,{note:"The server is not as the manifests say. Apply puts it right; so does a chang\
+${await planText2(shown3,this.#event,{note:"The server is not as the manifests say. Apply puts it right; so does a chang\
 e of the manifests.",taken:first.length+1})}`}:null,`${first}
 ${plainText(`${aboutText("idops plan",subject)}: no drift`,[gone,selectedSentence(subject)].join(" ").trim(),this.#event)}`));
 if(outcome3!==void 0&&outcome3!==null)this.#log.say(`Issue #${outcome3.issue} was ${outcome3.done}.`)}async#asking(what,permission,token,ask2,{
@@ -20489,11 +20532,11 @@ const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)awa
 this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
 if(!(failure2 instanceof ProblemsError))throw failure2;const told4=failure2.problems.map(problem=>({...problem,severity:"\
 warning"}));await this.log.problems(redactProblems(told4,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
-const shown2=report2.redact(found2,this.redactor);const file=join18(await this.temporaryFolder(),name2);await writeResult(
-file,await renderText(report2,"html",shown2,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
+const shown3=report2.redact(found2,this.redactor);const file=join18(await this.temporaryFolder(),name2);await writeResult(
+file,await renderText(report2,"html",shown3,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
 process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
 args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join18(process.env.RUNNER_TEMP||tmpdir(),
-"idops-"));return this.#temporary}async tellPlan(plan,shown2){this.#made=plan;await this.log.report(planReport,{plan:shown2,
+"idops-"));return this.#temporary}async tellPlan(plan,shown3){this.#made=plan;await this.log.report(planReport,{plan:shown3,
 samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given2){if(given2("command").trim().toLowerCase()!==
 "apply")return null;const inputs=inputsOf(given2,given2("comment").trim().toLowerCase()==="false"?"false":"on-change");const number4=given2(
 "pr-number").trim();if(inputs.environments.length>0)return null;return/^[1-9]\d{0,14}$/.test(number4)?{...inputs,prNumber:Number(
@@ -20544,9 +20587,9 @@ dirname18(path)),basename12(path)),await realPlaceOf(path)]}async function makeP
 inputs));const made2=await job.within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve16(folderOf(
 inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.plan(planOptionsOf(
 inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.project}});const{
-plan,project,planFile}=made2;const shown2=redactPlan(plan,job.redactor);const samples=await job.samples(plan,project);const htmlReport=await job.
-writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown2);const shared2=await job.shared(inputs,
-shown2);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2==="blocked");const key=commentKey(
+plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(plan,project);const htmlReport=await job.
+writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);const shared2=await job.shared(inputs,
+shown3);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2==="blocked");const key=commentKey(
 inputs,plan.environment);const marker={key,run:job.event.runId,...await markPlan(plan,job.redactor)};const tells3=changed2||
 blocked4||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,tells:tells3}}
 async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,
@@ -20590,9 +20633,9 @@ ${head}
 tells:tells3}=one.planned;const outdates=!tells3&&showedChanges(before,one.key);return planText2(shared2,job.event,{outdates,
 taken:commentLimit-most3})}),commentLimit-start3.length-each.length*(sectionRoom+1));return`${start3}${each.map((one,index)=>sectionText(
 one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole3=await Promise.all(texts2.map(text5=>text5(
-room)));const shown2=[...whole3];const order2=whole3.map((_,index)=>index).sort((a2,b)=>(whole3[a2]??"").length-(whole3[b]??
+room)));const shown3=[...whole3];const order2=whole3.map((_,index)=>index).sort((a2,b)=>(whole3[a2]??"").length-(whole3[b]??
 "").length);let left=room;for(const[done2,index]of order2.entries()){const share2=Math.floor(left/(order2.length-done2));
-if((whole3[index]??"").length>share2)shown2[index]=await texts2[index]?.(share2)??"";left-=(shown2[index]??"").length}return shown2}
+if((whole3[index]??"").length>share2)shown3[index]=await texts2[index]?.(share2)??"";left-=(shown3[index]??"").length}return shown3}
 async function failedText(job,{inputs,problems},most3){const about2=aboutText("idops plan",subjectOf(inputs,inputs.args,
 job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-origin(job.event).length));const block2=await problemsBlock(
 problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
