@@ -147,7 +147,7 @@ function viewBody(
   const { before, after } = field;
   if (!isText(before) || !isText(after) || fitsLine(field, before, after, options)) return undefined;
   const { notes, hunks } =
-    before === undefined ? newLines(after ?? '', options) : changedLines(before ?? '', after ?? '');
+    before === undefined ? newLines(after ?? '', options) : changedLines(field, before ?? '', after ?? '');
   const limit = options.whole ? Number.POSITIVE_INFINITY : diffLineLimits[options.room];
   // A comment has no way to show them.
   const room = { limit, words: options.room !== 'comment' };
@@ -185,9 +185,16 @@ function fitsLine(
 
 type Lines = Pick<BodyDifference, 'notes' | 'hunks'>;
 
-function changedLines(before: string, after: string): Lines {
+/** A comment looks at a difference several times, to find out how much of it there is room for. */
+const compared = new WeakMap<FieldChange, Lines>();
+
+function changedLines(field: FieldChange, before: string, after: string): Lines {
+  const known = compared.get(field);
+  if (known !== undefined) return known;
   const { notes, hunks, tooDifferent } = compareBodies(before, after);
-  return { notes: tooDifferent === null ? notes : [...notes, tooDifferent], hunks };
+  const lines = { notes: tooDifferent === null ? notes : [...notes, tooDifferent], hunks };
+  compared.set(field, lines);
+  return lines;
 }
 
 /** All of a text as it will be, with its line endings: nobody knows which lines of it are new. */

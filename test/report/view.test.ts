@@ -168,6 +168,25 @@ describe('a present value that is not known', () => {
   });
 });
 
+describe('two bodies', () => {
+  const options = { whole: false, room: 'comment' } as const;
+  const body = { type: 'body', before: 'a\nb\n', after: 'a\r\nc\r\n' } as const;
+
+  it('are compared once, however often their difference is looked at', () => {
+    const field = fieldOf(body);
+    const [first, second] = [viewField(field, options), viewField(field, { ...options, room: 'page' })];
+    if (first.view !== 'body' || second.view !== 'body') throw new Error('a body is shown as one');
+    expect(first.notes).toEqual(['line endings: LF → CRLF']);
+    expect(second.notes).toBe(first.notes);
+    expect(second.hunks.map(({ head }) => head)).toEqual(first.hunks.map(({ head }) => head));
+  });
+
+  it('of another field with the same path are two others', () => {
+    viewField(fieldOf(body), options);
+    expect(viewField(fieldOf({ ...body, after: 'a\nd\n' }), options)).toMatchObject({ notes: [] });
+  });
+});
+
 describe('where a value came from', () => {
   const apply = { ...changeOf().apply, existed: true };
   it.each([
