@@ -7089,24 +7089,26 @@ before,after,confirmed,whole3);if(difference===void 0)return void 0;const{elemen
 const unknown5=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown5:move2===
 null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept:kept2}}function viewBody(path,field2,options){
 const{before,after}=field2;if(!isText(before)||!isText(after)||fitsLine(field2,before,after,options))return void 0;const{
-notes,hunks}=before===void 0?newLines(after??"",options):changedLines(before??"",after??"");const limit2=options.whole?Number.
-POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,words:options.room!=="comment"};return{view:"bod\
-y",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after===null?fateText(field2)??
-"cleared (null)":null,lines:countLines(after??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,
-room)}))}}function isText(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after,{
-room}){const texts2=[before,after];if(texts2.some(text5=>text5?.includes("\n")))return false;if(type!=="body")return true;
-if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text5=>text5==null||displayWidth(text5)<=
-lineWidth/2)}function changedLines(before,after){const{notes,hunks,tooDifferent}=compareBodies(before,after);return{notes:tooDifferent===
-null?notes:[...notes,tooDifferent],hunks}}function newLines(text5,{whole:whole3,allLines=whole3}){if(text5==="")return{notes:[],
-hunks:[]};const lines=text5.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&!allLines)return{notes:["that\
- is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[
-{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
-method} ${escapeText(operationPath(operation,params))}`)}function originOf({action:action2,observed,recordedAt:recordedAt2,
-fields:fields3,apply}){const{generation:generation2,existed}=apply;if(action2==="adopt")return{origin:"adoption",generation:generation2,
-told:fields3.length>0};if(observed==="recorded"){return{origin:"record",what:generation2===void 0?"":"did_generation",at:recordedAt2??
-null,why:existed===true?"since the server doesn't show it":"not read from the server"}}return observed==="unknown"&&action2===
-"update"?{origin:"unknown"}:null}var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();
-init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
+notes,hunks}=before===void 0?newLines(after??"",options):changedLines(field2,before??"",after??"");const limit2=options.
+whole?Number.POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,words:options.room!=="comment"};return{
+view:"body",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after===null?fateText(
+field2)??"cleared (null)":null,lines:countLines(after??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(
+hunk,room)}))}}function isText(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({
+type},before,after,{room}){const texts2=[before,after];if(texts2.some(text5=>text5?.includes("\n")))return false;if(type!==
+"body")return true;if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text5=>text5==null||
+displayWidth(text5)<=lineWidth/2)}function changedLines(field2,before,after){const known3=compared.get(field2);if(known3!==
+void 0)return known3;const{notes,hunks,tooDifferent}=compareBodies(before,after);const lines={notes:tooDifferent===null?
+notes:[...notes,tooDifferent],hunks};compared.set(field2,lines);return lines}function newLines(text5,{whole:whole3,allLines=whole3}){
+if(text5==="")return{notes:[],hunks:[]};const lines=text5.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&
+!allLines)return{notes:["that is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.
+length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.
+map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}function originOf({
+action:action2,observed,recordedAt:recordedAt2,fields:fields3,apply}){const{generation:generation2,existed}=apply;if(action2===
+"adopt")return{origin:"adoption",generation:generation2,told:fields3.length>0};if(observed==="recorded"){return{origin:"\
+record",what:generation2===void 0?"":"did_generation",at:recordedAt2??null,why:existed===true?"since the server doesn't \
+show it":"not read from the server"}}return observed==="unknown"&&action2==="update"?{origin:"unknown"}:null}var compared;
+var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();init_bodies();init_drift2();init_hunks();
+init_sets();init_values2();init_words();compared=new WeakMap}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
 null?[]:wrap(`${indent}  `,view.drift,pen.columns).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
@@ -18737,14 +18739,14 @@ namesOf(live.values(),options.state));const addressed=subjects.map(subject=>({su
 decider.references)}));const selected=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(
 selection,addressed.flatMap(({all})=>all),options.declared);const twice=sameObjects(selected.map(({subject,key})=>({subject,
 key})));const decided=await eachWithSlowHashes(selected,one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(
-one.subject,live.get(one.subject),decider.owed(one.key))}));const compared=decided.flatMap(({one:{subject},change:change2})=>{
+one.subject,live.get(one.subject),decider.owed(one.key))}));const compared2=decided.flatMap(({one:{subject},change:change2})=>{
 const others=subject.declared===void 0?void 0:twice.get(subject.declared);if(change2===void 0)return[];return[others===void 0?
 change2:{...change2,...blockedAsTwice(others)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(
 subject=>subject.kind===kind.name)).map(kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==
-void 0);const listing=lists.flatMap(name2=>listScope(name2,profile)??[]);const fitting3=await makeSure(compared.map(change2=>isUnchanged(
+void 0);const listing=lists.flatMap(name2=>listScope(name2,profile)??[]);const fitting3=await makeSure(compared2.map(change2=>isUnchanged(
 change2)?{...change2,warnings:[]}:change2),{profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.
 state});const warnings=[...fitting3.warnings,...leftOut3(debtsLeftOut(options)),...missingLists(references),...selected.
-flatMap(({subject,address:address2})=>ignored(subject,address2,profile)),...compared.filter(isUnchanged).flatMap(({address:address2,
+flatMap(({subject,address:address2})=>ignored(subject,address2,profile)),...compared2.filter(isUnchanged).flatMap(({address:address2,
 warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address2}: ${message}`})))];const settled=decided.
 filter(one=>one.settled).map(({one:{key}})=>key);const made2=await assemble(arrange(fitting3.changes),[...reads2,...listing],
 options);const leavesOut=selected.length===0&&options.declared.length>0;const plan={...made2,warnings,settled,...leavesOut?
