@@ -15,7 +15,11 @@ function known(text: string, parse: (file: SourceFile) => ParsedFile) {
   const { documents, problems } = parse(file);
   const starts = [...text.matchAll(/^/gm)].map(({ index }) => index);
   const lines = starts.map((start) => file.place({ start, end: start + 1 }).text);
-  return { documents: documents.map(({ root, start, broken }) => ({ root, start, broken })), problems, lines };
+  return {
+    documents: documents.map(({ root, start, broken }) => ({ root, start, broken })),
+    problems,
+    lines,
+  };
 }
 
 /** Whether a text was taken apart quickly; where it was, that has to say what the parser's own nodes do. */
