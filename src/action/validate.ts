@@ -52,7 +52,10 @@ export async function validate(job: Job, inputs: Inputs, reason: string | null =
 }
 
 async function check(job: Job, inputs: Inputs): Promise<Checked> {
-  const { problems: found, objects } = await validateProject(() => job.project(inputs), job.redactor.add);
+  const { problems: found, objects } = await validateProject(() => job.project(inputs), {
+    onSecret: job.redactor.add,
+    signal: job.signal,
+  });
   const problems = redactProblems(found, job.redactor);
   await job.log.problems(problems);
   const errors = problems.filter(({ severity }) => severity === 'error').length;

@@ -73,7 +73,7 @@ export async function loadProject(given: ProjectOptions): Promise<Project> {
  */
 export async function validateProject(given: ProjectOptions): Promise<Validation> {
   const { options, redactor } = checked(given);
-  const { problems, objects } = await validate(() => load(options), redactor.add);
+  const { problems, objects } = await validate(() => load(options), { onSecret: redactor.add });
   return { problems: redactProblems(problems, redactor), objects };
 }
 

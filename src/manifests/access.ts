@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { Pauses } from '../base/pauses.js';
 import type { Project } from '../project/project.js';
 import { decode, type Unreadable, unreadable } from '../source/file.js';
 import { Disk } from './disk.js';
@@ -32,9 +33,11 @@ export class Access {
   /** The folders on the way to files, each looked at once. */
   readonly #folders = new Map<string, Stats | Promise<Stats>>();
   readonly #disk = new Disk();
+  readonly #pauses: Pauses;
 
-  /** `more` are further files that are credentials, absolute. */
-  constructor(project: Project, more: readonly string[] = []) {
+  /** `more` are further files that are credentials, absolute. Looking for a file throws what the pauses throw. */
+  constructor(project: Project, more: readonly string[] = [], pauses = new Pauses(undefined)) {
+    this.#pauses = pauses;
     const { files, states } = project.guarded();
     this.#root = project.root;
     this.#states = Promise.all(states.map(ways)).then((all) => all.flat());
@@ -43,6 +46,7 @@ export class Access {
 
   /** Where a file lies, or why it isn't read. */
   async find(path: string): Promise<Allowed | Refused | Unreadable> {
+    if (this.#pauses.due) await this.#pauses.pause();
     // Before looking, so that a message can't tell what exists outside.
     if (!isInside(path, this.#root)) return outside;
     const named = await this.#private(path);

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import pLimit from 'p-limit';
+import { Pauses } from '../base/pauses.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import type { Json } from '../base/values.js';
@@ -62,6 +63,8 @@ export interface ManifestOptions {
   readonly profile?: Profile;
   /** A credential file that the configuration doesn't name, absolute. */
   readonly tokenFile?: string | undefined;
+  /** Aborted where nothing more is to be read. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Each secret is hashed slowly on purpose, so that many of them would take minutes. */
@@ -69,7 +72,8 @@ const MAX_SECRETS = 2000;
 
 /**
  * Reads every manifest of a project. `lenient` is for `validate`: an allowed process variable that isn't
- * set is a warning, and what it would give counts as unknown. Returns what is wrong instead of throwing it.
+ * set is a warning, and what it would give counts as unknown. Returns what is wrong instead of throwing it, but for a
+ * ProblemsError (`interrupted`).
  */
 export async function loadManifests(project: Project, options: ManifestOptions): Promise<LoadedManifests> {
   const { profile = project.profile } = options;
@@ -77,7 +81,8 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   const variables = project.variables(options);
   /** Each secret of the documents, with the number of the first that has it. */
   const declaredSecrets = new Map<string, number>();
-  const access = new Access(project, options.tokenFile === undefined ? [] : [options.tokenFile]);
+  const pauses = new Pauses(options.signal);
+  const access = new Access(project, options.tokenFile === undefined ? [] : [options.tokenFile], pauses);
   const { files, unread } = await listed(project, access, problems);
   const bodies = new Bodies(project, access);
   const limit = pLimit(readsAtOnce);
@@ -100,7 +105,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
       hides = true;
     } else if (!isSampleData(found.path, source.text)) manifests.push({ found, source });
   }
-  for await (const { of, parsed } of parseAll(manifests)) {
+  for await (const { of, parsed } of parseAll(manifests, pauses)) {
     const { found, source } = of;
     const { path } = found;
     for (const problem of parsed.problems) problems.push(problem);
@@ -116,9 +121,11 @@ export async function loadManifests(project: Project, options: ManifestOptions):
       reading.catch(() => {});
       documents.push(reading);
       document.forget?.();
+      if (pauses.due) await pauses.pause();
     }
   }
   const read = await Promise.all(documents);
+  await pauses.pause();
   for (const document of read) for (const problem of document.problems) problems.push(problem);
   const declared = read.flatMap(({ declared }) => (declared === undefined ? [] : [declared]));
   const wrong = read.filter(({ declared, problems }) => declared === undefined && hasErrors(problems));

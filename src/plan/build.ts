@@ -1,3 +1,4 @@
+import { interrupted, Pauses } from '../base/pauses.js';
 import { noProgress } from '../base/progress.js';
 import { addressOf } from '../kinds/address.js';
 import { kindOf, kinds, regenerated } from '../kinds/index.js';
@@ -20,7 +21,6 @@ import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
 import { noReplan, type Replan, referring, replanOf } from './replan.js';
 import { isSelected } from './select.js';
-import { interrupted } from './stoppable.js';
 import {
   addresses,
   blockedAsTwice,
@@ -61,11 +61,15 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     options.declared,
   );
   const twice = sameObjects(selected.map(({ subject, key }) => ({ subject, key })));
-  const decided = await eachWithSlowHashes(selected, (one) => ({
-    one,
-    change: decider.decide(one, live.get(one.subject)),
-    settled: isSettled(one.subject, live.get(one.subject), decider.owed(one.key)),
-  }));
+  const decided = await eachWithSlowHashes(
+    selected,
+    (one) => ({
+      one,
+      change: decider.decide(one, live.get(one.subject)),
+      settled: isSettled(one.subject, live.get(one.subject), decider.owed(one.key)),
+    }),
+    new Pauses(options.signal),
+  );
   const compared = decided.flatMap(({ one: { subject }, change }): Change[] => {
     const others = subject.declared === undefined ? undefined : twice.get(subject.declared);
     if (change === undefined) return [];
@@ -119,7 +123,7 @@ async function whileHashing<T>(
   try {
     const observed = await observing();
     await hashing;
-    if (secrets.length > 0 && signal?.aborted) throw interrupted();
+    if (secrets.length > 0 && signal?.aborted) throw interrupted('nothing more was asked');
     return observed;
   } catch (failure) {
     // The process would not end before the last of them.

@@ -1,3 +1,4 @@
+import type { Steps } from '../base/pauses.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import type { Span } from '../base/span.js';
 import type { Value } from '../base/values.js';
@@ -64,22 +65,23 @@ export function planWarning(template: Declared, email: Email, finding: TemplateF
   };
 }
 
-/** What is questionable about declared templates, as far as manifests alone can tell. */
-export function checkDeclaredTemplates(declared: readonly Declared[], checks: BodyChecks): Problem[] {
-  return emailsIn(declared).flatMap(({ template, email }) =>
-    findingsOf(template, email, { after: bodies(email, template.fields) }, checks).flatMap((finding) => {
+/** What is questionable about declared templates, as far as manifests alone can tell; each is a step. */
+export function* checkDeclaredTemplates(declared: readonly Declared[], checks: BodyChecks): Steps<Problem[]> {
+  const problems: Problem[] = [];
+  for (const { template, email } of emailsIn(declared)) {
+    for (const finding of findingsOf(template, email, { after: bodies(email, template.fields) }, checks)) {
       const level = levelOf(finding.code, checks.levels);
-      if (level === 'off') return [];
+      if (level === 'off') continue;
       const build = level === 'error' ? error : warning;
       const { places, more } = placesIn(template, email, finding, bodiesOf(finding.body));
-      return [
-        {
-          ...build(finding.code, finding.message, places),
-          ...(more > 0 ? { morePlaces: more } : {}),
-        },
-      ];
-    }),
-  );
+      problems.push({
+        ...build(finding.code, finding.message, places),
+        ...(more > 0 ? { morePlaces: more } : {}),
+      });
+    }
+    yield;
+  }
+  return problems;
 }
 
 function bodiesOf(body: BodyName | null): readonly BodyName[] {

@@ -1,4 +1,5 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { once } from '../base/once.js';
+import { interrupted } from '../base/pauses.js';
 import type { Reader } from '../server/reader.js';
 
 /** A reader whose lists can be stopped between two pages, and what throws where nothing more may be asked. */
@@ -9,8 +10,10 @@ export interface Stoppable {
 
 /** The same reader, of which every page of a list asks first whether anything may be asked at all. */
 export function stoppable(reader: Reader, signal: AbortSignal | undefined): Stoppable {
+  // One for all that is left, of which there may be very much.
+  const stopped = once(() => interrupted('nothing more was asked'));
   const goOn = (): void => {
-    if (signal?.aborted) throw interrupted();
+    if (signal?.aborted) throw stopped();
   };
   const paged: Reader = {
     ...reader,
@@ -24,9 +27,4 @@ export function stoppable(reader: Reader, signal: AbortSignal | undefined): Stop
     },
   };
   return { paged, goOn };
-}
-
-/** What a plan ends with where it was interrupted before it was made. */
-export function interrupted(): ProblemsError {
-  return new ProblemsError([error('interrupted', 'interrupted: nothing more was asked')]);
 }

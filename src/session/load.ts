@@ -45,6 +45,7 @@ export async function loadAll(
   const reading = {
     profile,
     lenient: false,
+    signal: options.signal,
     tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
   };
   const [server, manifests] = await Promise.allSettled([

@@ -218,7 +218,7 @@ export async function looking<T>(
   const { profile } = server;
   const credentials = tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile);
   const others = await unmoved(project, credentials);
-  const manifests = await loadManifests(project, { lenient: true, profile, tokenFile: credentials });
+  const manifests = await loadManifests(project, { lenient: true, profile, tokenFile: credentials, signal });
   tellSecrets(manifests, redactor.add);
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
   const { known, notes } = await knownIn(project, manifests, server);

@@ -1,3 +1,4 @@
+import { Pauses } from '../base/pauses.js';
 import type { Problem } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import { loadManifests, tellSecrets } from '../manifests/index.js';
@@ -14,23 +15,34 @@ export interface Validation {
   readonly objects: number;
 }
 
-/** Finds everything that is wrong without a server: configuration, manifests, references and bodies. */
-export async function validateProject(load: () => Promise<Project>, onSecret: OnSecret): Promise<Validation> {
+/**
+ * Finds everything that is wrong without a server: configuration, manifests, references and bodies. Throws a ProblemsError
+ * (`interrupted`) where the signal is aborted before all of it is known.
+ */
+export async function validateProject(
+  load: () => Promise<Project>,
+  { onSecret, signal }: { readonly onSecret: OnSecret; readonly signal?: AbortSignal },
+): Promise<Validation> {
+  const pauses = new Pauses(signal);
   try {
     const project = await load();
-    const loaded = await loadManifests(project, { lenient: true });
+    const loaded = await loadManifests(project, { lenient: true, signal });
     tellSecrets(loaded, onSecret);
     const settings = project.settingsProblems();
     const known = settings.every(({ severity }) => severity === 'warning');
     const bodies = known
-      ? checkDeclaredTemplates(loaded.declared, await bodyChecks(project, loaded.declared))
+      ? await pauses.during(
+          checkDeclaredTemplates(loaded.declared, await bodyChecks(project, loaded.declared)),
+        )
       : [];
     const addresses = project.addressProblems();
+    await pauses.pause();
     return {
       problems: [...addresses, ...settings, ...loaded.problems, ...bodies],
       objects: loaded.declared.length,
     };
   } catch (failure) {
+    if (signal?.aborted) throw failure;
     const problems = problemsOf(failure);
     if (problems.some(({ code }) => code === 'internal')) throw failure;
     return { problems, objects: 0 };

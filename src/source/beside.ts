@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import type { Pauses } from '../base/pauses.js';
 import type { SourceFile } from './file.js';
 import type { ParsedFile } from './parsed.js';
 import type { PlacedTape, Tape } from './tape.js';
 import type { Done, Job } from './thread.js';
-import { parseYaml } from './yaml.js';
+import { parsing } from './yaml.js';
 
 /** From so many characters on, starting threads takes less than it saves. */
 const WORTHWHILE = 500_000;
@@ -24,17 +25,18 @@ interface Given {
 
 /**
  * Parses files in their order, each when it is asked for: many or large ones are taken apart beside everything else, on
- * the machine's other cores.
+ * the machine's other cores. Throws a ProblemsError (`interrupted`) where the pauses do.
  */
 export async function* parseAll<T extends Given>(
   files: readonly T[],
+  pauses: Pauses,
 ): AsyncGenerator<{ readonly of: T; readonly parsed: ParsedFile }> {
   const length = files.reduce((sum, { source }) => sum + source.text.length, 0);
   const script = new URL('./thread.js', import.meta.url);
   // The action is one file.
   const isBeside = length >= WORTHWHILE && availableParallelism() > 1 && existsSync(fileURLToPath(script));
   if (!isBeside) {
-    for (const of of files) yield { of, parsed: parseYaml(of.source) };
+    for (const of of files) yield { of, parsed: await pauses.during(parsing(of.source)) };
     return;
   }
   const threads = new Threads(script);
@@ -45,7 +47,8 @@ export async function* parseAll<T extends Given>(
       const tapes = await Promise.all(parts[index] ?? []);
       parts[index] = [];
       const plain = tapes.filter((tape) => tape !== null);
-      yield { of, parsed: parseYaml(of.source, plain.length === tapes.length ? plain : null) };
+      const taken = plain.length === tapes.length ? plain : null;
+      yield { of, parsed: await pauses.during(parsing(of.source, taken)) };
     }
   } finally {
     threads.close();

@@ -1,4 +1,5 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser, type YAMLMap } from 'yaml';
+import type { Steps } from '../base/pauses.js';
 import { error, type Problem } from '../base/problems.js';
 import { shownKey } from '../base/secret-names.js';
 import { type ExactNumber, exactly } from '../base/values.js';
@@ -15,13 +16,15 @@ const MAX_ALIASED = 100_000;
 const MAX_ERRORS = 100;
 
 /** Parses by way of the parser's own nodes, which tell what is wrong. */
-export function parseComposed(file: SourceFile): ParsedFile {
+export function* composing(file: SourceFile): Steps<ParsedFile> {
   const documents: ParsedDocument[] = [];
   const problems: Problem[] = [];
   const allowance = { aliased: 0, exceeded: false };
   try {
     const marks = new Marks();
     for (const document of compose(file, problems, marks)) {
+      yield;
+      if (document === null) continue;
       const found = documentErrors(file, document, marks);
       for (const problem of found) problems.push(problem);
       if (found.some(({ code }) => code !== 'unknown-tag')) continue;
@@ -51,8 +54,11 @@ function capped(problems: readonly Problem[]): readonly Problem[] {
   ];
 }
 
-/** Composes document after document; stops before anything that would exhaust the memory or the stack. */
-function* compose(file: SourceFile, problems: Problem[], marks: Marks): Generator<Document.Parsed> {
+/** So many lexemes are a step. */
+const STEP = 1000;
+
+/** Composes document after document, null for a step between two; stops before anything that would exhaust the memory or the stack. */
+function* compose(file: SourceFile, problems: Problem[], marks: Marks): Generator<Document.Parsed | null> {
   const parser = new Parser();
   const composer = new Composer({
     schema: 'core',
@@ -71,6 +77,7 @@ function* compose(file: SourceFile, problems: Problem[], marks: Marks): Generato
       yield* composer.next(token) as Generator<Document.Parsed>;
     }
     lexemes += 1;
+    if (lexemes % STEP === 0) yield null;
     const deep = parser.stack.length > MAX_DEPTH;
     if (deep || lexemes > MAX_LEXEMES) {
       file.distrust();

@@ -1,6 +1,6 @@
 import { CST, Lexer, Parser, Schema } from 'yaml';
+import { atOnce, type Steps } from '../base/pauses.js';
 import { entry, type Tape } from './tape.js';
-
 import { MAX_DEPTH, MAX_LEXEMES } from './yaml-problems.js';
 
 /**
@@ -9,24 +9,35 @@ import { MAX_DEPTH, MAX_LEXEMES } from './yaml-problems.js';
  * parser's own nodes would have said, place for place.
  */
 export function tapeOf(text: string): Tape | undefined {
+  return atOnce(takingApart(text));
+}
+
+/** The same in steps. */
+export function* takingApart(text: string): Steps<Tape | undefined> {
   try {
-    return written(text);
+    return yield* written(text);
   } catch {
     // The parser's own limits, such as the stack's.
     return undefined;
   }
 }
 
-function written(text: string): Tape | undefined {
+/** So many lexemes are a step. */
+const STEP = 1000;
+
+function* written(text: string): Steps<Tape | undefined> {
   const writer = new Writer();
   const parser = new Parser();
   let lexemes = 0;
+  let seen = 0;
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) {
       if (token.type === 'document') lexemes = 0;
       if (!writer.write(token)) return undefined;
     }
     lexemes += 1;
+    seen += 1;
+    if (seen % STEP === 0) yield;
     if (lexemes > MAX_LEXEMES || parser.stack.length > MAX_DEPTH) return undefined;
   }
   for (const token of parser.end()) if (!writer.write(token)) return undefined;

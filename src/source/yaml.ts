@@ -1,7 +1,8 @@
-import { parseComposed } from './composed.js';
+import { atOnce, type Steps } from '../base/pauses.js';
+import { composing } from './composed.js';
 import type { SourceFile } from './file.js';
 import type { ParsedDocument, ParsedFile } from './parsed.js';
-import { tapeOf } from './quick.js';
+import { takingApart } from './quick.js';
 import { type PlacedTape, startOnTape, TapeReader } from './tape.js';
 import type { Node } from './tree.js';
 
@@ -9,17 +10,24 @@ import type { Node } from './tree.js';
  * Parses YAML 1.2 (core schema) and reports every error at its place. Never throws. `tapes` are what was taken apart of
  * the file beforehand; null where that can't be done.
  */
-export function parseYaml(file: SourceFile, tapes = wholeTape(file.text)): ParsedFile {
-  return (tapes === null ? undefined : parsePlain(file, tapes)) ?? parseComposed(file);
+export function parseYaml(file: SourceFile, tapes?: readonly PlacedTape[] | null): ParsedFile {
+  return atOnce(parsing(file, tapes));
 }
 
-function wholeTape(text: string): readonly PlacedTape[] | null {
-  const tape = tapeOf(text);
+/** The same in steps. */
+export function* parsing(file: SourceFile, given?: readonly PlacedTape[] | null): Steps<ParsedFile> {
+  const tapes = given === undefined ? yield* wholeTape(file.text) : given;
+  const plain = tapes === null ? undefined : yield* readingPlain(file, tapes);
+  return plain ?? (yield* composing(file));
+}
+
+function* wholeTape(text: string): Steps<readonly PlacedTape[] | null> {
+  const tape = yield* takingApart(text);
   return tape === undefined ? null : [{ tape, offset: 0 }];
 }
 
 /** The documents of a file that is plain and surely right; undefined for any other. */
-function parsePlain(file: SourceFile, tapes: readonly PlacedTape[]): ParsedFile | undefined {
+function* readingPlain(file: SourceFile, tapes: readonly PlacedTape[]): Steps<ParsedFile | undefined> {
   const documents: ParsedDocument[] = [];
   for (const placed of tapes) {
     const reader = new TapeReader(file, placed, { at: 0, hides: true });
@@ -27,6 +35,7 @@ function parsePlain(file: SourceFile, tapes: readonly PlacedTape[]): ParsedFile 
       const root = reader.next();
       if (root === undefined) return undefined;
       documents.push(new TapedDocument(file, placed, at, root));
+      yield;
     }
   }
   return { documents, problems: [] };

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, scrypt, scryptSync } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
+import { Pauses } from '../base/pauses.js';
 
 /**
  * scrypt's cost: about ten milliseconds a value, so that guessing a secret from its hash is slow and hundreds of them
@@ -54,10 +55,18 @@ export async function prepareSlowHashes(wanted: Iterable<WantedHash>, signal?: A
 
 /**
  * What pure work gives for each of several things, without its slow hashes stopping anything: work that lacks some is
- * done again when they are there.
+ * done again when they are there. Throws what the pauses throw.
  */
-export async function eachWithSlowHashes<T, R>(things: readonly T[], work: (thing: T) => R): Promise<R[]> {
-  const done = things.map((thing) => tried(() => work(thing)));
+export async function eachWithSlowHashes<T, R>(
+  things: readonly T[],
+  work: (thing: T) => R,
+  pauses = new Pauses(undefined),
+): Promise<R[]> {
+  const done: Tried<R>[] = [];
+  for (const thing of things) {
+    done.push(tried(() => work(thing)));
+    if (pauses.due) await pauses.pause();
+  }
   const lacked = new Map(done.flatMap(({ lacks }) => [...lacks]));
   await prepareSlowHashes(lacked.values());
   const results: R[] = [];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '../../src/base/pauses.js';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
 import { checkTemplate } from '../../src/mail/checks.js';
@@ -29,6 +30,11 @@ function declaredTemplate(fields: Fields, absent = false): Declared {
 
 /** A document that mentions no body, so that nothing said of one has a place in it. */
 const document = declaredTemplate({});
+
+/** What is questionable about declared templates. */
+function checked(...given: Parameters<typeof checkDeclaredTemplates>) {
+  return atOnce(checkDeclaredTemplates(...given));
+}
 
 const lost = {
   code: 'lost-placeholder',
@@ -135,7 +141,7 @@ describe('a warning of a changed template', () => {
         })) satisfies Declared['placeWithin'],
       });
       const [warning] = templateWarnings(change, declared, { checkTemplate, levels: {} }).warnings;
-      const [problem] = checkDeclaredTemplates([declared], { checkTemplate, levels: {} });
+      const [problem] = checked([declared], { checkTemplate, levels: {} });
       expect(problem?.places.map(({ column }) => column)).toEqual(
         (warning?.places ?? [warning?.place]).map((place) => place?.column),
       );
@@ -177,10 +183,10 @@ describe('a warning of a changed template', () => {
 
 describe('problems of declared templates', () => {
   it('stand at the body that they are about', () => {
-    const problems = checkDeclaredTemplates(
-      [declaredTemplate({ txt_content: '{{#a}}', html_content: 'x' })],
-      { checkTemplate, levels: { 'template-syntax': 'error' } },
-    );
+    const problems = checked([declaredTemplate({ txt_content: '{{#a}}', html_content: 'x' })], {
+      checkTemplate,
+      levels: { 'template-syntax': 'error' },
+    });
     expect(
       problems.map(({ code, severity, places }) => [code, severity, places.map(({ line }) => line)]),
     ).toEqual([
@@ -191,19 +197,19 @@ describe('problems of declared templates', () => {
 
   it('stand at both bodies where they are about both', () => {
     const fields = { txt_content: '{{a}}', html_content: '<meta charset="utf-8">' };
-    const [problem] = checkDeclaredTemplates([declaredTemplate(fields)], { checkTemplate, levels: {} });
+    const [problem] = checked([declaredTemplate(fields)], { checkTemplate, levels: {} });
     expect(problem?.places.map(({ line }) => line)).toEqual([2, 3]);
   });
 
   it('are not searched for in what is to be deleted, or is off', () => {
     expect(
-      checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' }, true)], {
+      checked([declaredTemplate({ txt_content: '{{#a}}' }, true)], {
         checkTemplate,
         levels: {},
       }),
     ).toEqual([]);
     expect(
-      checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' })], {
+      checked([declaredTemplate({ txt_content: '{{#a}}' })], {
         checkTemplate,
         levels: { 'template-syntax': 'off' },
       }),

@@ -29,10 +29,9 @@ async function saidOf(
 ): Promise<{ problems: readonly Problem[]; said: string }> {
   await writeFile(join(cwd, 'idops.yaml'), config(server));
   await writeFile(join(cwd, 'm.yaml'), manifest);
-  const { problems } = await validateProject(
-    () => loadProject({ cwd, variables: {}, above: false }),
-    () => {},
-  );
+  const { problems } = await validateProject(() => loadProject({ cwd, variables: {}, above: false }), {
+    onSecret: () => {},
+  });
   return { problems, said: `${JSON.stringify(problems)}\n${problemsText(problems, { color: false })}` };
 }
 

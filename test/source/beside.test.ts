@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Pauses } from '../../src/base/pauses.js';
 import { parseAll, partsOf } from '../../src/source/beside.js';
 import { SourceFile } from '../../src/source/file.js';
 import { tapeOf } from '../../src/source/quick.js';
@@ -77,7 +78,7 @@ describe('files', () => {
       source: new SourceFile({ file: `${index}.yaml` }, text),
     }));
     const found: unknown[] = [];
-    for await (const { of, parsed } of parseAll(files)) {
+    for await (const { of, parsed } of parseAll(files, new Pauses(undefined))) {
       const before = parsed.documents.map(({ root }) => root);
       for (const document of parsed.documents) document.forget?.();
       expect(parsed.documents.map(({ root }) => root)).toStrictEqual(before);

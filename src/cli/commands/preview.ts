@@ -55,7 +55,7 @@ function wrongOption(what: string, hint: string): ProblemsError {
 }
 
 async function loadGallery(context: Context, project: Project): Promise<Gallery> {
-  const loaded = await loadManifests(project, { lenient: true });
+  const loaded = await loadManifests(project, { lenient: true, signal: context.signal });
   tellSecrets(loaded, context.redactor.add);
   const declared = emailsIn(loaded.declared);
   const samples = await loadSamples(

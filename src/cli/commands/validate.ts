@@ -11,7 +11,10 @@ interface Options {
 /** `idops validate`: everything that can be found wrong without a server. */
 export async function validate(context: Context, options: Options): Promise<ExitCode> {
   const formats = parseFormats(options.format, validationReport);
-  const validation = await validateProject(context.project, context.redactor.add);
+  const validation = await validateProject(context.project, {
+    onSecret: context.redactor.add,
+    signal: context.signal,
+  });
   const { problems } = validation;
   if (problems.length > 0) context.output.problems(problems);
   await show(formats, validationReport, validation, context);

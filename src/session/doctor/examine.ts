@@ -19,20 +19,20 @@ export type ExamineOptions = LookingOptions & ServerOverrides;
 
 /**
  * Finds out whether configuration, server, credentials and state go together, and what is in the way. Sends GETs alone, and
- * writes nothing anywhere.
+ * writes nothing anywhere. Throws a ProblemsError where it is interrupted.
  */
 export async function examine(load: () => Promise<Project>, options: ExamineOptions): Promise<Diagnosed> {
-  const project = await attempt(load);
+  const project = await attempt(load, options);
   if ('failed' in project) {
     return { server: null, configured: null, fits: null, checks: [...project.failed, versionsCheck([])] };
   }
-  const server = await attempt(() => project.found.server(options));
+  const server = await attempt(() => project.found.server(options), options);
   const settings = 'found' in server ? server.found : null;
   const looked =
     'found' in server
-      ? await attempt(() => lookAtServer(project.found, server.found, options))
+      ? await attempt(() => lookAtServer(project.found, server.found, options), options)
       : { failed: server.failed };
-  const beside = await attempt(() => lookAround(project.found, settings));
+  const beside = await attempt(() => lookAround(project.found, settings), options);
   return {
     server: settings?.baseUrl ?? null,
     configured: settings?.profile.name ?? null,
@@ -61,7 +61,11 @@ async function lookAtServer(
   options: ExamineOptions,
 ): Promise<Diagnosis> {
   const { redactor, network = {} } = options;
-  const loaded = await loadManifests(project, { lenient: true, profile: server.profile });
+  const loaded = await loadManifests(project, {
+    lenient: true,
+    profile: server.profile,
+    signal: options.signal,
+  });
   tellSecrets(loaded, redactor.add);
   const { declared, problems } = loaded;
   const readings: ClockReading[] = [];
@@ -103,11 +107,12 @@ function manifestsCheck(problems: readonly Problem[]): Check {
 
 type Attempt<T> = { readonly found: T } | { readonly failed: readonly Check[] };
 
-/** What is wrong with what a person gave is a check like the others; mistakes of ours are thrown. */
-async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+/** What is wrong with what a person gave is a check like the others; mistakes of ours are thrown, and whatever an interruption led to. */
+async function attempt<T>(work: () => Promise<T>, { signal }: ExamineOptions): Promise<Attempt<T>> {
   try {
     return { found: await work() };
   } catch (failure) {
+    if (signal.aborted) throw failure;
     const problems = problemsOf(failure);
     if (problems.some(({ code }) => code === 'internal')) throw failure;
     return { failed: problems.map(asCheck) };
