@@ -1,4 +1,5 @@
 // What a scenario works with: folders, servers, and comparing idops with its floors in rounds.
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -39,8 +40,12 @@ export class Bench {
   #told;
   #folder = mkdtempSync(join(tmpdir(), 'idops-bench-'));
   #servers = [];
+  #children = new Set();
   #number = 0;
-  #remove = () => rmSync(this.#folder, { recursive: true, force: true });
+  #remove = () => {
+    for (const child of this.#children) child.kill('SIGKILL');
+    rmSync(this.#folder, { recursive: true, force: true });
+  };
 
   /** @param {{ quick: boolean, repeats: number | undefined, told: (result: object) => void }} options */
   constructor({ quick, repeats, told }) {
@@ -75,6 +80,18 @@ export class Bench {
   idops(args, { cwd, server, before }) {
     const env = server === undefined ? {} : { IDOPS_BASE_URL: server.url, IDOPS_TOKEN: server.token };
     return { args: [cli, ...args], cwd, env, before };
+  }
+
+  /** Starts a program beside the scenario, which outlives neither it nor the suite. */
+  start({ args, cwd, env }) {
+    const child = spawn(process.execPath, args, {
+      cwd,
+      env: { PATH: process.env.PATH, ...env },
+      stdio: 'ignore',
+    });
+    this.#children.add(child);
+    child.once('exit', () => this.#children.delete(child));
+    return child;
   }
 
   /**

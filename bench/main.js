@@ -13,7 +13,7 @@ const usage = `npm run bench -- [SCENARIO ...] [--repeats N] [--quick] [--json F
   SCENARIO     ${letters.join(', ')}; all where none is named
   --repeats N  how often each is measured, whatever it says itself
   --quick      small sizes, once: shows that the suite works
-  --json FILE  writes what was measured
+  --json FILE  writes what was measured, after each scenario
   --write      adds the run to bench/results.json and to docs/benchmarks.md`;
 
 const wrong = (reason) => {
@@ -42,43 +42,61 @@ if (values.help) {
 }
 const unknown = positionals.find((name) => !letters.includes(name));
 if (unknown !== undefined) wrong(`there is no scenario ${unknown}`);
-const repeats = values.repeats === undefined ? undefined : Number(values.repeats);
-if (repeats !== undefined && !(Number.isInteger(repeats) && repeats > 0))
+if (values.repeats !== undefined && !/^[1-9]\d*$/.test(values.repeats))
   wrong('--repeats takes a number from 1 on');
+const repeats = values.repeats === undefined ? undefined : Number(values.repeats);
 if (values.quick && values.write)
   wrong('a quick run measures nothing worth keeping: leave out --quick or --write');
+if (values.quick && repeats !== undefined) wrong('a quick run measures once: leave out --quick or --repeats');
+/** Writes what was measured so far; what stands in the way of that is given to `refuse`. */
+const keep = (measured, refuse) => {
+  if (values.json === undefined) return;
+  try {
+    writeFileSync(values.json, text(measured));
+  } catch (failure) {
+    refuse(`--json ${values.json} can't be written: ${failure.message}`);
+  }
+};
 
 // What a scenario wrote is removed then too.
-process.once('SIGINT', () => process.exit(130));
-process.once('SIGTERM', () => process.exit(143));
+for (const [name, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
+  process.once(name, () => process.exit(code));
+}
 
-const measured = { ...surroundings(), scenarios: {} };
+const measured = { ...surroundings(), ...(values.quick ? { quick: true } : {}), scenarios: {} };
+// Before anything is measured for an hour that nobody gets.
+keep(measured, wrong);
 const failed = [];
 for (const letter of positionals.length > 0 ? [...new Set(positionals)].sort() : letters) {
   const { title, measure } = await import(`./scenarios/${letter}.js`);
   const results = [];
   console.error(`(${letter}) ${title}`);
-  const bench = new Bench({
-    quick: values.quick,
-    repeats,
-    told: (result) => {
-      console.error(`    ${result.name}`);
-      results.push(result);
-    },
-  });
+  let bench;
   try {
+    bench = new Bench({
+      quick: values.quick,
+      repeats,
+      told: (result) => {
+        console.error(`    ${result.name}`);
+        results.push(result);
+      },
+    });
     await measure(bench);
   } catch (failure) {
     failed.push(letter);
-    console.error(`(${letter}) failed: ${failure.stack}`);
+    console.error(`(${letter}) failed: ${failure.code === undefined ? failure.stack : failure.message}`);
   } finally {
-    await bench.end();
+    await bench?.end();
   }
-  if (results.length > 0) measured.scenarios[letter] = { title, results };
+  if (results.length === 0) continue;
+  measured.scenarios[letter] = { title, results };
+  keep(measured, (reason) => {
+    console.error(reason);
+    process.exitCode = 1;
+  });
 }
 
 console.log(terminal(measured));
-if (values.json !== undefined) writeFileSync(values.json, text(measured));
 if (values.write) {
   storeRun(measured);
   execFileSync(process.execPath, ['scripts/docs.js'], { stdio: 'inherit' });

@@ -11,7 +11,7 @@ const shownRuns = 3;
  * @typedef {{ empty: { idops?: Taken, floor?: Taken }, floors: Record<string, Taken>, idops: Taken }} Round
  * @typedef {{ name: string, most: { whole?: number, beyond?: number, memory?: number }, sent?: number[], necessary?: number, startMemory?: number, rounds: Round[] }} Result
  * @typedef {{ title: string, results: Result[] }} Scenario
- * @typedef {{ date: string, version: string, node: string, machine: string, load: number, scenarios: Record<string, Scenario> }} Run
+ * @typedef {{ date: string, version: string, node: string, machine: string, load: number, quick?: boolean, scenarios: Record<string, Scenario> }} Run
  */
 
 /** What a run is told to have run on. */
@@ -161,7 +161,7 @@ export function markdown(all) {
 
 /** One run for a terminal. */
 export function terminal(run) {
-  return Object.entries(run.scenarios)
+  const tables = Object.entries(run.scenarios)
     .map(([letter, { title }]) => {
       const { head, rows } = scenarioTable(letter, [run]);
       const lines = [head, ...rows];
@@ -175,4 +175,6 @@ export function terminal(run) {
       return [`(${letter}) ${title}`, ...aligned].join('\n');
     })
     .join('\n\n');
+  if (!run.quick) return tables;
+  return `A quick run: far smaller than the titles and the aims say, measured once. It shows that the suite works, and no more.\n\n${tables}`;
 }

@@ -16909,24 +16909,30 @@ validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()
 size>0){resumeNext()}})}},map:{async value(iterable,function_){const promises3=[];try{Array.from(iterable,(value3,index)=>{
 const promise2=generator(function_,value3,index);promises3.push(promise2);return promise2})}catch(error3){for(const promise2 of promises3){
 promise2.catch(()=>{})}throw error3}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&
-concurrency>0)){throw new TypeError("Expected `concurrency` to be a number from 1 and up")}}var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
+concurrency>0)){throw new TypeError("Expected `concurrency` to be a number from 1 and up")}}init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
+now();constructor(signal){this.#signal=signal}get due(){return this.#signal?.aborted===true||performance.now()-this.#since>=
+AFTER}async pause(){await setImmediate2();await setImmediate2();this.#since=performance.now();if(this.#signal?.aborted)throw interrupted(
+"nothing more was read")}async during(steps){for(;;){const step=steps.next();if(step.done)return step.value;if(this.due)
+await this.pause()}}};function atOnce(steps){for(;;){const step=steps.next();if(step.done)return step.value}}function interrupted(left){
+return new ProblemsError([error("interrupted",`interrupted: ${left}`)])}var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
 var underWay2=new Map;var ownKey2=randomBytes2(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text5){
 const key=keyOf(salt,text5);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
 return keep(key,scryptSync(text5,salt,LENGTH,COST));lacking.set(key,{salt,text:text5});return notYet}async function prepareSlowHashes(wanted,signal){
-await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work){const done2=things.
-map(thing=>tried(()=>work(thing)));const lacked=new Map(done2.flatMap(({lacks})=>[...lacks]));await prepareSlowHashes(lacked.
-values());const results=[];for(const[index,thing]of things.entries()){let one=done2[index]??tried(()=>work(thing));for(let tries=1;one.
-lacks.size>0&&tries<TRIES;tries+=1){await prepareSlowHashes(one.lacks.values());one=tried(()=>work(thing))}if(one.lacks.
-size===0&&one.thrown!==void 0)throw one.thrown.failure;results.push(one.lacks.size===0?one.result:work(thing))}return results}
-async function withSlowHashes(work){const[result]=await eachWithSlowHashes([void 0],work);return result}function tried(work){
-const around=lacking;const lacks=new Map;lacking=lacks;try{return{result:work(),lacks}}catch(failure2){return{thrown:{failure:failure2},
-lacks}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known2.
-get(key);if(before!==void 0){keep(key,before);return}let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{
-if(signal?.aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}
-function hashed({salt,text:text5}){return new Promise((resolve18,reject)=>{scrypt(text5,salt,LENGTH,COST,(failure2,hash2)=>{
-if(failure2===null)resolve18(hash2);else reject(failure2)})})}function keep(key,hash2){known2.delete(key);known2.set(key,
-hash2);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(oldest)}return hash2}function keyOf(salt,text5){
-return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text5])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
+await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work,pauses=new Pauses(
+void 0)){const done2=[];for(const thing of things){done2.push(tried(()=>work(thing)));if(pauses.due)await pauses.pause()}
+const lacked=new Map(done2.flatMap(({lacks})=>[...lacks]));await prepareSlowHashes(lacked.values());const results=[];for(const[
+index,thing]of things.entries()){let one=done2[index]??tried(()=>work(thing));for(let tries=1;one.lacks.size>0&&tries<TRIES;tries+=
+1){await prepareSlowHashes(one.lacks.values());one=tried(()=>work(thing))}if(one.lacks.size===0&&one.thrown!==void 0)throw one.
+thrown.failure;results.push(one.lacks.size===0?one.result:work(thing))}return results}async function withSlowHashes(work){
+const[result]=await eachWithSlowHashes([void 0],work);return result}function tried(work){const around=lacking;const lacks=new Map;
+lacking=lacks;try{return{result:work(),lacks}}catch(failure2){return{thrown:{failure:failure2},lacks}}finally{lacking=around}}
+async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known2.get(key);if(before!==void 0){
+keep(key,before);return}let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(
+key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text5}){
+return new Promise((resolve18,reject)=>{scrypt(text5,salt,LENGTH,COST,(failure2,hash2)=>{if(failure2===null)resolve18(hash2);else
+reject(failure2)})})}function keep(key,hash2){known2.delete(key);known2.set(key,hash2);if(known2.size>KEPT){const[oldest]=known2.
+keys();if(oldest!==void 0)known2.delete(oldest)}return hash2}function keyOf(salt,text5){return createHmac("sha256",ownKey2).
+update(JSON.stringify([salt,text5])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
 this.#salt=salt;this.#holds=holds}conceals(text5){return this.#holds(text5)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash2){
 return new HashedSecret(hash2,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash2})}async prepare(values,signal){
 const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
@@ -17060,10 +17066,9 @@ void 0?part.type.type!=="map":first.verdict!=="same";const shown3=since.get(part
 part.type.type==="map"&&before[field2]!==void 0;return{part,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
-again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_settle();init_fields();init_kinds();init_references();init_rules();init_problems();function stoppable(reader,signal){const goOn=()=>{if(signal?.aborted)throw interrupted()};const paged={...reader,
-listOrganizations:async page=>{goOn();return await reader.listOrganizations(page)},listExtra:async(read2,page,parse11)=>{
-goOn();return await reader.listExtra(read2,page,parse11)}};return{paged,goOn}}function interrupted(){return new ProblemsError(
-[error("interrupted","interrupted: nothing more was asked")])}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
+again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();function stoppable(reader,signal){const stopped=once(()=>interrupted("nothing more was asked"));const goOn=()=>{if(signal?.
+aborted)throw stopped()};const paged={...reader,listOrganizations:async page=>{goOn();return await reader.listOrganizations(
+page)},listExtra:async(read2,page,parse11)=>{goOn();return await reader.listExtra(read2,page,parse11)}};return{paged,goOn}}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
 let refused4;const{paged,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused4!==
 void 0)throw refused4;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
 failure2.kind==="unauthorized")refused4=failure2;throw failure2}});const context3={reader,profile,list:name2=>holdList(lists,
@@ -17347,20 +17352,20 @@ const{code:code2,message,body:body2,at:at3}=finding;const about2=bodiesOf2(body2
 void 0);const spotted=about2.filter(name2=>at3?.[name2]!==void 0);if(about2.length===0||finding.live)return{code:code2,message};
 const{places,more}=placesIn(template2,email3,finding,spotted.length>0?spotted:about2.slice(0,1));const all=places.map(({
 file,inProject,line,column})=>({file,...inProject===void 0?{}:{inProject},line,column}));const[place2]=all;return{code:code2,
-message,...place2===void 0?{}:{place:place2},...all.length>1?{places:all}:{},...more>0?{morePlaces:more}:{}}}function checkDeclaredTemplates(declared,checks){
-return emailsIn(declared).flatMap(({template:template2,email:email3})=>findingsOf(template2,email3,{after:bodies(email3,
-template2.fields)},checks).flatMap(finding=>{const level3=levelOf(finding.code,checks.levels);if(level3==="off")return[];
-const build2=level3==="error"?error:warning2;const{places,more}=placesIn(template2,email3,finding,bodiesOf2(finding.body));
-return[{...build2(finding.code,finding.message,places),...more>0?{morePlaces:more}:{}}]}))}function bodiesOf2(body2){return body2===
-null?["txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{at:at3},about2){const found2=about2.
-map(name2=>({field:email3[name2],spots:eachOnce(at3?.[name2]??[])}));const seen2=new Map;const add=(field2,spot)=>{const place2=template2.
-placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.line,place2.column]);if(!seen2.has(key))seen2.set(
-key,place2)};for(const{field:field2,spots}of found2)add(field2,spots[0]);const firsts=seen2.size;for(const{field:field2,
-spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);const more=found2.reduce((sum,{spots})=>sum+
-Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],more:seen2.size===firsts?0:more}}function eachOnce(spots){
-const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({
-txt,html:html2},fields3){return{txt:readable(fields3[txt]),html:readable(fields3[html2])}}function readable(body2){return typeof body2===
-"string"||body2===null?body2:void 0}init_nearest();init_problems();init_address();init_kinds();init_values();function matchesPattern(pattern,text5){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===
+message,...place2===void 0?{}:{place:place2},...all.length>1?{places:all}:{},...more>0?{morePlaces:more}:{}}}function*checkDeclaredTemplates(declared,checks){
+const problems=[];for(const{template:template2,email:email3}of emailsIn(declared)){for(const finding of findingsOf(template2,
+email3,{after:bodies(email3,template2.fields)},checks)){const level3=levelOf(finding.code,checks.levels);if(level3==="of\
+f")continue;const build2=level3==="error"?error:warning2;const{places,more}=placesIn(template2,email3,finding,bodiesOf2(
+finding.body));problems.push({...build2(finding.code,finding.message,places),...more>0?{morePlaces:more}:{}})}yield}return problems}
+function bodiesOf2(body2){return body2===null?["txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{
+at:at3},about2){const found2=about2.map(name2=>({field:email3[name2],spots:eachOnce(at3?.[name2]??[])}));const seen2=new Map;
+const add=(field2,spot)=>{const place2=template2.placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.line,
+place2.column]);if(!seen2.has(key))seen2.set(key,place2)};for(const{field:field2,spots}of found2)add(field2,spots[0]);const firsts=seen2.
+size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);const more=found2.
+reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],more:seen2.size===firsts?
+0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort(
+(a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields3){return{txt:readable(fields3[txt]),html:readable(fields3[html2])}}
+function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_nearest();init_problems();init_address();init_kinds();init_values();function matchesPattern(pattern,text5){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===
 1)return pattern===text5;const last=parts[parts.length-1]??"";if(!text5.startsWith(first)||!text5.endsWith(last)||text5.
 length<first.length+last.length)return false;let position=first.length;const end=text5.length-last.length;for(const part of parts.
 slice(1,-1)){const found2=text5.indexOf(part,position);if(found2<0||found2+part.length>end)return false;position=found2+
@@ -17952,25 +17957,25 @@ place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_L
 target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(top.length)))}else if(steps.length>0&&!found2.isDirectory())
 throw refused("ENOTDIR",next);else place2=next}return relative3(place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){
 return await follow(path,root).catch(()=>path)===null}function stepsOf2(path){return path.split(sep3==="/"?"/":/[\\/]/).
-filter(step=>step!==""&&step!==".")}function refused(code2,path){return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#disk=new Disk;constructor(project,more=[]){const{
-files,states}=project.guarded();this.#root=project.root;this.#states=Promise.all(states.map(ways)).then(all=>all.flat());
-this.#files=realpaths([...files,...more])}async find(path){if(!isInside(path,this.#root))return outside;const named6=await this.#private(
-path);if(named6!==void 0)return named6;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,
-this.#root,way,(place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside;target=await this.#disk.realpath(
-followed)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{
-target};if(way.isHidden&&isHidden(target,this.#root))return own2("a hidden file");return await this.#owned(target,...way.
-places)??{target}}async read(path){const found2=await this.find(path);if(!("target"in found2))return found2;const bytes=await this.#disk.
-readBytes(found2.target);const text5=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text5!=="string")return text5;
-return isWritten(text5)?own2("a state, a journal or a stored plan"):{text:text5,target:found2.target}}async#look(place2,isLast){
-const known3=isLast?void 0:this.#folders.get(place2);if(known3!==void 0)return await known3;const found2=this.#disk.lstat(
-place2);if(isLast)return await found2;this.#folders.set(place2,found2);try{return await found2}catch(failure2){this.#folders.
-delete(place2);throw failure2}}async#private(path){return isHidden(path,this.#root)?own2("a hidden file"):await this.#owned(
-path)}async#owned(...paths){const[files,states]=await Promise.all([this.#files,this.#states]);if(paths.some(path=>files.
-has(path)))return own2("the configuration or a credential file");return paths.some(path=>states.some(state=>isOfState(path,
-state)))?own2("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies outside the project"};
-function own2(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.
-all(paths.map(path=>realpath3(path).catch(()=>path)));return new Set([...paths,...real])}async function ways(path){const[
-folder,target]=await Promise.all([dirname3(path),path].map(one=>realpath3(one).catch(()=>void 0)));return[path,...folder===
+filter(step=>step!==""&&step!==".")}function refused(code2,path){return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#disk=new Disk;#pauses;constructor(project,more=[],pauses=new Pauses(
+void 0)){this.#pauses=pauses;const{files,states}=project.guarded();this.#root=project.root;this.#states=Promise.all(states.
+map(ways)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.due)await this.#pauses.
+pause();if(!isInside(path,this.#root))return outside;const named6=await this.#private(path);if(named6!==void 0)return named6;
+let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,(place2,isLast)=>this.#look(
+place2,isLast));if(followed===null)return outside;target=await this.#disk.realpath(followed)}catch(failure2){return unreadable(
+failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{target};if(way.isHidden&&isHidden(target,
+this.#root))return own2("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){const found2=await this.
+find(path);if(!("target"in found2))return found2;const bytes=await this.#disk.readBytes(found2.target);const text5=bytes instanceof
+Uint8Array?decode2(bytes):bytes;if(typeof text5!=="string")return text5;return isWritten(text5)?own2("a state, a journal\
+ or a stored plan"):{text:text5,target:found2.target}}async#look(place2,isLast){const known3=isLast?void 0:this.#folders.
+get(place2);if(known3!==void 0)return await known3;const found2=this.#disk.lstat(place2);if(isLast)return await found2;this.#folders.
+set(place2,found2);try{return await found2}catch(failure2){this.#folders.delete(place2);throw failure2}}async#private(path){
+return isHidden(path,this.#root)?own2("a hidden file"):await this.#owned(path)}async#owned(...paths){const[files,states]=await Promise.
+all([this.#files,this.#states]);if(paths.some(path=>files.has(path)))return own2("the configuration or a credential file");
+return paths.some(path=>states.some(state=>isOfState(path,state)))?own2("a state, a lock or a journal"):void 0}};var outside={
+reason:"outside",detail:"lies outside the project"};function own2(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
+const real=await Promise.all(paths.map(path=>realpath3(path).catch(()=>path)));return new Set([...paths,...real])}async function ways(path){
+const[folder,target]=await Promise.all([dirname3(path),path].map(one=>realpath3(one).catch(()=>void 0)));return[path,...folder===
 void 0?[]:[join3(folder,basename2(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative4(
 root,path).split(sep4).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
 `${state}.`))return true;return path.endsWith(".jsonl")&&dirname3(path)===join3(dirname3(state),"runs")}function isWritten(text5){
@@ -18206,24 +18211,25 @@ code==="TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is not known",
 alue that begins with "!"')}if(found2.code==="RESOURCE_EXHAUSTION"){return error("too-deep",`more than ${MAX_DEPTH} leve\
 ls of nesting`,places,"flatten the document")}const slip=slipOf(found2,{text:file.text,marks:marks2,hides:part=>file.hides(
 part)});if(slip!==void 0)return error("yaml-syntax",slip.message,[file.place(slip.range)],slip.hint);const message=file.
-hides(range2)?"this is not valid YAML":found2.message.replace(/: ".*$/s,"");return error("yaml-syntax",message,places)}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseComposed(file){const documents=[];const problems=[];const allowance={
-aliased:0,exceeded:false};try{const marks2=new Marks;for(const document2 of compose(file,problems,marks2)){const found2=documentErrors(
-file,document2,marks2);for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknow\
-n-tag"))continue;const converter=new Converter(file,allowance);const root=document2.contents===null?void 0:converter.convert(
-document2.contents,0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scal\
-ar"&&root.value===null)continue;documents.push({root,start:startOf2(root).start,broken:found2.length>0||converter.broken})}}catch(failure2){
-const reason=failure2 instanceof RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("ya\
-ml-syntax",`${file.path} is not usable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{documents,problems:capped(
-withoutConflict2(file,problems))}}function capped(problems){if(problems.length<=MAX_ERRORS)return problems;const rest=problems.
-length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} \
-more errors in this file`,last?.places??[])]}function*compose(file,problems,marks2){const parser=new import_yaml.Parser;
-const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,merge:false,strict:true,logLevel:"\
-silent",prettyErrors:false});let lexemes=0;for(const lexeme of new import_yaml.Lexer().lex(file.text)){marks2.see(lexeme,
-parser.offset);for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;yield*composer.next(token)}lexemes+=
-1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.distrust();const place2=file.place({start:parser.
-offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,[place2],"fl\
-atten the document"):error("too-large","one document has too many values",[place2],"split it into several files"));yield*composer.
-end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file.text.length)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
+hides(range2)?"this is not valid YAML":found2.message.replace(/: ".*$/s,"");return error("yaml-syntax",message,places)}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function*composing(file){const documents=[];const problems=[];const allowance={aliased:0,
+exceeded:false};try{const marks2=new Marks;for(const document2 of compose(file,problems,marks2)){yield;if(document2===null)
+continue;const found2=documentErrors(file,document2,marks2);for(const problem of found2)problems.push(problem);if(found2.
+some(({code:code2})=>code2!=="unknown-tag"))continue;const converter=new Converter(file,allowance);const root=document2.
+contents===null?void 0:converter.convert(document2.contents,0);for(const problem of converter.problems)problems.push(problem);
+if(root===void 0||root.type==="scalar"&&root.value===null)continue;documents.push({root,start:startOf2(root).start,broken:found2.
+length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof RangeError?"it is nested too deeply":"the\
+ parser gave up on it";problems.push(error("yaml-syntax",`${file.path} is not usable YAML: ${reason}`,[file.place({start:0,
+end:1})]))}return{documents,problems:capped(withoutConflict2(file,problems))}}function capped(problems){if(problems.length<=
+MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[...problems.slice(
+0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}var STEP=1e3;function*compose(file,problems,marks2){
+const parser=new import_yaml.Parser;const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,
+merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;for(const lexeme of new import_yaml.Lexer().
+lex(file.text)){marks2.see(lexeme,parser.offset);for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=
+0;yield*composer.next(token)}lexemes+=1;if(lexemes%STEP===0)yield null;const deep=parser.stack.length>MAX_DEPTH;if(deep||
+lexemes>MAX_LEXEMES){file.distrust();const place2=file.place({start:parser.offset,end:parser.offset+1});problems.push(deep?
+error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,[place2],"flatten the document"):error("too-large","one docu\
+ment has too many values",[place2],"split it into several files"));yield*composer.end();return}}for(const token of parser.
+end())yield*composer.next(token);yield*composer.end(true,file.text.length)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
 this.#file=file;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
 if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf(node2),depth);if((0,import_yaml.isMap)(node2)){
 if(isBraces(node2))return this.#braces(rangeOf(node2));return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.
@@ -18281,19 +18287,19 @@ void 0)return void 0;if(this.#hides)hideMember(this.#file,key.name,key.range,val
 value:value3})}return mapNode(range2,entries)}#key(){const kind=this.#take();const range2=this.#range();const{text:text5}=this.#file;
 const name2=kind===entry.told?this.#tape.texts[this.#take()]:kind===entry.quoted?text5.slice(range2.start+1,range2.end-1):
 kind===entry.text?text5.slice(range2.start,range2.end):void 0;if(name2===void 0||name2==="__proto__"||name2==="<<"&&kind===
-entry.text)return void 0;return{name:name2,range:range2}}};function tapeOf(text5){try{return written2(text5)}catch{return void 0}}function written2(text5){const writer=new Writer2;
-const parser=new import_yaml2.Parser;let lexemes=0;for(const lexeme of new import_yaml2.Lexer().lex(text5)){for(const token of parser.
-next(lexeme)){if(token.type==="document")lexemes=0;if(!writer.write(token))return void 0}lexemes+=1;if(lexemes>MAX_LEXEMES||
-parser.stack.length>MAX_DEPTH)return void 0}for(const token of parser.end())if(!writer.write(token))return void 0;return writer}
-var refused2=-1;var Writer2=class{marks=[];texts=[];write(token){if(token.type!=="document")return isSpace(token);const[
-first,...rest]=token.start;const marked=first?.type==="doc-start";const before=marked?rest:token.start;if(!areSpaces(before,
-!marked)||!areSpaces(token.end??[],true))return false;const{value:value3}=token;if(value3===void 0)return true;if(value3.
-type==="block-map")return(!marked||before.some(isNewline))&&this.#blockMap(value3)!==refused2;return value3.type==="flow\
--collection"&&value3.start.type==="flow-map-start"&&this.#flow(value3)!==refused2}#value(token,isBelow2){switch(token.type){case"\
-scalar":return this.#plain(token);case"single-quoted-scalar":case"double-quoted-scalar":return this.#quoted(token);case"\
-block-scalar":return this.#told(token);case"block-map":return isBelow2?this.#blockMap(token):refused2;case"block-seq":return isBelow2?
-this.#blockList(token):refused2;case"flow-collection":return this.#flow(token);default:return refused2}}#plain(token){const{
-source,offset}=token;const end=offset+source.length;const after=endOf2(token.end,end);if(after===refused2||/^[\t,%|>@`]/.
+entry.text)return void 0;return{name:name2,range:range2}}};function*takingApart(text5){try{return yield*written2(text5)}catch{return void 0}}var STEP2=1e3;function*written2(text5){
+const writer=new Writer2;const parser=new import_yaml2.Parser;let lexemes=0;let seen2=0;for(const lexeme of new import_yaml2.Lexer().
+lex(text5)){for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;if(!writer.write(token))return void 0}
+lexemes+=1;seen2+=1;if(seen2%STEP2===0)yield;if(lexemes>MAX_LEXEMES||parser.stack.length>MAX_DEPTH)return void 0}for(const token of parser.
+end())if(!writer.write(token))return void 0;return writer}var refused2=-1;var Writer2=class{marks=[];texts=[];write(token){
+if(token.type!=="document")return isSpace(token);const[first,...rest]=token.start;const marked=first?.type==="doc-start";
+const before=marked?rest:token.start;if(!areSpaces(before,!marked)||!areSpaces(token.end??[],true))return false;const{value:value3}=token;
+if(value3===void 0)return true;if(value3.type==="block-map")return(!marked||before.some(isNewline))&&this.#blockMap(value3)!==
+refused2;return value3.type==="flow-collection"&&value3.start.type==="flow-map-start"&&this.#flow(value3)!==refused2}#value(token,isBelow2){
+switch(token.type){case"scalar":return this.#plain(token);case"single-quoted-scalar":case"double-quoted-scalar":return this.#quoted(
+token);case"block-scalar":return this.#told(token);case"block-map":return isBelow2?this.#blockMap(token):refused2;case"b\
+lock-seq":return isBelow2?this.#blockList(token):refused2;case"flow-collection":return this.#flow(token);default:return refused2}}#plain(token){
+const{source,offset}=token;const end=offset+source.length;const after=endOf2(token.end,end);if(after===refused2||/^[\t,%|>@`]/.
 test(source))return refused2;if(source.includes("\n"))return this.#told(token);this.marks.push(plainEntry(source),offset,
 end);return after}#quoted(token){const{source,offset,type}=token;const quote2=type==="single-quoted-scalar"?"'":'"';const end=offset+
 source.length;if(/[\\\n]/.test(source)||source.indexOf(quote2,1)!==source.length-1)return this.#told(token);const after=endOf2(
@@ -18341,22 +18347,24 @@ tags.flatMap(tag=>tag.default===true&&"test"in tag&&tag.test!==void 0?[{tag:tag.
 yaml.org,2002:null":entry.null,"tag:yaml.org,2002:int":entry.number,"tag:yaml.org,2002:float":entry.number};function plainEntry(source){
 if(!/^[~nNtTfF.\d+-]|^$/.test(source))return entry.text;const found2=tests.find(({test})=>test.test(source));if(found2===
 void 0)return entry.text;if(found2.tag==="tag:yaml.org,2002:bool")return/^[tT]/.test(source)?entry.true:entry.false;return ofTag[found2.
-tag]??refused2}function parseYaml(file,tapes=wholeTape(file.text)){return(tapes===null?void 0:parsePlain(file,tapes))??parseComposed(file)}
-function wholeTape(text5){const tape=tapeOf(text5);return tape===void 0?null:[{tape,offset:0}]}function parsePlain(file,tapes){
+tag]??refused2}function parseYaml(file,tapes){return atOnce(parsing(file,tapes))}function*parsing(file,given2){const tapes=given2===void 0?
+yield*wholeTape(file.text):given2;const plain3=tapes===null?void 0:yield*readingPlain(file,tapes);return plain3??(yield*composing(
+file))}function*wholeTape(text5){const tape=yield*takingApart(text5);return tape===void 0?null:[{tape,offset:0}]}function*readingPlain(file,tapes){
 const documents=[];for(const placed of tapes){const reader=new TapeReader(file,placed,{at:0,hides:true});for(let{at:at3}=reader;at3<
 placed.tape.marks.length;{at:at3}=reader){const root=reader.next();if(root===void 0)return void 0;documents.push(new TapedDocument(
-file,placed,at3,root))}}return{documents,problems:[]}}var TapedDocument=class{broken=false;#file;#placed;#at;#root;constructor(file,placed,at3,root){
+file,placed,at3,root));yield}}return{documents,problems:[]}}var TapedDocument=class{broken=false;#file;#placed;#at;#root;constructor(file,placed,at3,root){
 this.#file=file;this.#placed=placed;this.#at=at3;this.#root=root}get root(){const root=this.#root??new TapeReader(this.#file,
 this.#placed,{at:this.#at,hides:false}).next();if(root===void 0)throw new Error("a tape that was read can be read again");
-return root}get start(){return startOnTape(this.#placed,this.#at)}forget(){this.#root=void 0}};var WORTHWHILE=5e5;var PART=2e5;var MOST_THREADS=4;var AHEAD2=2;async function*parseAll(files){const length2=files.reduce(
-(sum,{source})=>sum+source.text.length,0);const script=new URL("./thread.js",import.meta.url);const isBeside=length2>=WORTHWHILE&&
-availableParallelism2()>1&&existsSync3(fileURLToPath2(script));if(!isBeside){for(const of of files)yield{of,parsed:parseYaml(
-of.source)};return}const threads=new Threads(script);try{const parts=files.map(({source})=>threads.takeApart(source.text));
-threads.start();for(const[index,of]of files.entries()){const tapes=await Promise.all(parts[index]??[]);parts[index]=[];const plain3=tapes.
-filter(tape=>tape!==null);yield{of,parsed:parseYaml(of.source,plain3.length===tapes.length?plain3:null)}}}finally{threads.
-close()}}function partsOf4(text5,length2=PART){const parts=[];const marker=/\n(?=---\s)/g;let offset=0;while(text5.length-
-offset>length2){marker.lastIndex=offset+length2;const found2=marker.exec(text5);if(found2===null)break;parts.push({text:text5.
-slice(offset,found2.index+1),offset});offset=found2.index+1}parts.push({text:text5.slice(offset),offset});return parts}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){
+return root}get start(){return startOnTape(this.#placed,this.#at)}forget(){this.#root=void 0}};var WORTHWHILE=5e5;var PART=2e5;var MOST_THREADS=4;var AHEAD2=2;async function*parseAll(files,pauses){const length2=files.
+reduce((sum,{source})=>sum+source.text.length,0);const script=new URL("./thread.js",import.meta.url);const isBeside=length2>=
+WORTHWHILE&&availableParallelism2()>1&&existsSync3(fileURLToPath2(script));if(!isBeside){for(const of of files)yield{of,
+parsed:await pauses.during(parsing(of.source))};return}const threads=new Threads(script);try{const parts=files.map(({source})=>threads.
+takeApart(source.text));threads.start();for(const[index,of]of files.entries()){const tapes=await Promise.all(parts[index]??
+[]);parts[index]=[];const plain3=tapes.filter(tape=>tape!==null);const taken=plain3.length===tapes.length?plain3:null;yield{
+of,parsed:await pauses.during(parsing(of.source,taken))}}}finally{threads.close()}}function partsOf4(text5,length2=PART){
+const parts=[];const marker=/\n(?=---\s)/g;let offset=0;while(text5.length-offset>length2){marker.lastIndex=offset+length2;
+const found2=marker.exec(text5);if(found2===null)break;parts.push({text:text5.slice(offset,found2.index+1),offset});offset=
+found2.index+1}parts.push({text:text5.slice(offset),offset});return parts}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){
 this.#script=script}takeApart(text5){return partsOf4(text5).map(async({text:part,offset})=>{const tape=await new Promise(
 done2=>{this.#waiting.push({text:part,done:done2})});return tape===null?null:{tape,offset}})}start(){this.#waiting.reverse();
 const most3=Math.min(MOST_THREADS,availableParallelism2(),this.#waiting.length);for(let count3=0;count3<most3;count3+=1)
@@ -18649,41 +18657,41 @@ ing":return void 0;case"outside":return error("body-outside",`the sample data ${
 project`,[start3]);case"private":return error("body-private",`the sample data ${shown3} ${detail}, which no sample may b\
 e`,[start3]);case"too-large":return error("too-large",`${shown3} ${detail}`,[start3]);case"not-utf8":return error("not-u\
 tf8",`${shown3} ${detail}`,[start3],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start3])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
-const variables=project.variables(options);const declaredSecrets=new Map;const access3=new Access(project,options.tokenFile===
-void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access3,problems);const bodies2=new Bodies(project,
-access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources=await Promise.all(files.map(async file=>({
-...file,source:await limit2(()=>readManifest(access3,file))})));const documents=[];const parsedFiles=[];const manifests=[];
-for(const{source,...found2}of sources){if(!("text"in source)){problems.push(source);hides=true}else if(!isSampleData(found2.
-path,source.text))manifests.push({found:found2,source})}for await(const{of,parsed:parsed4}of parseAll(manifests)){const{
-found:found2,source}=of;const{path}=found2;for(const problem of parsed4.problems)problems.push(problem);if(hasErrors(parsed4.
-problems))hides=true;parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed4.documents});for(const document2 of parsed4.
+const variables=project.variables(options);const declaredSecrets=new Map;const pauses=new Pauses(options.signal);const access3=new Access(
+project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,unread}=await listed(project,access3,problems);
+const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources=await Promise.
+all(files.map(async file=>({...file,source:await limit2(()=>readManifest(access3,file))})));const documents=[];const parsedFiles=[];
+const manifests=[];for(const{source,...found2}of sources){if(!("text"in source)){problems.push(source);hides=true}else if(!isSampleData(
+found2.path,source.text))manifests.push({found:found2,source})}for await(const{of,parsed:parsed4}of parseAll(manifests,pauses)){
+const{found:found2,source}=of;const{path}=found2;for(const problem of parsed4.problems)problems.push(problem);if(hasErrors(
+parsed4.problems))hides=true;parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed4.documents});for(const document2 of parsed4.
 documents){const at3=documents.length;const onSecret=secret3=>{declaredSecrets.set(secret3,Math.min(at3,declaredSecrets.
 get(secret3)??at3))};const reading=readDocument(document2,{file:source,path,variables,profile,bodies:bodies2,onSecret});
-reading.catch(()=>{});documents.push(reading);document2.forget?.()}}const read2=await Promise.all(documents);for(const document2 of read2)
-for(const problem of document2.problems)problems.push(problem);const declared=read2.flatMap(({declared:declared2})=>declared2===
-void 0?[]:[declared2]);const wrong2=read2.filter(({declared:declared2,problems:problems2})=>declared2===void 0&&hasErrors(
-problems2));if(wrong2.some(({meant:meant2})=>meant2===void 0))hides=true;for(const problem of duplicates(declared))problems.
-push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);for(const problem of kind.
-check(ofKind,profile))problems.push(problem)}const inDocuments=[...declaredSecrets].sort(([,one],[,other])=>one-other);const[
-,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??-1]?.declared;const secrets=new Set(inDocuments.
-map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){
-problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the\
- most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{
-declared,meant:wrong2.flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),hides,problems:inOrder(problems),secrets:[...secrets].
-filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.
-used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,
-parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(document2,source,read2[from+
-index]?.declared))})),unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve6(document2.root,
-source,null).value,declared}}function hasErrors(problems){return problems.some(({severity})=>severity==="error")}function tellSecrets({
-secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,
-credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text5){return basename4(dirname6(path))===samplesFolder&&
-!/\bkind["']?\s*:/.test(text5)}async function listed(project,access3,problems){try{return await findManifests(project,access3,
-problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.problems);return{
-files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];for(const kind of kinds){const first=new Map;
-for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)continue;for(const text5 of kind.
-identities(object3)){const before=first.get(text5);if(before===void 0)first.set(text5,object3);else{problems.push(error(
-"duplicate-object",`the same ${kind.noun} is declared twice`,[object3.place,before.place],"put everything about it into \
-one document"));break}}}}return problems}init_problems();var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.
+reading.catch(()=>{});documents.push(reading);document2.forget?.();if(pauses.due)await pauses.pause()}}const read2=await Promise.
+all(documents);await pauses.pause();for(const document2 of read2)for(const problem of document2.problems)problems.push(problem);
+const declared=read2.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong2=read2.filter(({declared:declared2,
+problems:problems2})=>declared2===void 0&&hasErrors(problems2));if(wrong2.some(({meant:meant2})=>meant2===void 0))hides=
+true;for(const problem of duplicates(declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(
+object3=>object3.kind===kind.name);for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[
+...declaredSecrets].sort(([,one],[,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??
+-1]?.declared;const secrets=new Set(inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.
+add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
+erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the p\
+roject, so that each part has fewer"))}return{declared,meant:wrong2.flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),
+hides,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].
+filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.
+files],sources:parsedFiles.map(({file,source,from,parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(
+document2,source,read2[from+index]?.declared))})),unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve6(
+document2.root,source,null).value,declared}}function hasErrors(problems){return problems.some(({severity})=>severity==="\
+error")}function tellSecrets({secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)
+onSecret(secret3,credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text5){return basename4(dirname6(
+path))===samplesFolder&&!/\bkind["']?\s*:/.test(text5)}async function listed(project,access3,problems){try{return await findManifests(
+project,access3,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.
+problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];for(const kind of kinds){
+const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)
+continue;for(const text5 of kind.identities(object3)){const before=first.get(text5);if(before===void 0)first.set(text5,object3);else{
+problems.push(error("duplicate-object",`the same ${kind.noun} is declared twice`,[object3.place,before.place],"put every\
+thing about it into one document"));break}}}}return problems}init_problems();var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.
 length===0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN3?[`there are ${reasons.length-SHOWN3}\
  more like these`]:[];return[...reasons.slice(0,SHOWN3),...more].map(reason=>error("prune-refused",`--prune deletes noth\
 ing: ${reason}`,[],declared.length===0?'delete a template with "state: absent", or look whether the manifests are where \
@@ -18739,33 +18747,34 @@ namesOf(live.values(),options.state));const addressed=subjects.map(subject=>({su
 decider.references)}));const selected=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(
 selection,addressed.flatMap(({all})=>all),options.declared);const twice=sameObjects(selected.map(({subject,key})=>({subject,
 key})));const decided=await eachWithSlowHashes(selected,one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(
-one.subject,live.get(one.subject),decider.owed(one.key))}));const compared2=decided.flatMap(({one:{subject},change:change2})=>{
-const others=subject.declared===void 0?void 0:twice.get(subject.declared);if(change2===void 0)return[];return[others===void 0?
-change2:{...change2,...blockedAsTwice(others)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(
-subject=>subject.kind===kind.name)).map(kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==
-void 0);const listing=lists.flatMap(name2=>listScope(name2,profile)??[]);const fitting3=await makeSure(compared2.map(change2=>isUnchanged(
-change2)?{...change2,warnings:[]}:change2),{profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.
-state});const warnings=[...fitting3.warnings,...leftOut3(debtsLeftOut(options)),...missingLists(references),...selected.
-flatMap(({subject,address:address2})=>ignored(subject,address2,profile)),...compared2.filter(isUnchanged).flatMap(({address:address2,
-warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address2}: ${message}`})))];const settled=decided.
-filter(one=>one.settled).map(({one:{key}})=>key);const made2=await assemble(arrange(fitting3.changes),[...reads2,...listing],
-options);const leavesOut=selected.length===0&&options.declared.length>0;const plan={...made2,warnings,settled,...leavesOut?
-{leavesOut}:{}};return{plan,replan:replanOf(options,new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}async function whileHashing(documents,{
-hasher,signal},observing){const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.
-signal,signal]);const secrets=documents.flatMap(({fields:fields3})=>secretsIn(fields3));const hashing=hasher.prepare(secrets,
-stop);try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted();return observed}catch(failure2){
-failed.abort();throw failure2}}function isUnchanged({action:action2}){return action2==="unchanged"}function isSettled({kind,
-declared},live,owed2){if(owed2===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.
-absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).length===0}var NAMED3=3;function leftOut3(addresses3){
-if(addresses3.length===0)return[];const more=addresses3.length-NAMED3;const names3=`${addresses3.slice(0,NAMED3).join(",\
- ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[
-{code:"restores-left-out",message:`what an update took away from ${objects2} that --kind or --target leave out is still \
-owed (${names3}): an apply without --kind and --target puts it back`}]}function missingLists(references){return listNames.
-filter(name2=>references[name2]===null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so n\
-othing could check that the ids of ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({
-declared},address2,profile){if(declared===void 0)return[];return ignoredFields(declared.fields,kindOf(declared.kind).traits[profile.
-name]).map(field2=>{const{file,line}=declared.placeOf(field2);return{code:"ignored-field",message:`${address2}: the serv\
-er takes no notice of "${field2}" (${file}:${line}), so it is neither sent nor compared`,place:{file,line}}})}async function regenerationPlan(id,options){
+one.subject,live.get(one.subject),decider.owed(one.key))}),new Pauses(options.signal));const compared2=decided.flatMap(({
+one:{subject},change:change2})=>{const others=subject.declared===void 0?void 0:twice.get(subject.declared);if(change2===
+void 0)return[];return[others===void 0?change2:{...change2,...blockedAsTwice(others)}]});const reads2=kinds.filter(kind=>kind.
+readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(kind=>kind.scopes.read);const lists=listNames.filter(
+name2=>references[name2]!==void 0);const listing=lists.flatMap(name2=>listScope(name2,profile)??[]);const fitting3=await makeSure(
+compared2.map(change2=>isUnchanged(change2)?{...change2,warnings:[]}:change2),{profile,seen:seenProfile(profile,live),recognise:options.
+recognise,state:options.state});const warnings=[...fitting3.warnings,...leftOut3(debtsLeftOut(options)),...missingLists(
+references),...selected.flatMap(({subject,address:address2})=>ignored(subject,address2,profile)),...compared2.filter(isUnchanged).
+flatMap(({address:address2,warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address2}\
+: ${message}`})))];const settled=decided.filter(one=>one.settled).map(({one:{key}})=>key);const made2=await assemble(arrange(
+fitting3.changes),[...reads2,...listing],options);const leavesOut=selected.length===0&&options.declared.length>0;const plan={
+...made2,warnings,settled,...leavesOut?{leavesOut}:{}};return{plan,replan:replanOf(options,new Map(selected.map(one=>[one.
+key,one])),decider,observedAt)}}async function whileHashing(documents,{hasher,signal},observing){const failed=new AbortController;
+const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.flatMap(({fields:fields3})=>secretsIn(
+fields3));const hashing=hasher.prepare(secrets,stop);try{const observed=await observing();await hashing;if(secrets.length>
+0&&signal?.aborted)throw interrupted("nothing more was asked");return observed}catch(failure2){failed.abort();throw failure2}}
+function isUnchanged({action:action2}){return action2==="unchanged"}function isSettled({kind,declared},live,owed2){if(owed2===
+void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.keys(
+stillLost(kindOf(kind),owed2,live.fields)).length===0}var NAMED3=3;function leftOut3(addresses3){if(addresses3.length===
+0)return[];const more=addresses3.length-NAMED3;const names3=`${addresses3.slice(0,NAMED3).join(", ")}${more>0?` and ${more}\
+ more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[{code:"restores-left-o\
+ut",message:`what an update took away from ${objects2} that --kind or --target leave out is still owed (${names3}): an a\
+pply without --kind and --target puts it back`}]}function missingLists(references){return listNames.filter(name2=>references[name2]===
+null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of\
+ ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({declared},address2,profile){
+if(declared===void 0)return[];return ignoredFields(declared.fields,kindOf(declared.kind).traits[profile.name]).map(field2=>{
+const{file,line}=declared.placeOf(field2);return{code:"ignored-field",message:`${address2}: the server takes no notice o\
+f "${field2}" (${file}:${line}), so it is neither sent nor compared`,place:{file,line}}})}async function regenerationPlan(id,options){
 const observedAt=performance.now();const{change:change2,reads:reads2}=await regenerationOf(id,options);const again=async()=>(await regenerationOf(
 id,{...options,progress:noProgress})).change;const readable2=regenerated.kind.readable(options.profile);const{profile,recognise,
 state}=options;const{changes,warnings}=await makeSure([change2],{profile,seen:void 0,recognise,state});return{plan:{...await assemble(
@@ -19281,14 +19290,14 @@ does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#en
 then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve10}from"node:path";async function secretsAlone(project,options){const{declared,...loaded}=await loadManifests(project,{...options,lenient:true});
 return{...loaded,declared:[],besides:declared}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;
 const settings=project.server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{
-tokenFile:tokenFile2}=options;const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve10(project.
-cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(
-project,reading)]);const problems=project.settingsProblems().filter(({severity})=>severity==="error");for(const part of[
-server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.reason;addProblems(
-problems,part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(secret3);
-if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(problems,manifests.value.
-problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);
-return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}import{readFile as readFile2}from"node:fs/promises";init_json();init_problems();init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text3=(description,...examples2)=>string2().meta(said(description,...examples2));function said(description,...examples2){
+tokenFile:tokenFile2}=options;const reading={profile,lenient:false,signal:options.signal,tokenFile:tokenFile2===void 0?void 0:
+resolve10(project.cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,
+reading):secretsAlone(project,reading)]);const problems=project.settingsProblems().filter(({severity})=>severity==="erro\
+r");for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))
+throw part.reason;addProblems(problems,part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
+value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(
+problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
+problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}import{readFile as readFile2}from"node:fs/promises";init_json();init_problems();init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text3=(description,...examples2)=>string2().meta(said(description,...examples2));function said(description,...examples2){
 return examples2.length===0?{description}:{description,examples:examples2}}var count2=description=>int().min(0).describe(
 description);var label=string2().optional().describe("What the server calls the object, or what it belongs to; left out \
 where that is not known, or said by the address");var action=_enum(["update","delete","regenerate","adopt","blocked","un\
@@ -20650,12 +20659,13 @@ made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.
 temporaryFolder();const{planFile}=inputs;return{code:job.signal.aborted?130:bad?1:changed2?2:0,summary:titleLine(told4.join(
 "; ")),changed:changed2,plans:new Map(made2.map(([name2,{plan}])=>[name2,plan])),planFile:planFile===void 0?join21(temporary,
 `plan-${environmentMark}.json`):resolve17(folderOf(inputs),planFile),htmlReport:join21(temporary,`plan-${environmentMark}\
-.html`)}}init_problems2();init_words();async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
-tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.every(({severity})=>severity===
-"warning");const bodies2=known3?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,loaded.declared)):[];const addresses3=project.
-addressProblems();return{problems:[...addresses3,...settings,...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){
-const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{problems,
-objects:0}}}async function validate2(job,inputs,reason=null){const checked2=[];for(const own4 of eachEnvironment(inputs))checked2.push(
+.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
+project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
+every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,
+await bodyChecks(project,loaded.declared))):[];const addresses3=project.addressProblems();await pauses.pause();return{problems:[
+...addresses3,...settings,...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)
+throw failure2;const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{
+problems,objects:0}}}async function validate2(job,inputs,reason=null){const checked2=[];for(const own4 of eachEnvironment(inputs))checked2.push(
 await check2(job,own4));const several=inputs.environments.length>0;const told4=checked2.map(({environment,summary:summary3})=>several?
 `${environment}: ${summary3}`:summary3);const summary2=told4.join("; ");const why=reason===null?"":`There is no plan for\
  this ${job.event.pullRequest===null?"run":"pull request"}: ${reason}. It was validated alone.`;if(why!=="")job.log.annotate(
@@ -20666,10 +20676,10 @@ s validate: ${told4[index]}
 some(one=>one.failed);if(reason!==null&&inputs.command==="plan"){const text5=`${why} ${failed?`It is not valid: ${summary2}\
 .`:`${summary2}.`}`;await tellNoPlan(job,inputs,{title:"validated only",text:text5,hide:job.redactor.redact,quiet:true})}
 return{code:failed?1:0,summary:why===""?summary2:`${summary2}. ${why}`,changed:false}}async function check2(job,inputs){
-const{problems:found2,objects:objects2}=await validateProject(()=>job.project(inputs),job.redactor.add);const problems=redactProblems(
-found2,job.redactor);await job.log.problems(problems);const errors2=problems.filter(({severity})=>severity==="error").length;
-const failed=errors2>0;const summary2=failed?plural(errors2,"error"):validText(objects2);return{environment:inputs.environment??
-null,problems,failed,summary:summary2}}async function run4(signal){const secrets=[...tokensIn(getInput("token")),getInput("github-token")].filter(secret3=>secret3!==
+const{problems:found2,objects:objects2}=await validateProject(()=>job.project(inputs),{onSecret:job.redactor.add,signal:job.
+signal});const problems=redactProblems(found2,job.redactor);await job.log.problems(problems);const errors2=problems.filter(
+({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?plural(errors2,"error"):validText(
+objects2);return{environment:inputs.environment??null,problems,failed,summary:summary2}}async function run4(signal){const secrets=[...tokensIn(getInput("token")),getInput("github-token")].filter(secret3=>secret3!==
 "");for(const secret3 of new Set(secrets))setSecret(secret3);const typed=[];const job=new Job(signal,secrets);let inputs;
 let outcome3;try{inputs=readInputs(name2=>{const text5=getInput(name2);typed.push(text5);return text5});for(const name2 of[
 "INPUT_TOKEN","INPUT_GITHUB-TOKEN"])delete process.env[name2];if(inputs.environments.some(({token})=>token!==void 0))delete process.

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { concurrency } from '../bench.js';
@@ -14,11 +13,7 @@ export async function measure(bench) {
   const cwd = bench.project(files);
   const program = bench.idops(['apply', '--yes'], { cwd, server });
 
-  const child = spawn(process.execPath, program.args, {
-    cwd,
-    env: { PATH: process.env.PATH, ...program.env },
-    stdio: 'ignore',
-  });
+  const child = bench.start(program);
   const ended = new Promise((done) => child.once('exit', (code, signal) => done(signal ?? code)));
   await Promise.race([server.reaches(done + concurrency), ended]);
   child.kill('SIGKILL');

@@ -57,6 +57,11 @@ describe('the table', () => {
     expect(rows(page)[0]?.match(/1\.75 \(1\.75–1\.75\)/g)).toHaveLength(3);
   });
 
+  it('says of a quick run that it measured nothing', () => {
+    expect(terminal({ ...first, quick: true })).toMatch(/^A quick run: .*\n\n\(a\) apply some\n/);
+    expect(terminal(first)).toMatch(/^\(a\) apply some\n/);
+  });
+
   it('leaves out what a run did not measure', () => {
     const other = run([[180, 100]], { name: 'plan' });
     expect(rows(markdown([first, other]))).toEqual([
@@ -78,12 +83,25 @@ describe('npm run bench', () => {
   it.each([
     [['z'], 'there is no scenario z'],
     [['--repeats', '0'], '--repeats takes a number from 1 on'],
+    [['--repeats', '1e1'], '--repeats takes a number from 1 on'],
     [['--quick', '--write'], 'a quick run measures nothing worth keeping'],
+    [['--quick', '--repeats', '2'], 'a quick run measures once'],
+    [['a', '--json', 'no/such/folder/a.json'], "--json no/such/folder/a.json can't be written: ENOENT"],
     [['--fast'], "Unknown option '--fast'"],
   ])('refuses %j', (args, reason) => {
     const { status, stderr } = spawnSync(process.execPath, ['bench/main.js', ...args], { encoding: 'utf8' });
     expect(stderr).toContain(reason);
     expect(stderr).toContain('npm run bench -- [SCENARIO ...]');
+    expect(status).toBe(1);
+  });
+
+  it('says in a sentence that it has no folder to work in', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['bench/main.js', '--quick', 'e'], {
+      encoding: 'utf8',
+      env: { ...process.env, TMPDIR: '/no/such/folder' },
+    });
+    expect(stderr).toContain('(e) failed: ENOENT');
+    expect(stderr).not.toContain('    at ');
     expect(status).toBe(1);
   });
 });
