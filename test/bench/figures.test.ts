@@ -10,7 +10,7 @@ test('commands cost what bench/figures.json says; npm run figures writes what th
 });
 
 describe('what is worse', () => {
-  const before = { exact: { requests: 10 }, size: { bytes: 1000, modules: 20 } };
+  const before = { exact: { requests: 10 }, size: { bytes: 1000, modules: 20 }, threads: {} };
   const told = (now: typeof before) => worse(now, before);
 
   it('is another number of what is counted, more or less', () => {
@@ -18,8 +18,11 @@ describe('what is worse', () => {
     expect(told({ ...before, exact: { requests: 9 } })).toEqual(['requests: 9, committed 10']);
   });
 
-  it('is a size that grew by more than its margin, but not one that shrank', () => {
-    expect(told({ ...before, size: { bytes: 1020, modules: 1 } })).toEqual([]);
+  it('is a size that changed by more than its margin: one that shrank would grow again unseen', () => {
+    expect(told({ ...before, size: { bytes: 1020, modules: 20 } })).toEqual([]);
+    expect(told({ ...before, size: { bytes: 980, modules: 19 } })).toEqual([
+      'modules: 19, committed 20: npm run figures keeps it from growing again',
+    ]);
     expect(told({ ...before, size: { bytes: 1021, modules: 21 } })).toEqual([
       'bytes: 1021, committed 1000, which may grow by 2 %',
       'modules: 21, committed 20, which may grow by 2 %',
@@ -27,7 +30,7 @@ describe('what is worse', () => {
   });
 
   it('is a figure that is new or gone', () => {
-    expect(worse({ exact: { reads: 1 }, size: { bytes: 1 } }, before)).toEqual([
+    expect(worse({ exact: { reads: 1 }, size: { bytes: 1000 }, threads: {} }, before)).toEqual([
       'requests: no longer there, committed 10',
       'reads: 1, committed is none',
       'modules: no longer there, committed 20',

@@ -1,15 +1,17 @@
-// Loaded before a command: writes down what it reads of the files in a folder, a line for each time, worker threads included.
+// Loaded before a command: writes down what it reads of the files in a folder and which of them it flushes, a line for each time,
+// worker threads included.
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
 const { resolve, sep } = require('node:path');
 const { fileURLToPath } = require('node:url');
 
-const { BENCH_READS: log, BENCH_FOLDER: folder } = process.env;
+const { BENCH_LOG: log, BENCH_FOLDER: folder } = process.env;
 const { appendFileSync } = fs;
-const note = (path, bytes) => {
+const write = (path, what) => {
   const file = resolve(path instanceof URL ? fileURLToPath(path) : String(path));
-  if (file.startsWith(folder + sep)) appendFileSync(log, `${JSON.stringify({ file, bytes })}\n`);
+  if (file.startsWith(folder + sep)) appendFileSync(log, `${JSON.stringify({ file, ...what })}\n`);
 };
+const note = (path, bytes) => write(path, { bytes });
 const size = (content) => Buffer.byteLength(content);
 
 const { open, readFile } = fs.promises;
@@ -26,6 +28,13 @@ fs.promises.open = async (path, ...more) => {
     note(path, result.bytesRead);
     return result;
   };
+  for (const name of ['sync', 'datasync']) {
+    const flush = handle[name].bind(handle);
+    handle[name] = async () => {
+      await flush();
+      write(path, { flushed: true });
+    };
+  }
   return handle;
 };
 fs.promises.readFile = async (path, ...more) => {
