@@ -55,8 +55,8 @@ export async function readRows(
   reader: Pick<Reader, 'listExtra'>,
 ): Promise<readonly Fields[] | null> {
   let offered = true;
-  const rows = await readListing(name, async (number) => {
-    const page = await reader.listExtra(read, number, parse);
+  const rows = await readListing(name, async (number, wanted) => {
+    const page = await reader.listExtra(read, number, parse, wanted);
     if (page === null) offered = false;
     // A list that says nothing of pages came whole.
     return {

@@ -12,15 +12,15 @@ const MOST_ROWS = 1_000_000;
 /** So many pages are asked for at a time once their number is known; more of them could be in vain. */
 const AHEAD = 20;
 
+/** Reads a page; it needn't where it is no longer wanted when it could be asked for, and throws then. */
+type ReadPage = (number: number, wanted: () => boolean) => Promise<Page<Fields>>;
+
 /**
  * Reads a list whole: as many pages as `total_pages` says, once each, and all again where the ids don't add up
  * to `total_entries`, since rows can repeat or be skipped while others write. `noun` names the rows in errors.
  * Throws where they still don't, and what reading a page throws.
  */
-export async function readListing(
-  noun: string,
-  readPage: (number: number) => Promise<Page<Fields>>,
-): Promise<readonly Fields[]> {
+export async function readListing(noun: string, readPage: ReadPage): Promise<readonly Fields[]> {
   let sum = '';
   for (let pass = 0; pass < PASSES; pass += 1) {
     const { rows, found, total } = await readAllPages(noun, readPage);
@@ -43,10 +43,7 @@ interface Listing {
   readonly total: number | undefined;
 }
 
-async function readAllPages(
-  noun: string,
-  readPage: (number: number) => Promise<Page<Fields>>,
-): Promise<Listing> {
+async function readAllPages(noun: string, readPage: ReadPage): Promise<Listing> {
   const ahead = new Ahead(readPage);
   try {
     return await listedBy(noun, ahead);
@@ -97,12 +94,14 @@ function endless(noun: string, most: string): ProblemsError {
 
 /** Pages in their order, of which the next ones are under way. */
 class Ahead {
-  readonly #readPage: (number: number) => Promise<Page<Fields>>;
+  readonly #readPage: ReadPage;
   readonly #asked = new Map<number, Promise<Page<Fields>>>();
   /** Up to which page there surely are some. */
   last = 1;
+  /** Up to which page any are wanted: those after one that failed are in vain. */
+  #wanted = Number.POSITIVE_INFINITY;
 
-  constructor(readPage: (number: number) => Promise<Page<Fields>>) {
+  constructor(readPage: ReadPage) {
     this.#readPage = readPage;
   }
 
@@ -110,12 +109,9 @@ class Ahead {
   async take(number: number): Promise<Page<Fields>> {
     for (let next = number; next === number || (next <= this.last && next < number + AHEAD); next += 1) {
       if (this.#asked.has(next)) continue;
-      const page = this.#readPage(next);
-      // Its failure is told when its turn comes.
-      page.catch(() => {});
-      this.#asked.set(next, page);
+      this.#asked.set(next, this.#ask(next));
     }
-    const page = this.#asked.get(number) ?? this.#readPage(number);
+    const page = this.#asked.get(number) ?? this.#ask(number);
     try {
       return await page;
     } finally {
@@ -123,8 +119,18 @@ class Ahead {
     }
   }
 
-  /** Waits for what is under way, whatever comes of it. */
+  #ask(number: number): Promise<Page<Fields>> {
+    const page = this.#readPage(number, () => number <= this.#wanted);
+    // It is told when its turn comes.
+    page.catch(() => {
+      this.#wanted = Math.min(this.#wanted, number);
+    });
+    return page;
+  }
+
+  /** Waits for what is under way, whatever comes of it; what isn't yet is not asked for. */
   async end(): Promise<void> {
+    this.#wanted = 0;
     await Promise.allSettled(this.#asked.values());
   }
 }

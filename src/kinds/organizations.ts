@@ -119,8 +119,8 @@ export class OrganizationIndex {
  * Throws where the list doesn't add up, and what the reader throws.
  */
 export async function readOrganizations(reader: Reader): Promise<OrganizationIndex> {
-  const readPage = async (number: number): Promise<Page<Fields>> => {
-    const { organizations, ...counts } = await reader.listOrganizations(number);
+  const readPage = async (number: number, wanted: () => boolean): Promise<Page<Fields>> => {
+    const { organizations, ...counts } = await reader.listOrganizations(number, wanted);
     return { rows: organizations, ...counts };
   };
   return new OrganizationIndex(await readListing('organizations', readPage));

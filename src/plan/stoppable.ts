@@ -17,13 +17,13 @@ export function stoppable(reader: Reader, signal: AbortSignal | undefined): Stop
   };
   const paged: Reader = {
     ...reader,
-    listOrganizations: async (page) => {
+    listOrganizations: async (page, wanted) => {
       goOn();
-      return await reader.listOrganizations(page);
+      return await reader.listOrganizations(page, wanted);
     },
-    listExtra: async (read, page, parse) => {
+    listExtra: async (read, page, parse, wanted) => {
       goOn();
-      return await reader.listExtra(read, page, parse);
+      return await reader.listExtra(read, page, parse, wanted);
     },
   };
   return { paged, goOn };

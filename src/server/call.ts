@@ -38,6 +38,8 @@ export interface Call<T> {
   readonly missing?: readonly number[];
   /** Asked before it is sent again: what came of an earlier try after all. */
   readonly confirm?: () => Promise<Confirmed<T>>;
+  /** Asked when its turn comes: where it says false, the request isn't sent, and its call throws. */
+  readonly wanted?: () => boolean;
   /** When what it is built on is too old to be sent; a time of `performance.now()`. */
   readonly freshUntil?: number;
 }

@@ -49,11 +49,12 @@ function readerOver(transport: Transport): Reader {
     scope: operations[operation].scope,
   });
   return {
-    listOrganizations: async (page) =>
+    listOrganizations: async (page, wanted) =>
       read({
         ...documented('listOrganizations'),
         path: `${operationPath('listOrganizations')}?page=${page}`,
         parse: parseOrganizationPage,
+        ...(wanted === undefined ? {} : { wanted }),
       }),
     showTemplate: async (backendId, type) =>
       read<Template | null>({
@@ -71,7 +72,12 @@ function readerOver(transport: Transport): Reader {
         parse: aboutOne(path, params, parse),
         whenMissing: null,
       }),
-    listExtra: async <T>({ title, path, scope }: ExtraRead, page: number, parse: Parser<Page<T>>) =>
+    listExtra: async <T>(
+      { title, path, scope }: ExtraRead,
+      page: number,
+      parse: Parser<Page<T>>,
+      wanted?: () => boolean,
+    ) =>
       read<Page<T> | null>({
         operation: null,
         title,
@@ -82,6 +88,7 @@ function readerOver(transport: Transport): Reader {
         whenMissing: null,
         // A path that a server doesn't know.
         missing: [404, 406],
+        ...(wanted === undefined ? {} : { wanted }),
       }),
   };
 }

@@ -4,8 +4,8 @@ import type { ExtraRead } from './reads.js';
 
 /** Asks the server, and can't change anything. Every method throws a `ServerFailure` where asking fails. */
 export interface Reader {
-  /** One page of the list of organizations, counted from 1. */
-  listOrganizations(page: number): Promise<OrganizationPage>;
+  /** One page of the list of organizations, counted from 1; not asked for, but thrown, where `wanted` says so when its turn comes. */
+  listOrganizations(page: number, wanted?: () => boolean): Promise<OrganizationPage>;
   /** An email template of a backend; null where the server answers 404. */
   showTemplate(backendId: string, type: string): Promise<Template | null>;
   /**
@@ -15,7 +15,12 @@ export interface Reader {
   showExtra<T>(read: ExtraRead, params: PathParameters, parse: Parser<T>): Promise<T | null>;
   /**
    * One page, counted from 1, of a list that the document doesn't have; null where the server offers no such list.
-   * The parser is the one of the rows, such as `pages.scope`.
+   * The parser is the one of the rows, such as `pages.scope`; `wanted` as with organizations.
    */
-  listExtra<T>(read: ExtraRead, page: number, parse: Parser<Page<T>>): Promise<Page<T> | null>;
+  listExtra<T>(
+    read: ExtraRead,
+    page: number,
+    parse: Parser<Page<T>>,
+    wanted?: () => boolean,
+  ): Promise<Page<T> | null>;
 }

@@ -64,6 +64,7 @@ export class Transport {
     for (let attempts = 1; ; attempts++) {
       const tried = await this.#inTurn(call, attempts);
       if (tried === 'expired') throw new Expired(last);
+      if (tried === 'unwanted') throw new Error('what nobody wants any more is not asked for');
       const { verdict, credential } = tried;
       if ('value' in verdict) return { status: verdict.status, attempts, data: verdict.value };
       sent ||= verdict.sent;
@@ -115,12 +116,13 @@ export class Transport {
   }
 
   /** Tries once, when the turn comes; the credentials are asked then, so that they are fresh. */
-  async #inTurn<T>(call: Call<T>, attempt: number): Promise<Tried<T> | 'expired'> {
+  async #inTurn<T>(call: Call<T>, attempt: number): Promise<Tried<T> | 'expired' | 'unwanted'> {
     const turn = await this.#pace.begin();
     let outcome: 'fine' | 'crowded' | 'other' = 'other';
     try {
       // Waiting for the turn may have taken long.
       if (call.freshUntil !== undefined && performance.now() > call.freshUntil) return 'expired';
+      if (call.wanted?.() === false) return 'unwanted';
       const tried = await this.#try(call, attempt);
       const { verdict } = tried;
       if ('value' in verdict) {

@@ -66,4 +66,22 @@ describe('a thousand organizations of which a hundred change', () => {
     expect(plans[1]).toEqual(plans[0]);
     expect(plans[2]).toEqual(plans[0]);
   });
+
+  it('are not listed further once a page is refused', async () => {
+    const { idops, reads } = await project(
+      { 'manifests/all.yaml': manifest },
+      {
+        seed: seed(),
+        pageSize: 50,
+        intercept: ({ path }) =>
+          path.endsWith('page=3') ? { kind: 'answer', status: 403, body: { code: 'FORBIDDEN' } } : undefined,
+      },
+    );
+    const { code, stderr } = await idops('plan --concurrency 1');
+    expect(stderr).toContain('error[server-forbidden]: list organizations: GET /api/organizations?page=3');
+    expect(code).toBe(1);
+    // One more may be on its way by then; there are twenty.
+    expect(reads().slice(0, 3)).toEqual([1, 2, 3].map((page) => `GET /api/organizations?page=${page}`));
+    expect(reads().length).toBeLessThanOrEqual(4);
+  });
 });

@@ -57,4 +57,35 @@ describe('a list of several pages', () => {
     await expect(reading).rejects.toThrow('page 4');
     expect(open).toBe(0);
   });
+
+  it('wants no pages after one that failed, and those before it still', async () => {
+    const asked = new Map<number, () => boolean>();
+    const reading = readListing('things', async (number, wanted) => {
+      asked.set(number, wanted);
+      if (number === 1) return pageOf(number, 9);
+      if (number === 5) throw new Error('page 5');
+      // The others come after it.
+      await new Promise((next) => setTimeout(next, 10));
+      if (!wanted()) throw new Error('unwanted');
+      return pageOf(number, 9);
+    });
+    await new Promise((next) => setTimeout(next, 1));
+    expect([...asked].filter(([, wanted]) => wanted()).map(([number]) => number)).toEqual([1, 2, 3, 4, 5]);
+    await expect(reading).rejects.toThrow('page 5');
+  });
+
+  it('wants nothing more when all is there', async () => {
+    const unwanted: number[] = [];
+    const rows = await readListing('things', async (number, wanted) => {
+      if (number > 2) {
+        await new Promise((next) => setTimeout(next, 10));
+        if (!wanted()) unwanted.push(number);
+      }
+      // The first page has less than the others, so that more of them are asked for than there are.
+      const ids = number === 1 ? [0] : Array.from({ length: 9 }, (_, index) => index + 1);
+      return { ...pageOf(number, 10), totalEntries: 10, rows: ids.map((id) => ({ id: `${id}` })) };
+    });
+    expect(rows).toHaveLength(10);
+    expect(unwanted).toEqual([3, 4, 5, 6, 7, 8, 9, 10]);
+  });
 });
