@@ -87,6 +87,7 @@ export const problemCodes = [
   'profile-unsure',
   'prune-refused',
   'pruned',
+  'record-needed',
   'restores',
   'restores-left-out',
   'run-ended-early',

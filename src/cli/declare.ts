@@ -179,6 +179,23 @@ export function declare(action: Act): Command {
     .option('--yes', "don't ask")
     .action(action(async () => (await import('./commands/runs.js')).unlock));
 
+  const state = program
+    .command('state')
+    .description('show what the state has recorded, or remove a part of it')
+    .enablePositionalOptions();
+  state
+    .command('show', { isDefault: true })
+    .argument('[address...]', 'these objects alone, with their fields')
+    .description('show what the state has recorded; nothing is asked of the server')
+    .addOption(format('state'))
+    .action(action(async () => (await import('./commands/state.js')).showState));
+  state
+    .command('rm')
+    .argument('<address...>', 'the objects whose records go')
+    .description('remove the records of objects from the state, after a question; nothing is sent')
+    .option('--yes', "don't ask")
+    .action(action(async () => (await import('./commands/state.js')).removeRecords));
+
   program
     .command('regenerate-did')
     .argument('<client-id>', 'the id of the client')

@@ -46,6 +46,15 @@ export const examples: { readonly [command: string]: Example } = {
     does: 'remove older journals, but for the last 20',
   },
   'runs unlock': { args: 'runs unlock', does: 'after a crash on a machine that is gone' },
+  state: { args: 'state', does: 'list what the state has recorded' },
+  'state show': {
+    args: 'state show Client/6a2f0d1e-0000-4000-8000-000000000001',
+    does: 'the fields that are known of one object, and its did_generation',
+  },
+  'state rm': {
+    args: 'state rm User/4000f0d1-0000-4000-8000-000000000001',
+    does: 'forget an object that was moved to another project',
+  },
   'regenerate-did': {
     args: 'regenerate-did 6a2f0d1e-0000-4000-8000-000000000001 --yes',
     does: 'without a question, as a job of its own',

@@ -8,6 +8,7 @@ export const namesOfFormats = {
   run: ['text', 'json'],
   history: ['text', 'json'],
   pruning: ['text', 'json'],
+  state: ['text', 'json'],
   pull: ['text', 'json'],
   listing: ['text', 'json'],
   diagnosis: ['text', 'json'],

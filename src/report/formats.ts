@@ -11,6 +11,7 @@ import type { Forge } from './forge.js';
 import type { Annotation } from './github.js';
 import type { History } from './history.js';
 import type { ShownListing, ShownPull } from './pull.js';
+import type { ShownState } from './recorded.js';
 import {
   redactHistory,
   redactListing,
@@ -20,6 +21,7 @@ import {
   redactResult,
   redactRun,
   redactSamples,
+  redactState,
 } from './redacted.js';
 
 /*
@@ -54,6 +56,8 @@ export interface Look {
 export type Rendering = { readonly text: string } | { readonly json: unknown };
 
 export type Renderer<T> = (shown: T, look: Look) => Rendering;
+
+export type { ShownState };
 
 /** Something that can be shown. */
 export interface Report<T> {
@@ -293,6 +297,21 @@ export const historyReport: Report<History> = {
     async json() {
       const { historyJson } = await import('./history.js');
       return asJson(historyJson);
+    },
+  },
+};
+
+/** `state show`; undefined where there is no state yet. */
+export const stateReport: Report<ShownState | undefined> = {
+  redact: (state, redactor) => state && redactState(state, redactor),
+  formats: {
+    async text() {
+      const { stateText } = await import('./recorded.js');
+      return asText(stateText);
+    },
+    async json() {
+      const { stateJson } = await import('./recorded.js');
+      return asJson(stateJson);
     },
   },
 };

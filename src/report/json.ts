@@ -111,9 +111,9 @@ export function fieldJson({
     return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive, ...drifted };
   return {
     path,
-    before: before === undefined ? { unknown: true } : withoutSecrets(before),
+    before: before === undefined ? { unknown: true } : jsonOf(before),
     // What the server has built in isn't known before.
-    after: becomes === 'built-in' ? { unknown: true } : withoutSecrets(after),
+    after: becomes === 'built-in' ? { unknown: true } : jsonOf(after),
     sensitive,
     ...(becomes === undefined ? {} : { becomes }),
     ...(was === undefined ? {} : { was }),
@@ -122,13 +122,14 @@ export function fieldJson({
 }
 
 function recordedJson(recorded: Value, sensitive: boolean): Json {
-  return sensitive || holdsSensitive(recorded) ? { sensitive: true } : withoutSecrets(recorded);
+  return sensitive || holdsSensitive(recorded) ? { sensitive: true } : jsonOf(recorded);
 }
 
-function withoutSecrets(value: Value): Json {
+/** A value as JSON; a secret as what says that it is one. */
+export function jsonOf(value: Value): Json {
   if (value instanceof Sensitive) return value.toJSON();
-  if (Array.isArray(value)) return value.map(withoutSecrets);
-  return isMap(value) ? mapValues(value, withoutSecrets) : value;
+  if (Array.isArray(value)) return value.map(jsonOf);
+  return isMap(value) ? mapValues(value, jsonOf) : value;
 }
 
 /** A result as `apply --format json` gives it. */

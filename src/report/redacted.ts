@@ -19,6 +19,7 @@ import type { Gallery } from './gallery.js';
 import type { History } from './history.js';
 import type { Named } from './names.js';
 import type { ShownListing, ShownPull } from './pull.js';
+import type { ShownState } from './recorded.js';
 
 /*
  * Everything that is shown, without credentials in its values, before it is laid out. What idops itself says of it
@@ -234,6 +235,20 @@ function redactPast(
       result === null
         ? null
         : (redactResult({ run, results: [result], interrupted: false }, redactor).results[0] ?? null),
+  };
+}
+
+/** What a state records. */
+export function redactState(state: ShownState, redactor: Redactor): ShownState {
+  return {
+    ...state,
+    place: redactor.redactFile(state.place),
+    records: state.records.map((record) => ({
+      ...record,
+      address: redactAddress(record.address, redactor),
+      ...redactLabel(record, redactor),
+      fields: redactFields(record.fields, redactor),
+    })),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   resultReport,
   runReport,
   runsReport,
+  stateReport,
   validationReport,
 } from '../../src/report/formats.js';
 
@@ -25,6 +26,7 @@ it('says in help what there is', () => {
     run: formatNames(runReport),
     history: formatNames(historyReport),
     pruning: formatNames(pruningReport),
+    state: formatNames(stateReport),
     pull: formatNames(pullReport),
     listing: formatNames(listReport),
     diagnosis: formatNames(diagnosisReport),

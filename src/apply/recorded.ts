@@ -1,0 +1,148 @@
+import type { KindName } from '../base/kind-names.js';
+import { nearest } from '../base/nearest.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { compareText, type Fields, identifierKey, objectKey } from '../base/values.js';
+import { kindOf } from '../kinds/index.js';
+import { Hasher, restoreFields } from '../state/secrets.js';
+import type { ResourceRecord, State } from '../state/state.js';
+
+/** What the state has of one object. */
+export interface Recorded {
+  /** Its address by ids alone, which the state has it under. */
+  readonly address: string;
+  /** What it is called, where its record says it. */
+  readonly label?: string;
+  readonly kind: KindName;
+  /** When the record was made, ISO 8601 in UTC. */
+  readonly at: string;
+  /** The run that made it. */
+  readonly run: string;
+  /** The fields that the manifest mentioned then. */
+  readonly managed: readonly string[];
+  /** What is known of its fields; secrets can't be read. */
+  readonly fields: Fields;
+  readonly generation: number | null;
+  /** Fields of which nobody knows whether they were set. */
+  readonly uncertain: readonly string[];
+  /** The run that took something away from it, which is to be put back. */
+  readonly owedBy: string | null;
+  /** The run that sent a regeneration whose outcome isn't known. */
+  readonly regeneratedBy: string | null;
+  /** Whether the last request deleted it. */
+  readonly deleted: boolean;
+}
+
+/** All that a state records, in the order of the addresses. */
+export function recordedIn(state: State): Recorded[] {
+  const hasher = new Hasher(state);
+  return Object.entries(state.resources)
+    .map(([address, record]) => recordedOf(address, record, hasher))
+    .sort((a, b) => compareText(a.address, b.address));
+}
+
+function recordedOf(address: string, record: ResourceRecord, hasher: Hasher): Recorded {
+  const fields = restoreFields(record, hasher);
+  const label = kindOf(record.kind).called?.(fields) ?? record.identity.name;
+  return {
+    address,
+    ...(label === undefined || address === `${record.kind}/${label}` ? {} : { label }),
+    kind: record.kind,
+    at: record.recorded_at,
+    run: record.run,
+    managed: [...record.managed].sort(compareText),
+    fields,
+    generation: record.did_generation ?? null,
+    uncertain: record.uncertain ?? [],
+    owedBy: record.owed?.run ?? null,
+    regeneratedBy: record.pending_regeneration ?? null,
+    deleted: record.deleted !== undefined,
+  };
+}
+
+/**
+ * The records that each of these names means: an address, an id or what the object is called, with its kind or without.
+ * Throws a ProblemsError (`no-such-address`) with all that mean none, or several.
+ */
+export function findRecorded(state: State, names: readonly string[]): Recorded[] {
+  const all = recordedIn(state);
+  const problems: Problem[] = [];
+  const found = new Map<string, Recorded>();
+  for (const name of names) {
+    const meant = meantBy(all, name);
+    const [only] = meant;
+    if (only !== undefined && meant.length === 1) found.set(only.address, only);
+    else problems.push(notOne(all, name, meant));
+  }
+  if (problems.length > 0) throw new ProblemsError(problems);
+  return [...found.values()];
+}
+
+/** The plainest meaning that fits counts: an address, then an id, then a name. */
+function meantBy(all: readonly Recorded[], name: string): readonly Recorded[] {
+  const wanted = new Set([name, objectKey(name), identifierKey(name)]);
+  for (const namesOf of [addressOf, idOf, calledOf]) {
+    const found = all.filter((one) => namesOf(one).some((text) => wanted.has(text)));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+const addressOf = ({ address }: Recorded): string[] => [address];
+const idOf = ({ address, kind }: Recorded): string[] => [address.slice(kind.length + 1)];
+const calledOf = ({ label, kind }: Recorded): string[] =>
+  label === undefined ? [] : [label, `${kind}/${label}`];
+
+function notOne(all: readonly Recorded[], name: string, meant: readonly Recorded[]): Problem {
+  if (meant.length > 1) {
+    const addresses = meant.map(({ address }) => address).join(', ');
+    return error(
+      'no-such-address',
+      `${meant.length} records go by ${name}: ${addresses}`,
+      [],
+      'name one of them',
+    );
+  }
+  const near = nearest(
+    name,
+    all.flatMap((one) => [...addressOf(one), ...calledOf(one)]),
+  );
+  return error(
+    'no-such-address',
+    `the state has no record of ${name}${near === undefined ? '' : `, did you mean ${near}?`}`,
+    [],
+    'idops state show lists what it has',
+  );
+}
+
+/**
+ * The state without these records. Throws a ProblemsError (`record-needed`) with all that something would be lost with: what
+ * a run took away from an object and is owed to it, and a regeneration whose outcome nobody knows.
+ */
+export function withoutRecords(state: State, records: readonly Recorded[]): State {
+  const problems = records.flatMap(({ address, owedBy, regeneratedBy }) => [
+    ...(owedBy === null
+      ? []
+      : [
+          error(
+            'record-needed',
+            `the record of ${address} is all that knows what run ${owedBy} took away from it`,
+            [],
+            'apply puts it back; the record can be removed then',
+          ),
+        ]),
+    ...(regeneratedBy === null
+      ? []
+      : [
+          error(
+            'record-needed',
+            `the record of ${address} is all that knows of the regeneration that run ${regeneratedBy} left open`,
+            [],
+            `look at its DID, then say idops runs settle ${regeneratedBy} ${address} --done or --not-done`,
+          ),
+        ]),
+  ]);
+  if (problems.length > 0) throw new ProblemsError(problems);
+  const gone = new Set(records.map(({ address }) => address));
+  const resources = Object.fromEntries(Object.entries(state.resources).filter(([key]) => !gone.has(key)));
+  return { ...state, serial: state.serial + 1, resources };
+}

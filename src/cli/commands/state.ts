@@ -1,0 +1,101 @@
+import { findRecorded, recordedIn, withoutRecords } from '../../apply/recorded.js';
+import { unfinishedRuns } from '../../apply/resume.js';
+import { bare } from '../../base/escape.js';
+import { error, ProblemsError } from '../../base/problems.js';
+import { redactAddress } from '../../base/redact.js';
+import { type ShownState, stateReport } from '../../report/formats.js';
+import { plural } from '../../report/words.js';
+import { backendOf } from '../../session/backend.js';
+import type { State } from '../../state/state.js';
+import type { Context, GlobalOptions } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+import { parseFormats, show } from '../formats.js';
+import { consent, where } from './applying.js';
+
+/** `idops state show`: what the state has recorded, all of it or of some objects. Speaks to no server. */
+export async function showState(
+  context: Context,
+  options: { readonly format: readonly string[] } & GlobalOptions,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const formats = parseFormats(options.format, stateReport);
+  const backend = await backendOf(await context.project());
+  await context.learnTokens();
+  await backend.check('read');
+  const state = await backend.saved();
+  if (state === undefined && names.length > 0) throw noState(backend.place);
+  await show(formats, stateReport, state && shownState(state, backend.place, names), context);
+  return exit.done;
+}
+
+function shownState(state: State, place: string, names: readonly string[]): ShownState {
+  const { server, lineage, serial, last_run, open_run } = state;
+  return {
+    place,
+    server,
+    lineage,
+    serial,
+    lastRun: last_run ?? null,
+    openRun: open_run ?? null,
+    records: names.length === 0 ? recordedIn(state) : findRecorded(state, names),
+    whole: names.length > 0,
+  };
+}
+
+/** `idops state rm`: forgets what the state has recorded of some objects, after a question. Nothing is sent. */
+export async function removeRecords(
+  context: Context,
+  options: { readonly yes?: boolean } & GlobalOptions,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const project = await context.project();
+  const backend = await backendOf(project);
+  await context.learnTokens();
+  await backend.check('write');
+  const lock = await backend.lock('state rm', new Date());
+  try {
+    const state = await backend.saved();
+    if (state === undefined) throw noState(backend.place);
+    const home = { backend, environment: project.environment };
+    const [unfinished] = await unfinishedRuns(state, home);
+    if (unfinished !== undefined) throw notSettled(unfinished.run.run);
+    const records = findRecorded(state, names);
+    const left = withoutRecords(state, records);
+    const what = records.length === 1 ? 'the record' : plural(records.length, 'record');
+    const which = records.map(({ address }) => bare(redactAddress(address, context.redactor))).join(', ');
+    const { environment } = project;
+    const agreed = await consent(
+      {
+        text: `Remove ${what} of ${which} from the state, for ${where({ server: state.server, environment })}? What the server doesn't show of it isn't known then, and nothing of it is deleted or regenerated.`,
+        otherwise: 'Nothing was removed.',
+      },
+      options.yes === true,
+      context,
+    );
+    if ('refused' in agreed) return agreed.refused;
+    // Somebody may have removed the lock while the question was open.
+    await lock.confirm();
+    await backend.save(left);
+    context.output.message(`Removed ${what} of ${which}.`);
+    return exit.done;
+  } finally {
+    await lock.release();
+  }
+}
+
+function noState(place: string): ProblemsError {
+  return new ProblemsError([
+    error('no-such-address', `there is no state at ${place} yet`, [], 'apply makes one'),
+  ]);
+}
+
+function notSettled(run: string): ProblemsError {
+  return new ProblemsError([
+    error(
+      'record-needed',
+      `run ${run} had not ended, and what it did is not in the state yet`,
+      [],
+      'idops plan settles it; then the record can be removed',
+    ),
+  ]);
+}

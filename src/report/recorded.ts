@@ -1,0 +1,96 @@
+import type { Recorded } from '../apply/recorded.js';
+import { bare, escapeText } from '../base/escape.js';
+import { type Fields, mapValues } from '../base/values.js';
+import { jsonOf } from './json.js';
+import { nameOf } from './names.js';
+import type { TextOptions } from './text.js';
+import { inline } from './values.js';
+import { colors, plural, wrap } from './words.js';
+
+/** A state as people look at it. */
+export interface ShownState {
+  /** Where it is kept. */
+  readonly place: string;
+  readonly server: string;
+  readonly lineage: string;
+  readonly serial: number;
+  /** The newest run that is all in it; null where there was none. */
+  readonly lastRun: string | null;
+  /** The run that is under way, or that was killed. */
+  readonly openRun: string | null;
+  /** What is shown of it: all, or the objects that were asked for. */
+  readonly records: readonly Recorded[];
+  /** Whether the records are shown with their fields. */
+  readonly whole: boolean;
+}
+
+/** `idops state show`; undefined where there is no state yet. */
+export function stateText(state: ShownState | undefined, options: TextOptions): string {
+  if (state === undefined) return 'There is no state yet.\n';
+  const paint = colors(options.color);
+  const { records, whole } = state;
+  const lines = [
+    `State:    ${bare(state.place)} (serial ${state.serial}, lineage ${bare(state.lineage)})`,
+    `Server:   ${escapeText(state.server)}`,
+    `Last run: ${state.lastRun === null ? 'none' : escapeText(state.lastRun)}`,
+    ...(state.openRun === null
+      ? []
+      : [`Open run: ${escapeText(state.openRun)}, which the next plan or apply settles`]),
+    '',
+    ...records.flatMap((record) => [
+      ...wrap('', nameOf(record), options.columns).map((line) => paint.bold(line)),
+      ...remarks(record).flatMap((remark) => wrap('    ', remark, options.columns)),
+      ...(whole ? [...fieldLines(record.fields), ''] : []),
+    ]),
+    ...(whole ? [] : ['', `${plural(records.length, 'record')}.`]),
+  ];
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+/** What is worth a word about a record. */
+function remarks(record: Recorded): string[] {
+  const { managed, uncertain, generation, owedBy, regeneratedBy } = record;
+  return [
+    `recorded ${record.at} by run ${bare(record.run)}`,
+    ...(record.deleted ? ['deleted by that run'] : []),
+    ...(managed.length === 0 ? [] : [`declared then: ${managed.map(bare).join(', ')}`]),
+    ...(generation === null ? [] : [`did_generation ${generation}`]),
+    ...(uncertain.length === 0 ? [] : [`nobody knows whether it was set: ${uncertain.map(bare).join(', ')}`]),
+    ...(owedBy === null ? [] : [`run ${bare(owedBy)} took something away from it, which apply puts back`]),
+    ...(regeneratedBy === null
+      ? []
+      : [`what became of the regeneration of run ${bare(regeneratedBy)} is not known`]),
+  ];
+}
+
+function fieldLines(fields: Fields): string[] {
+  return Object.entries(fields).map(([name, value]) => `    ${bare(name)}: ${inline(value)}`);
+}
+
+/** The same as `--format json` gives it; null where there is no state yet. */
+export function stateJson(state: ShownState | undefined): object | null {
+  if (state === undefined) return null;
+  return {
+    format_version: 1,
+    state: state.place,
+    server: state.server,
+    lineage: state.lineage,
+    serial: state.serial,
+    last_run: state.lastRun,
+    open_run: state.openRun,
+    records: state.records.map((record) => ({
+      address: record.address,
+      ...(record.label === undefined ? {} : { label: record.label }),
+      kind: record.kind,
+      recorded_at: record.at,
+      run: record.run,
+      managed: [...record.managed],
+      fields: mapValues(record.fields, jsonOf),
+      did_generation: record.generation,
+      uncertain: [...record.uncertain],
+      owed_by: record.owedBy,
+      regenerated_by: record.regeneratedBy,
+      deleted: record.deleted,
+    })),
+  };
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { gate } from './gate.js';
+import { project, sure, type TestProject } from './running.js';
+
+const secret = 'a-smtp-password-of-somebody';
+
+const manifests = {
+  'manifests/user.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\nmetadata: {pin: "\${PIN}"}\nwhole: [metadata]\n`,
+  'manifests/acme.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
+};
+const config = `${sure}allow_env: [PIN]\n`;
+const env = { PIN: secret };
+
+async function applied(): Promise<TestProject> {
+  const made = await project({ 'idops.yaml': config, ...manifests });
+  const { code, stdout, stderr } = await made.idops('apply --yes', { env });
+  expect(code, stdout + stderr).toBe(0);
+  return made;
+}
+
+const records = (json: string): { address: string; [member: string]: unknown }[] => JSON.parse(json).records;
+
+describe('idops state show', () => {
+  it('says that there is none yet', async () => {
+    const { idops } = await project({});
+    expect(await idops('state show')).toMatchObject({ code: 0, stdout: 'There is no state yet.\n' });
+    expect((await idops('state show --format json')).stdout).toBe('null\n');
+    expect((await idops('state show User/1')).stderr).toContain('error[no-such-address]: there is no state');
+  });
+
+  it('lists what was recorded, and asks no server', async () => {
+    const { idops, sandbox } = await applied();
+    const sent = sandbox.requests.length;
+    const { code, stdout, stderr } = await idops('state show', { env: { IDOPS_TOKEN: undefined } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('State:    .idops/state.json (serial ');
+    expect(stdout).toContain(`User/${ids.ada}`);
+    expect(stdout).toMatch(/recorded \S+Z by run \d{8}T\d{6}Z-/);
+    expect(stdout).toContain('declared then: group, metadata');
+    expect(stdout.endsWith('2 records.\n')).toBe(true);
+    expect(sandbox.requests).toHaveLength(sent);
+  });
+
+  it('shows the fields of one by any of its names, and no secret or hash', async () => {
+    const { idops } = await applied();
+    for (const name of [`User/${ids.ada}`, ids.ada, ids.ada.toUpperCase()]) {
+      const { stdout } = await idops(`state show ${name}`);
+      expect(stdout).toContain('    group: "staff"\n');
+      expect(stdout).toContain('(sensitive)');
+      expect(stdout).not.toContain('Organization');
+      expect(stdout).not.toMatch(/scrypt|a-smtp/);
+    }
+    const [one, ...others] = records((await idops(`state show ${ids.ada} --format json`)).stdout);
+    expect(others).toEqual([]);
+    expect(one).toMatchObject({ fields: { group: 'staff', metadata: { pin: { sensitive: true } } } });
+  });
+
+  it('names all that it has no record of', async () => {
+    const { idops } = await applied();
+    const { code, stdout, stderr } = await idops(`state show User/${ids.ada}x Client/none`);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(`the state has no record of User/${ids.ada}x, did you mean User/${ids.ada}?`);
+    expect(stderr).toContain('the state has no record of Client/none');
+  });
+});
+
+describe('idops state rm', () => {
+  it('forgets a record and nothing else, and sends nothing', async () => {
+    const { idops, sandbox, read } = await applied();
+    const sent = sandbox.requests.length;
+    const before = JSON.parse(await read('.idops/state.json'));
+    const { code, stderr } = await idops(`state rm User/${ids.ada} --yes`);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`Removed the record of User/${ids.ada}.`);
+    expect(sandbox.requests).toHaveLength(sent);
+    const after = JSON.parse(await read('.idops/state.json'));
+    const { [`User/${ids.ada}`]: _, ...left } = before.resources;
+    expect(after).toEqual({ ...before, serial: before.serial + 1, resources: left });
+    // What is not recorded is asserted anew.
+    const plan = await idops('plan', { env });
+    expect(plan.stdout).toContain('1 to update');
+    expect((await idops('runs')).stdout).toContain('2 applied');
+  });
+
+  it('asks first, and takes nothing for an answer', async () => {
+    const { idops, files } = await applied();
+    const before = await files();
+    expect((await idops(`state rm ${ids.ada}`)).stderr).toContain('error[no-terminal]');
+    expect((await idops(`state rm ${ids.ada} Client/none --yes`)).stderr).toContain(
+      'no record of Client/none',
+    );
+    expect((await idops('state rm --yes')).code).toBe(1);
+    expect(await files()).toEqual(before);
+  });
+
+  it('refuses while another run has the lock, and what a killed run has not told the state yet', async () => {
+    const { came, open, intercept } = gate();
+    const { begin, idops, files } = await project(
+      { 'idops.yaml': config, ...manifests },
+      { intercept: (request) => (request.method === 'GET' ? undefined : intercept()) },
+    );
+    const running = begin(['apply', '--yes'], { env });
+    await came;
+    expect((await idops(`state rm ${ids.ada} --yes`)).stderr).toContain('error[locked]');
+    running.child.kill('SIGKILL');
+    await running.ended;
+    open();
+    const before = (await files())['.idops/state.json'];
+    const { code, stderr } = await idops(`state rm ${ids.ada} --yes`);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/error\[record-needed\]: run \S+ had not ended/);
+    expect((await files())['.idops/state.json']).toBe(before);
+  });
+
+  it('refuses what nothing else knows', async () => {
+    const { idops, read, write } = await applied();
+    const state = JSON.parse(await read('.idops/state.json'));
+    const key = `User/${ids.ada}`;
+    const stored = { fields: {}, hashes: {} };
+    state.resources[key].owed = { run: 'an-earlier-run', lost: stored, seen: stored };
+    await write({ '.idops/state.json': JSON.stringify(state) });
+    const before = await read('.idops/state.json');
+    const { code, stderr } = await idops(`state rm ${key} --yes`);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `error[record-needed]: the record of ${key} is all that knows what run an-earlier-run took away from it`,
+    );
+    expect(await read('.idops/state.json')).toBe(before);
+    expect((await idops('state show')).stdout).toContain(
+      'run an-earlier-run took something away from it, which apply puts back',
+    );
+  });
+});
