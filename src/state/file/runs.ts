@@ -2,22 +2,20 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { whyRefused } from '../../base/errno.js';
-import { parseJson, stringifyJson } from '../../base/json.js';
+import { stringifyJson } from '../../base/json.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { readRegular } from '../../base/regular.js';
 import { makeFolder, syncFolder } from '../../base/whole-file.js';
 import type { RunStore } from '../backend.js';
 import {
-  COPY_BACK,
   isUnderWay,
-  JOURNAL_FORMAT,
   type Journal,
   type JournalContent,
   type JournalLine,
-  journalLineSchema,
   type RunLine,
   underWay,
 } from '../journal.js';
+import { journalOf, unusableJournal } from '../journal-text.js';
 
 /** The journals in a folder, a file of lines for each run. */
 export function fileRuns(folder: string): RunStore {
@@ -98,16 +96,9 @@ async function readJournal(folder: string, run: string): Promise<JournalContent 
   try {
     text = await readRegular(path);
   } catch (failure) {
-    throw unusable(path, whyRefused(failure));
+    throw unusableJournal(shownPath(path), whyRefused(failure));
   }
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  const [first, ...lines] = whole
-    .split('\n')
-    .slice(0, -1)
-    .map((line, index) => parseLine(line, path, index + 1));
-  if (first === undefined) return null;
-  if (first.type !== 'run' || first.run !== run) throw unusable(path, 'line 1 does not name this run');
-  return { run: first, lines, bytes: Buffer.byteLength(whole), ended: lines.at(-1)?.type === 'end' };
+  return journalOf(text, run, shownPath(path));
 }
 
 /** Enough for the last line of a run that ended. */
@@ -126,31 +117,8 @@ async function hasEnd(folder: string, run: string): Promise<boolean> {
   }
 }
 
-function parseLine(line: string, path: string, number: number): JournalLine {
-  let data: unknown;
-  try {
-    data = parseJson(line);
-  } catch {
-    throw unusable(path, `line ${number} is not JSON`);
-  }
-  const version = (data as { format_version?: unknown } | null)?.format_version;
-  if (typeof version === 'number' && version > JOURNAL_FORMAT) {
-    throw unusable(path, `it has format ${version}, this idops knows formats up to ${JOURNAL_FORMAT}`);
-  }
-  const parsed = journalLineSchema.safeParse(data);
-  if (parsed.success) return parsed.data;
-  throw unusable(path, `line ${number} is not a line of a journal`);
-}
-
-function unusable(path: string, why: string): ProblemsError {
-  return new ProblemsError([
-    error(
-      'journal-unreadable',
-      `the journal ${relative(process.cwd(), path) || path} can't be used: ${why}`,
-      [],
-      COPY_BACK,
-    ),
-  ]);
+function shownPath(path: string): string {
+  return relative(process.cwd(), path) || path;
 }
 
 /** Removes journals; what the file system says is thrown, and the others stay. */

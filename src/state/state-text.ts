@@ -1,0 +1,83 @@
+import { parseJson } from '../base/json.js';
+import { error, ProblemsError } from '../base/problems.js';
+import { identityKey, objectKey } from '../base/values.js';
+import { STATE_FORMAT, type State, stateSchema } from './state.js';
+
+/**
+ * What is in the text of a state, wherever it was kept; `place` is what a message calls that. Throws a ProblemsError
+ * (`state-unreadable`) where it is no JSON.
+ */
+export function stateData(text: string, place: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw new ProblemsError([
+      error(
+        'state-unreadable',
+        `the state ${place} is not JSON`,
+        [],
+        `put a good copy back, or move it away: ${LOSS}`,
+      ),
+    ]);
+  }
+}
+
+/** The same state, surely of this server. Throws a ProblemsError (`state-other-server`) where it is of another. */
+export function ofServer(state: State, place: string, server: string): State {
+  if (state.server !== server) {
+    throw new ProblemsError([
+      error(
+        'state-other-server',
+        `the state ${place} belongs to ${state.server}, and this is ${server}`,
+        [],
+        'give each server a state of its own with state.path, in its environment for instance; after a move of the server, edit "server" in the file',
+      ),
+    ]);
+  }
+  return state;
+}
+
+/** The same as a state. Throws a ProblemsError (`state-unreadable`, `state-newer`) where it is none. */
+export function stateOf(data: unknown, place: string): State {
+  const version =
+    typeof data === 'object' && data !== null && 'format_version' in data ? data.format_version : undefined;
+  if (typeof version === 'number' && version > STATE_FORMAT) {
+    throw new ProblemsError([
+      error(
+        'state-newer',
+        `the state ${place} has format ${version}, this idops knows formats up to ${STATE_FORMAT}`,
+        [],
+        'use the version of idops that wrote it, or a later one',
+      ),
+    ]);
+  }
+  const parsed = stateSchema.safeParse(data);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
+    throw new ProblemsError([
+      error(
+        'state-unreadable',
+        `the state ${place} is not a state of idops${where}`,
+        [],
+        `put a good copy back, or move it away: ${LOSS}`,
+      ),
+    ]);
+  }
+  return { ...parsed.data, resources: oneSpelling(parsed.data.resources) };
+}
+
+/** The records by ids in one spelling: former versions took a UUID in capitals for another object's. */
+function oneSpelling(resources: State['resources']): State['resources'] {
+  const records = Object.entries(resources);
+  if (records.every(([key]) => objectKey(key) === key)) return resources;
+  const one: State['resources'] = {};
+  for (const [key, record] of records) {
+    const { [objectKey(key)]: other } = one;
+    if (other !== undefined && other.recorded_at > record.recorded_at) continue;
+    one[objectKey(key)] = { ...record, identity: identityKey(record.identity) };
+  }
+  return one;
+}
+
+const LOSS = 'without it requests may be sent again, and nothing is deleted or regenerated';
