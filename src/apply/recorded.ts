@@ -1,7 +1,7 @@
 import type { KindName } from '../base/kind-names.js';
 import { nearest } from '../base/nearest.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { compareText, type Fields, identifierKey, objectKey } from '../base/values.js';
+import { compareText, type Fields, identifierKey, isUuid, objectKey } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import { Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
@@ -21,6 +21,8 @@ export interface Recorded {
   readonly managed: readonly string[];
   /** What is known of its fields; secrets can't be read. */
   readonly fields: Fields;
+  /** The object as a run left it on a server that shows it; null where nothing of that is kept. */
+  readonly left: { readonly run: string; readonly fields: Fields } | null;
   readonly generation: number | null;
   /** Fields of which nobody knows whether they were set. */
   readonly uncertain: readonly string[];
@@ -42,7 +44,9 @@ export function recordedIn(state: State): Recorded[] {
 
 function recordedOf(address: string, record: ResourceRecord, hasher: Hasher): Recorded {
   const fields = restoreFields(record, hasher);
-  const label = kindOf(record.kind).called?.(fields) ?? record.identity.name;
+  const left =
+    record.left === undefined ? null : { run: record.left.run, fields: restoreFields(record.left, hasher) };
+  const label = kindOf(record.kind).called?.({ ...left?.fields, ...fields }) ?? record.identity.name;
   return {
     address,
     ...(label === undefined || address === `${record.kind}/${label}` ? {} : { label }),
@@ -51,6 +55,7 @@ function recordedOf(address: string, record: ResourceRecord, hasher: Hasher): Re
     run: record.run,
     managed: [...record.managed].sort(compareText),
     fields,
+    left,
     generation: record.did_generation ?? null,
     uncertain: record.uncertain ?? [],
     owedBy: record.owed?.run ?? null,
@@ -76,6 +81,9 @@ export function findRecorded(state: State, names: readonly string[]): Recorded[]
   if (problems.length > 0) throw new ProblemsError(problems);
   return [...found.values()];
 }
+
+/** More letters than this aren't a slip in an id, which is another one then. */
+const SLIP = 1;
 
 /** The plainest meaning that fits counts: an address, then an id, then a name. */
 function meantBy(all: readonly Recorded[], name: string): readonly Recorded[] {
@@ -105,10 +113,11 @@ function notOne(all: readonly Recorded[], name: string, meant: readonly Recorded
   const near = nearest(
     name,
     all.flatMap((one) => [...addressOf(one), ...calledOf(one)]),
+    isUuid(name.slice(name.indexOf('/') + 1)) ? SLIP : undefined,
   );
   return error(
     'no-such-address',
-    `the state has no record of ${name}${near === undefined ? '' : `, did you mean ${near}?`}`,
+    `the state has no record of ${name === '' ? '""' : name}${near === undefined ? '' : `, did you mean ${near}?`}`,
     [],
     'idops state show lists what it has',
   );

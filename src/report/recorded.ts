@@ -4,7 +4,7 @@ import { type Fields, mapValues } from '../base/values.js';
 import { jsonOf } from './json.js';
 import { nameOf } from './names.js';
 import type { TextOptions } from './text.js';
-import { inline } from './values.js';
+import { inline, shorten } from './values.js';
 import { colors, plural, wrap } from './words.js';
 
 /** A state as people look at it. */
@@ -40,7 +40,7 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
     ...records.flatMap((record) => [
       ...wrap('', nameOf(record), options.columns).map((line) => paint.bold(line)),
       ...remarks(record).flatMap((remark) => wrap('    ', remark, options.columns)),
-      ...(whole ? [...fieldLines(record.fields), ''] : []),
+      ...(whole ? [...wholeLines(record, options), ''] : []),
     ]),
     ...(whole ? [] : ['', `${plural(records.length, 'record')}.`]),
   ];
@@ -63,13 +63,35 @@ function remarks(record: Recorded): string[] {
   ];
 }
 
-function fieldLines(fields: Fields): string[] {
-  return Object.entries(fields).map(([name, value]) => `    ${bare(name)}: ${inline(value)}`);
+/** More characters of a value tell a person no more. */
+const shownCharacters = 400;
+
+/** What is known of the fields, and how the object was left on a server that shows it. */
+function wholeLines({ fields, left }: Recorded, options: TextOptions): string[] {
+  return [
+    ...fieldLines(fields, options),
+    ...(left === null
+      ? []
+      : [
+          `    as run ${bare(left.run)} left it:`,
+          ...fieldLines(left.fields, options).map((line) => `  ${line}`),
+        ]),
+  ];
 }
 
-/** The same as `--format json` gives it; null where there is no state yet. */
-export function stateJson(state: ShownState | undefined): object | null {
-  if (state === undefined) return null;
+function fieldLines(fields: Fields, { debug }: TextOptions): string[] {
+  return Object.entries(fields).map(([name, value]) => {
+    const text = inline(value);
+    return `    ${bare(name)}: ${debug ? text : shorten(text, text, shownCharacters)}`;
+  });
+}
+
+/** The same as `--format json` gives it. */
+export function stateJson(state: ShownState | undefined): object {
+  if (state === undefined) {
+    const none = { state: null, server: null, lineage: null, serial: 0, last_run: null, open_run: null };
+    return { format_version: 1, ...none, records: [] };
+  }
   return {
     format_version: 1,
     state: state.place,
@@ -86,6 +108,8 @@ export function stateJson(state: ShownState | undefined): object | null {
       run: record.run,
       managed: [...record.managed],
       fields: mapValues(record.fields, jsonOf),
+      left:
+        record.left === null ? null : { run: record.left.run, fields: mapValues(record.left.fields, jsonOf) },
       did_generation: record.generation,
       uncertain: [...record.uncertain],
       owed_by: record.owedBy,

@@ -248,6 +248,7 @@ export function redactState(state: ShownState, redactor: Redactor): ShownState {
       address: redactAddress(record.address, redactor),
       ...redactLabel(record, redactor),
       fields: redactFields(record.fields, redactor),
+      left: record.left && { ...record.left, fields: redactFields(record.left.fields, redactor) },
     })),
   };
 }

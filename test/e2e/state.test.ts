@@ -25,7 +25,11 @@ describe('idops state show', () => {
   it('says that there is none yet', async () => {
     const { idops } = await project({});
     expect(await idops('state show')).toMatchObject({ code: 0, stdout: 'There is no state yet.\n' });
-    expect((await idops('state show --format json')).stdout).toBe('null\n');
+    expect(JSON.parse((await idops('state show --format json')).stdout)).toMatchObject({
+      format_version: 1,
+      state: null,
+      records: [],
+    });
     expect((await idops('state show User/1')).stderr).toContain('error[no-such-address]: there is no state');
   });
 
@@ -56,12 +60,31 @@ describe('idops state show', () => {
     expect(one).toMatchObject({ fields: { group: 'staff', metadata: { pin: { sensitive: true } } } });
   });
 
+  it('shows how an object was left on a server that shows it, and long values cut', async () => {
+    const { idops, read, write } = await applied();
+    const state = JSON.parse(await read('.idops/state.json'));
+    const [key = ''] = Object.keys(state.resources).filter((address) => address.startsWith('Organization/'));
+    const fields = { name: 'acme', label: 'long'.repeat(10_000) };
+    state.resources[key].left = { run: 'some-run', fields, hashes: {} };
+    await write({ '.idops/state.json': JSON.stringify(state) });
+    const { stdout } = await idops('state show acme');
+    expect(stdout).toContain('    as run some-run left it:\n      name: "acme"\n      label: "longlong');
+    expect(stdout.length).toBeLessThan(1500);
+    expect((await idops('state show acme --debug')).stdout.length).toBeGreaterThan(40_000);
+    expect(records((await idops('state show acme --format json')).stdout)[0]?.left).toEqual({
+      run: 'some-run',
+      fields,
+    });
+  });
+
   it('names all that it has no record of', async () => {
     const { idops } = await applied();
     const { code, stdout, stderr } = await idops(`state show User/${ids.ada}x Client/none`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(`the state has no record of User/${ids.ada}x, did you mean User/${ids.ada}?`);
     expect(stderr).toContain('the state has no record of Client/none');
+    const other = '20000000-0000-4000-8000-000000000001';
+    expect((await idops(`state show ${other}`)).stderr).toContain(`no record of ${other}\n`);
   });
 });
 
@@ -111,6 +134,16 @@ describe('idops state rm', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/error\[record-needed\]: run \S+ had not ended/);
     expect((await files())['.idops/state.json']).toBe(before);
+  });
+
+  it('refuses the state of another server', async () => {
+    const { idops, read, write } = await applied();
+    const state = JSON.parse(await read('.idops/state.json'));
+    await write({ '.idops/state.json': JSON.stringify({ ...state, server: 'https://other.example' }) });
+    const before = await read('.idops/state.json');
+    expect((await idops('state rm acme --yes')).stderr).toContain('error[state-other-server]');
+    expect(await read('.idops/state.json')).toBe(before);
+    expect((await idops('state show')).stdout).toContain('Server:   https://other.example\n');
   });
 
   it('refuses what nothing else knows', async () => {

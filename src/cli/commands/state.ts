@@ -54,8 +54,11 @@ export async function removeRecords(
   await backend.check('write');
   const lock = await backend.lock('state rm', new Date());
   try {
-    const state = await backend.saved();
-    if (state === undefined) throw noState(backend.place);
+    const saved = await backend.saved();
+    if (saved === undefined) throw noState(backend.place);
+    // Where the project's server can be told, the state of another one is not written.
+    const server = await project.server(context.sessionOptions()).catch(() => undefined);
+    const state = server === undefined ? saved : await backend.load(server.baseUrl);
     const home = { backend, environment: project.environment };
     const [unfinished] = await unfinishedRuns(state, home);
     if (unfinished !== undefined) throw notSettled(unfinished.run.run);
