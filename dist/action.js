@@ -8495,8 +8495,8 @@ parse11))}function missing(identity2,noun){return{exists:false,identity:identity
 test(text5)}function textOf2(value3){const text5=shown(value3);return typeof text5==="string"?text5:""}function shown(value3){
 return value3 instanceof Sensitive?value3.reveal():value3}function firstText2(...values){return values.find(value3=>typeof value3===
 "string"&&value3.trim()!=="")}function characters(text5){return[...text5].length}var init_texts=__esm({"src/kinds/texts.\
-ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable2=Object.entries(identity2).find(([part,text5])=>part!==
-"name"&&text5!==void 0&&!isPathParameter(text5));if(unusable2!==void 0){return`the ${unusable2[0]} ${JSON.stringify(unusable2[1])}\
+ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable=Object.entries(identity2).find(([part,text5])=>part!==
+"name"&&text5!==void 0&&!isPathParameter(text5));if(unusable!==void 0){return`the ${unusable[0]} ${JSON.stringify(unusable[1])}\
  can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
 nd_id"].find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
  ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,{
@@ -8653,11 +8653,11 @@ white space alone, which is no body of an email`;const hint='write the text, or 
 mplate';return error("body-blank",message2,[template2.placeOf(half)],hint)}if(!text5.includes("\0"))return void 0;const message=`\
 "${half}" has a NUL character in it, at character ${characters(text5.slice(0,text5.indexOf("\0")))+1}`;return error("bod\
 y-nul",message,[template2.placeOf(half)],"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){
-const unusable2=halves.filter(half=>bodyProblem(template2,half)!==void 0);const fields3=Object.entries(template2.fields).
-filter(([field2])=>!unusable2.some(half=>half===field2));return altered(template2,{fields:Object.fromEntries(fields3)})}
-function bodiesOf(fields3){return Object.fromEntries(halves.flatMap(half=>typeof fields3[half]==="string"?[[half,fields3[half]]]:
-[]))}var halves;var init_template_bodies=__esm({"src/kinds/template-bodies.ts"(){"use strict";init_problems();init_declared();
-init_texts();halves=["txt_content","html_content"]}});function nothingThere({backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}\
+const unusable=halves.filter(half=>bodyProblem(template2,half)!==void 0);const fields3=Object.entries(template2.fields).
+filter(([field2])=>!unusable.some(half=>half===field2));return altered(template2,{fields:Object.fromEntries(fields3)})}function bodiesOf(fields3){
+return Object.fromEntries(halves.flatMap(half=>typeof fields3[half]==="string"?[[half,fields3[half]]]:[]))}var halves;var init_template_bodies=__esm(
+{"src/kinds/template-bodies.ts"(){"use strict";init_problems();init_declared();init_texts();halves=["txt_content","html_\
+content"]}});function nothingThere({backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}\
 , or no email template of the type ${type}, so there is nothing to delete; is backend_id right, and type?`}function notThere({
 backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email t\
 emplate of the type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
@@ -8837,15 +8837,16 @@ throw endless(noun,`${MOST_ROWS} ${noun}`)}throw endless(noun,`${MOST_PAGES} pag
 y server of this API")])}function pagesOf({totalPages,totalEntries,pageSize:pageSize2}){return totalPages??pagesFrom(totalEntries,
 pageSize2)}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/size2)}var PASSES,IDLE_PAGES,
 MOST_PAGES,MOST_ROWS,AHEAD,Ahead;var init_listing=__esm({"src/kinds/listing.ts"(){"use strict";init_problems();PASSES=4;
-IDLE_PAGES=3;MOST_PAGES=1e4;MOST_ROWS=1e6;AHEAD=20;Ahead=class{#readPage;#asked=new Map;last=1;constructor(readPage){this.#readPage=
-readPage}async take(number4){for(let next=number4;next===number4||next<=this.last&&next<number4+AHEAD;next+=1){if(this.#asked.
-has(next))continue;const page2=this.#readPage(next);page2.catch(()=>{});this.#asked.set(next,page2)}const page=this.#asked.
-get(number4)??this.#readPage(number4);try{return await page}finally{this.#asked.delete(number4)}}async end(){await Promise.
+IDLE_PAGES=3;MOST_PAGES=1e4;MOST_ROWS=1e6;AHEAD=20;Ahead=class{#readPage;#asked=new Map;last=1;#wanted=Number.POSITIVE_INFINITY;constructor(readPage){
+this.#readPage=readPage}async take(number4){for(let next=number4;next===number4||next<=this.last&&next<number4+AHEAD;next+=
+1){if(this.#asked.has(next))continue;this.#asked.set(next,this.#ask(next))}const page=this.#asked.get(number4)??this.#ask(
+number4);try{return await page}finally{this.#asked.delete(number4)}}#ask(number4){const page=this.#readPage(number4,()=>number4<=
+this.#wanted);page.catch(()=>{this.#wanted=Math.min(this.#wanted,number4)});return page}async end(){this.#wanted=0;await Promise.
 allSettled(this.#asked.values())}}}});async function readCatalog(name2,read2,parse11,reader){const rows=await readRows(name2,read2,parse11,reader);return rows===
 null?null:new Catalog(rows)}async function readRows(name2,read2,parse11,reader){let offered=true;const rows=await readListing(
-name2,async number4=>{const page=await reader.listExtra(read2,number4,parse11);if(page===null)offered=false;return{...page?.
-totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;var init_catalog=__esm(
-{"src/kinds/catalog.ts"(){"use strict";init_listing();Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){
+name2,async(number4,wanted)=>{const page=await reader.listExtra(read2,number4,parse11,wanted);if(page===null)offered=false;
+return{...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;
+var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_listing();Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){
 let unsure3=false;for(const row of rows){if(typeof row.id!=="string"){unsure3=true;continue}this.#byId.set(row.id,row);if(typeof row.
 name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.set(row.name,[row]);else
 others.push(row)}this.unsure=unsure3}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
@@ -8853,12 +8854,12 @@ let best;let least=Math.min(most3,wanted.length<4?1:Math.max(2,Math.floor(wanted
 const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}function areNear(one,other){const sorted=text5=>[...text5].sort().join("");return(0,import_fastest_levenshtein2.distance)(
 one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}var import_fastest_levenshtein2;var init_nearest=__esm(
-{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readOrganizations(reader){const readPage=async number4=>{const{organizations,...counts2}=await reader.listOrganizations(
-number4);return{rows:organizations,...counts2}};return new OrganizationIndex(await readListing("organizations",readPage))}
-function renamedBy(organizations,declared){const names3=declared.flatMap(({kind,identity:identity2,fields:fields3})=>kind===
-"Organization"&&identity2.id!==void 0&&typeof fields3.name==="string"&&organizations.byId(identity2.id)!==void 0?[[identity2.
-id,fields3.name]]:[]);return organizations.renamed(new Map(names3))}var OrganizationIndex;var init_organizations=__esm({
-"src/kinds/organizations.ts"(){"use strict";init_nearest();init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;#meant=new Map;anonymous;constructor(rows,formerNames=new Map){
+{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readOrganizations(reader){const readPage=async(number4,wanted)=>{const{organizations,...counts2}=await reader.
+listOrganizations(number4,wanted);return{rows:organizations,...counts2}};return new OrganizationIndex(await readListing(
+"organizations",readPage))}function renamedBy(organizations,declared){const names3=declared.flatMap(({kind,identity:identity2,
+fields:fields3})=>kind==="Organization"&&identity2.id!==void 0&&typeof fields3.name==="string"&&organizations.byId(identity2.
+id)!==void 0?[[identity2.id,fields3.name]]:[]);return organizations.renamed(new Map(names3))}var OrganizationIndex;var init_organizations=__esm(
+{"src/kinds/organizations.ts"(){"use strict";init_nearest();init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;#meant=new Map;anonymous;constructor(rows,formerNames=new Map){
 let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(identifierKey(row.
 id),row);if(typeof row.name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.
 set(row.name,[row]);else others.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}rows(){return[...this.#byId].
@@ -9238,38 +9239,37 @@ init_names();init_review();init_view();init_warning_text();init_words();nothingT
 selected; of what is left out, something is still owed.",unselected:"Nothing of what is selected is declared, so there i\
 s nothing to do.",undeclared:"Nothing is declared, so there is nothing to do.",unchanged:"Nothing to change: everything \
 is as the manifests say."};NAMED2=5;marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\
-\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
-problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug,only:only2}){const{changes,leftOut:leftOut4}=shareOf(
-plan.changes,only2);const{objects:drift}=countDrift(plan);const{update,delete:deleted,regenerate,adopt,blocked:blocked4,
-unchanged}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.createdAt,server:plan.server,
-profile:plan.profile,environment:plan.environment,summary:{update,delete:deleted,regenerate,adopt,blocked:blocked4,unchanged,
-...drift>0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(
-leftOut4)},changes:changes.filter(({action:action2})=>debug||action2!=="unchanged").map(changeJson),warnings:plan.warnings.
-map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place:place2,places,morePlaces:morePlaces2}){
-return{code:code2,message,...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:{places:places.map(placeJson)},
-...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({file,inProject=file,line,column}){return{file:inProject,
-line,...column===void 0?{}:{column}}}function changeJson(change2){return{address:change2.address,...change2.label===void 0?
-{}:{label:change2.label},kind:change2.kind,action:change2.action,observed:change2.observed,...change2.observed==="record\
-ed"&&change2.recordedAt!==void 0?{recorded_at:change2.recordedAt}:{},destructive:change2.destructions.length>0,destructions:[
-...change2.destructions],requests:change2.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(
-operation,params)})),fields:change2.fields.map(fieldJson),warnings:change2.warnings.map(warningJson),reason:change2.reason,
-declared_at:change2.declaredAt===null?null:{file:change2.declaredAt.inProject??change2.declaredAt.file,line:change2.declaredAt.
-line}}}function fieldJson({path,before,after,sensitive,becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,
-recorded:recordedJson(drift.recorded,sensitive)}};if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},
-sensitive,...drifted2};return{path,before:before===void 0?{unknown:true}:withoutSecrets(before),after:becomes==="built-i\
-n"?{unknown:true}:withoutSecrets(after),sensitive,...becomes===void 0?{}:{becomes},...was===void 0?{}:{was},...drifted2}}
-function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(recorded2)?{sensitive:true}:withoutSecrets(recorded2)}
-function withoutSecrets(value3){if(value3 instanceof Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.
-map(withoutSecrets);return isMap(value3)?mapValues(value3,withoutSecrets):value3}function resultJson(result){const{applied:applied2,
-failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);return{format_version:1,run:result.run,...result.
-undoes===void 0?{}:{undoes:result.undoes},summary:{applied:applied2,failed,not_converged,unknown:unknown5,skipped:skipped2},
-results:result.results.map(one=>({address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.
-status,http_status:one.httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?
-{}:{notes:[...one.notes]}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,
-severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(({
-file,inProject,line,column})=>({file:inProject??file,line,column})),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}
-var init_json2=__esm({"src/report/json.ts"(){"use strict";init_result();init_values();init_drift();init_plan();init_operations();
-init_escape()}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
+\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
+planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug,only:only2}){
+const{changes,leftOut:leftOut4}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(plan);const{update,delete:deleted,
+regenerate,adopt,blocked:blocked4,unchanged}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.
+createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,summary:{update,delete:deleted,regenerate,
+adopt,blocked:blocked4,unchanged,...drift>0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,
+left_out:Object.fromEntries(leftOut4)},changes:changes.filter(({action:action2})=>debug||action2!=="unchanged").map(changeJson),
+warnings:plan.warnings.map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place:place2,places,
+morePlaces:morePlaces2}){return{code:code2,message,...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:
+{places:places.map(placeJson)},...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({file,inProject=file,
+line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change2){return{address:change2.
+address,...change2.label===void 0?{}:{label:change2.label},kind:change2.kind,action:change2.action,observed:change2.observed,
+...change2.observed==="recorded"&&change2.recordedAt!==void 0?{recorded_at:change2.recordedAt}:{},destructive:change2.destructions.
+length>0,destructions:[...change2.destructions],requests:change2.requests.map(({operation,params})=>({method:operations[operation].
+method,path:operationPath(operation,params)})),fields:change2.fields.map(fieldJson),warnings:change2.warnings.map(warningJson),
+reason:change2.reason,declared_at:change2.declaredAt===null?null:{file:change2.declaredAt.inProject??change2.declaredAt.
+file,line:change2.declaredAt.line}}}function fieldJson({path,before,after,sensitive,becomes,was,drift}){const drifted2=drift===
+void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}};if(sensitive)return{path,before:{sensitive:true},
+after:{sensitive:true},sensitive,...drifted2};return{path,before:before===void 0?{unknown:true}:jsonOf(before),after:becomes===
+"built-in"?{unknown:true}:jsonOf(after),sensitive,...becomes===void 0?{}:{becomes},...was===void 0?{}:{was},...drifted2}}
+function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(recorded2)?{sensitive:true}:jsonOf(recorded2)}
+function jsonOf(value3){if(value3 instanceof Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.map(
+jsonOf);return isMap(value3)?mapValues(value3,jsonOf):value3}function resultJson(result){const{applied:applied2,failed,not_converged,
+unknown:unknown5,skipped:skipped2}=summarizeResult(result);return{format_version:1,run:result.run,...result.undoes===void 0?
+{}:{undoes:result.undoes},summary:{applied:applied2,failed,not_converged,unknown:unknown5,skipped:skipped2},results:result.
+results.map(one=>({address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.
+httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.
+notes]}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,severity,message,
+hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(({file,inProject,line,
+column})=>({file:inProject??file,line,column})),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm(
+{"src/report/json.ts"(){"use strict";init_result();init_values();init_drift();init_plan();init_operations();init_escape()}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
 null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
 text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text5){
 return escapeText(text5).replace(/[&<>"']|:(?=:)/g,character=>entities[character]??"")}function markupLines(text5){return new Markup(
@@ -17067,8 +17067,9 @@ part.type.type==="map"&&before[field2]!==void 0;return{part,changes,kept:shown3=
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();function stoppable(reader,signal){const stopped=once(()=>interrupted("nothing more was asked"));const goOn=()=>{if(signal?.
-aborted)throw stopped()};const paged={...reader,listOrganizations:async page=>{goOn();return await reader.listOrganizations(
-page)},listExtra:async(read2,page,parse11)=>{goOn();return await reader.listExtra(read2,page,parse11)}};return{paged,goOn}}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
+aborted)throw stopped()};const paged={...reader,listOrganizations:async(page,wanted)=>{goOn();return await reader.listOrganizations(
+page,wanted)},listExtra:async(read2,page,parse11,wanted)=>{goOn();return await reader.listExtra(read2,page,parse11,wanted)}};
+return{paged,goOn}}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
 let refused4;const{paged,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused4!==
 void 0)throw refused4;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
 failure2.kind==="unauthorized")refused4=failure2;throw failure2}});const context3={reader,profile,list:name2=>holdList(lists,
@@ -18816,16 +18817,16 @@ sha256:${createHash3("sha256").update(canonical(value3)).digest("hex")}`}functio
 ...rest}=apply;return hashOf2({...shown3,apply:rest})}function alteration(stored3,file){const{whole:whole3}=stored3.apply;
 if(whole3===void 0||whole3===planHash(stored3))return[];return[error("plan-altered",`${file} was changed after it was st\
 ored: what it shows is not the plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text5,file,use="\
-applied"){const unusable2=why=>unusablePlan(file,why,use);let data3;try{data3=parseJson(text5)}catch{return unusable2("i\
-t is not JSON")}const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable2(`it has \
-format ${version3}, this idops knows format 1`);const parsed4=storedSchema.safeParse(data3);if(parsed4.success)return parsed4.
-data;return unusable2(notStored(parsed4.error.issues[0]?.path??[]))}function unusablePlan(file,why,use){return error("pl\
-an-unreadable",`${file} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){
-const where=path.length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}
-function isStoredPlan(read2){return"digest"in read2}async function staleness(stored3,now){const found2=[];if(stored3.server!==
-now.server)found2.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){
-found2.push(`it is for the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(
-stored3.apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text5=>text5);
+applied"){const unusable=why=>unusablePlan(file,why,use);let data3;try{data3=parseJson(text5)}catch{return unusable("it \
+is not JSON")}const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has for\
+mat ${version3}, this idops knows format 1`);const parsed4=storedSchema.safeParse(data3);if(parsed4.success)return parsed4.
+data;return unusable(notStored(parsed4.error.issues[0]?.path??[]))}function unusablePlan(file,why,use){return error("pla\
+n-unreadable",`${file} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){const where=path.
+length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}function isStoredPlan(read2){
+return"digest"in read2}async function staleness(stored3,now){const found2=[];if(stored3.server!==now.server)found2.push(
+`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){found2.push(`it is f\
+or the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(stored3.
+apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text5=>text5);
 const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(whole3.map(object3=>[
 object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.has(name2)?name2:keys.
 get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found2.push(`${address2} is \
@@ -18922,7 +18923,15 @@ return new ProblemsError([error("locked",`the lock ${relative7(process.cwd(),pat
 [],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
 the lock ${relative7(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
 {cause:failure2})}import{constants as constants4}from"node:fs";import{open as open6,readdir as readdir5,rm as rm4}from"node:fs/promises";import{
-join as join11,relative as relative8}from"node:path";init_json();init_problems();function fileRuns(folder){return{list:()=>runsIn(folder),read:run5=>readJournal(folder,run5),hasEnd:run5=>hasEnd(folder,
+join as join11,relative as relative8}from"node:path";init_json();init_problems();init_json();init_problems();function journalOf(text5,run5,place2){const whole3=text5.slice(0,text5.lastIndexOf("\n")+1);const[first,...lines]=whole3.
+split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
+"run"||first.run!==run5)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
+byteLength(whole3),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
+line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
+"number"&&version3>JOURNAL_FORMAT){throw unusableJournal(place2,`it has format ${version3}, this idops knows formats up \
+to ${JOURNAL_FORMAT}`)}const parsed4=journalLineSchema.safeParse(data3);if(parsed4.success)return parsed4.data;throw unusableJournal(
+place2,`line ${number4} is not a line of a journal`)}function unusableJournal(place2,why){return new ProblemsError([error(
+"journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}function fileRuns(folder){return{list:()=>runsIn(folder),read:run5=>readJournal(folder,run5),hasEnd:run5=>hasEnd(folder,
 run5),create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
 folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join11(folder,`${first.run}\
 .jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,0);try{await journal.write(first);await syncFolder(
@@ -18935,50 +18944,43 @@ s in its place away, or name another place with state.path":"mend its permission
 const shown3=relative8(process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the folder of \
 journals ${shown3} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.filter(name2=>name2.endsWith(".jsonl")).
 map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run5){const path=join11(folder,`${run5}\
-.jsonl`);let text5;try{text5=await readRegular(path)}catch(failure2){throw unusable(path,whyRefused(failure2))}const whole3=text5.
-slice(0,text5.lastIndexOf("\n")+1);const[first,...lines]=whole3.split("\n").slice(0,-1).map((line,index)=>parseLine(line,
-path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==run5)throw unusable(path,"line 1 does no\
-t name this run");return{run:first,lines,bytes:Buffer.byteLength(whole3),ended:lines.at(-1)?.type==="end"}}var TAIL=4096;
-async function hasEnd(folder,run5){const file=await open6(join11(folder,`${run5}.jsonl`),constants4.O_RDONLY|(constants4.
-O_NONBLOCK??0));try{const{size:size2}=await file.stat();const{buffer,bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,
-Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.
-pop()??"").startsWith('{"type":"end"')}finally{await file.close()}}function parseLine(line,path,number4){let data3;try{data3=
-parseJson(line)}catch{throw unusable(path,`line ${number4} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
-"number"&&version3>JOURNAL_FORMAT){throw unusable(path,`it has format ${version3}, this idops knows formats up to ${JOURNAL_FORMAT}`)}
-const parsed4=journalLineSchema.safeParse(data3);if(parsed4.success)return parsed4.data;throw unusable(path,`line ${number4}\
- is not a line of a journal`)}function unusable(path,why){return new ProblemsError([error("journal-unreadable",`the jour\
-nal ${relative8(process.cwd(),path)||path} can't be used: ${why}`,[],COPY_BACK)])}async function removeJournals(folder,runs){
-for(const run5 of runs)await rm4(join11(folder,`${run5}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
-var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file,end){this.#file=file;this.#end=end}write(line){
-return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(line)}
+.jsonl`);let text5;try{text5=await readRegular(path)}catch(failure2){throw unusableJournal(shownPath2(path),whyRefused(failure2))}
+return journalOf(text5,run5,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run5){const file=await open6(join11(
+folder,`${run5}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.stat();const{buffer,
+bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString(
+"utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file.close()}}function shownPath2(path){
+return relative8(process.cwd(),path)||path}async function removeJournals(folder,runs){for(const run5 of runs)await rm4(join11(
+folder,`${run5}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file,end){
+this.#file=file;this.#end=end}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(
+line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
 0){const batch2=this.#waiting;this.#waiting=[];try{if(this.#broken!==void 0)throw this.#broken;const text5=batch2.map(line=>line.
 text).join("");await this.#file.appendFile(text5);await this.#file.datasync();this.#end+=Buffer.byteLength(text5);for(const{
 done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
 this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
-await this.#flushing;await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_values();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,async load(server){const data3=await readData(
-path,place2);return data3===void 0?emptyState(server):checkedState(data3,place2,server)},async saved(){const data3=await readData(
-path,place2);return data3===void 0?void 0:stateOf2(data3,place2)},async save(state){await writeWhole(await leadsTo(path),
-`${stringifyJson(state,2)}
+await this.#flushing;await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_json();init_problems();init_values();function stateData(text5,place2){try{return parseJson(text5)}catch{throw new ProblemsError([error("state-unreadable",`th\
+e state ${place2} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}}function ofServer(state,place2,server){
+if(state.server!==server){throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}\
+, and this is ${server}`,[],'give each server a state of its own with state.path, in its environment for instance; after\
+ a move of the server, edit "server" in the file')])}return state}function stateOf2(data3,place2){const version3=typeof data3===
+"object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){
+throw new ProblemsError([error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to\
+ ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.safeParse(data3);
+if(!parsed4.success){const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.
+path.join(".")}`;throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a state of idops${where}`,
+[],`put a good copy back, or move it away: ${LOSS}`)])}return{...parsed4.data,resources:oneSpelling(parsed4.data.resources)}}
+function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))
+return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.
+recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}
+var LOSS="without it requests may be sent again, and nothing is deleted or regenerated";function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
+path,place2);return state===void 0?emptyState(server):ofServer(state,place2,server)},saved:()=>readState(path,place2),async save(state){
+await writeWhole(await leadsTo(path),`${stringifyJson(state,2)}
 `)}}}async function readText(path,place2){try{return await readRegular(path)}catch(failure2){const{code:code2}=failure2;
 if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"m\
 ove what is in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError(
 [error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}async function readData(path,place2){
-const text5=await readText(path,place2);if(text5===void 0)return void 0;try{return parseJson(text5)}catch{throw new ProblemsError(
-[error("state-unreadable",`the state ${place2} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}}function checkedState(data3,place2,server){
-const state=stateOf2(data3,place2);if(state.server!==server){throw new ProblemsError([error("state-other-server",`the st\
-ate ${place2} belongs to ${state.server}, and this is ${server}`,[],'give each server a state of its own with state.path\
-, in its environment for instance; after a move of the server, edit "server" in the file')])}return state}function stateOf2(data3,place2){
-const version3=typeof data3==="object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3===
-"number"&&version3>STATE_FORMAT){throw new ProblemsError([error("state-newer",`the state ${place2} has format ${version3}\
-, this idops knows formats up to ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.
-safeParse(data3);if(!parsed4.success){const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===
-0?"":` at ${issue3.path.join(".")}`;throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a stat\
-e of idops${where}`,[],`put a good copy back, or move it away: ${LOSS}`)])}return{...parsed4.data,resources:oneSpelling(
-parsed4.data.resources)}}function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(
-key)===key))return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==
-void 0&&other.recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}
-return one}var LOSS="without it requests may be sent again, and nothing is deleted or regenerated";import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,dirname as dirname13,isAbsolute as isAbsolute5,
+const text5=await readText(path,place2);return text5===void 0?void 0:stateData(text5,place2)}async function readState(path,place2){
+const data3=await readData(path,place2);return data3===void 0?void 0:stateOf2(data3,place2)}import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,dirname as dirname13,isAbsolute as isAbsolute5,
 join as join14,relative as relative10,sep as sep6}from"node:path";import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
 delimiter,dirname as dirname12,isAbsolute as isAbsolute4,join as join13,resolve as resolve9}from"node:path";import{lstat as lstat4}from"node:fs/promises";import{dirname as dirname11,join as join12}from"node:path";async function workTreeOf(folder){
 if(await isThere(join12(folder,".git")))return folder;const above=dirname11(folder);return above===folder?void 0:await workTreeOf(
@@ -19082,11 +19084,11 @@ includes(status)){return{value:call.whenMissing,status}}if(status>=200&&status<3
 const document2=broken===null?this.#read(body2):{wrong:broken};const problem={kind:kindOfStatus(status),status,serverMessage:"\
 value"in document2?messageIn(document2.value):null,members:"value"in document2?errorMembers(document2.value):[],detail:status<
 400?this.#target(firstHeader(headers,"location")):null,retryAfter:retryAfterSeconds(headers)};return{problem,sent:true,passing}}#judgeBody(parse11,outcome3){
-const{status,headers,body:body2,broken}=outcome3;const unusable2=(facts2,passing=false)=>({problem:{kind:"answer",status,
-...facts2},sent:true,passing});if(broken!==null)return unusable2({reason:broken},broken!=="too-large");const document2=body2.
-length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable2({reason:document2.wrong,detail:firstHeader(
+const{status,headers,body:body2,broken}=outcome3;const unusable=(facts2,passing=false)=>({problem:{kind:"answer",status,
+...facts2},sent:true,passing});if(broken!==null)return unusable({reason:broken},broken!=="too-large");const document2=body2.
+length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable({reason:document2.wrong,detail:firstHeader(
 headers,"content-type")??null})}const parsed4=parse11(document2.value);if(!("wrong"in parsed4))return{value:parsed4.value,
-status};const{wrong:wrong2,reason="wrong-type"}=parsed4;return unusable2({reason,detail:wrong2,serverMessage:messageIn(document2.
+status};const{wrong:wrong2,reason="wrong-type"}=parsed4;return unusable({reason,detail:wrong2,serverMessage:messageIn(document2.
 value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document2){
 for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer")}return document2}#target(location){const base2=this.#options.
 baseUrl.href;if(location===void 0||!URL.canParse(location,base2))return null;const{origin:origin2,pathname}=new URL(location,
@@ -19107,31 +19109,32 @@ defaultPatience,seconds);this.#pace=new Pace({most:concurrency,rate,delay:this.#
 origin,tls,proxy};this.#pool=openRoute(this.#route,{connections:concurrency,seconds:timeout})}async call(call){const{signal,
 retries:retries2=defaultRetries}=this.#options;let sent=false;let doubt=false;let renewed=false;let repeats2=0;let last;
 for(let attempts=1;;attempts++){const tried2=await this.#inTurn(call,attempts);if(tried2==="expired")throw new Expired(last);
-const{verdict,credential}=tried2;if("value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.
-sent;const{problem}=verdict;const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,
-...more},{sent,attempts,credential});doubt||=leavesOpen({...problem,method:call.method,sent:verdict.sent});const once4=call.
-method==="POST"&&sent;if(problem.kind==="unauthorized"&&!once4&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(
-credential,call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+
-1,problem.retryAfter??null,this.#random);const again=verdict.passing&&!once4&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(
-verdict)&&problem.retryAfter!=null;const waits=(again||others)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.
-hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+1+retries2-
-repeats2,why:briefly(problem)});if(others||problem.status===429)await this.#pace.hold(pause);else await this.#delay(pause);
-if(signal.aborted)throw fail();last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(
-failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!==
-"not-done")return{status:200,attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){
-const turn=await this.#pace.begin();let outcome3="other";try{if(call.freshUntil!==void 0&&performance.now()>call.freshUntil)
-return"expired";const tried2=await this.#try(call,attempt);const{verdict}=tried2;if("value"in verdict){outcome3="fine";this.#patience.
-answered()}else if(isCrowded(verdict))outcome3="crowded";return tried2}finally{this.#pace.end(turn,outcome3)}}async#try(call,attempt){
-const{credentials:credentials2,timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials2.
-current(call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};const request5=this.#request(call,credential);const began=performance.
-now();const outcome3=call.method==="POST"?await this.#exchangeOnce(request5,limits2):await exchange(this.#pool,request5,
-limits2);const verdict=this.#judge.judge(call,outcome3);const said2="problem"in verdict?verdict.problem.serverMessage:null;
-const date3=outcome3.status===null?void 0:firstHeader(outcome3.headers,"date");onTry?.({method:call.method,path:call.path,
-...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...date3===void 0?{}:{date:date3},...said2!=null&&isRaw(
-said2)?{raw:this.#cleaner(credential)(said2)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){const route=openRoute(
-this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request5,limits2)}finally{await route.
-destroy()}}async#renew(refused4,scope2){try{return await this.#options.credentials.renew(refused4,scope2)||null}catch(failure2){
-return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
+if(tried2==="unwanted")throw new Error("what nobody wants any more is not asked for");const{verdict,credential}=tried2;if("\
+value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{problem}=verdict;const earlier=doubt?
+{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,...more},{sent,attempts,credential});doubt||=
+leavesOpen({...problem,method:call.method,sent:verdict.sent});const once4=call.method==="POST"&&sent;if(problem.kind==="\
+unauthorized"&&!once4&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,call.scope);if(renewal===
+true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem.retryAfter??null,this.#random);
+const again=verdict.passing&&!once4&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(verdict)&&problem.retryAfter!=
+null;const waits=(again||others)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.hold(pause);throw fail(
+again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+1+retries2-repeats2,why:briefly(problem)});
+if(others||problem.status===429)await this.#pace.hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();
+last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(failure2=>{throw failure2 instanceof
+ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!=="not-done")return{status:200,
+attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.
+begin();let outcome3="other";try{if(call.freshUntil!==void 0&&performance.now()>call.freshUntil)return"expired";if(call.
+wanted?.()===false)return"unwanted";const tried2=await this.#try(call,attempt);const{verdict}=tried2;if("value"in verdict){
+outcome3="fine";this.#patience.answered()}else if(isCrowded(verdict))outcome3="crowded";return tried2}finally{this.#pace.
+end(turn,outcome3)}}async#try(call,attempt){const{credentials:credentials2,timeout,maxAnswerBytes=defaultMaxAnswerBytes,
+onTry}=this.#options;const credential=await credentials2.current(call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};
+const request5=this.#request(call,credential);const began=performance.now();const outcome3=call.method==="POST"?await this.#exchangeOnce(
+request5,limits2):await exchange(this.#pool,request5,limits2);const verdict=this.#judge.judge(call,outcome3);const said2="\
+problem"in verdict?verdict.problem.serverMessage:null;const date3=outcome3.status===null?void 0:firstHeader(outcome3.headers,
+"date");onTry?.({method:call.method,path:call.path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...date3===
+void 0?{}:{date:date3},...said2!=null&&isRaw(said2)?{raw:this.#cleaner(credential)(said2)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){
+const route=openRoute(this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request5,
+limits2)}finally{await route.destroy()}}async#renew(refused4,scope2){try{return await this.#options.credentials.renew(refused4,
+scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
 const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.
 prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
 ...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.
@@ -19149,25 +19152,26 @@ echo,mask),text5)}};var written3={regenerateDid:answers.client.one,updateUser:an
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read2=async call=>(await transport.call({...call,method:"GET"})).data;const documented2=operation=>({operation,title:operations[operation].
-title,scope:operations[operation].scope});return{listOrganizations:async page=>read2({...documented2("listOrganizations"),
-path:`${operationPath("listOrganizations")}?page=${page}`,parse:parseOrganizationPage}),showTemplate:async(backendId,type)=>read2(
-{...documented2("showTemplate"),path:operationPath("showTemplate",{backend_id:backendId,template_type:type}),parse:about(
-{backend_id:backendId,type},answers.template.one),whenMissing:null}),showExtra:async({title,path,scope:scope2},params,parse11)=>read2(
-{operation:null,title,scope:scope2,path:fillPath(path,params),parse:aboutOne(path,params,parse11),whenMissing:null}),listExtra:async({
-title,path,scope:scope2},page,parse11)=>read2({operation:null,title,scope:scope2,path:page===1?path:`${path}?page=${page}`,
-parse:parse11,whenMissing:null,missing:[404,406]})}}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.
-exec(path)?.[1]??""];return id===void 0?parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,
-params,body:body2,confirm:confirm2},freshUntil){const{title,method,scope:scope2}=operations[operation];const call={operation,
-title,method,scope:scope2,path:operationPath(operation,params),parse:about(templateOf(params),written3[operation]),...method===
-"DELETE"?{whenMissing:{}}:{},...freshUntil===void 0?{}:{freshUntil}};const wrapper=wrapperOf(operation);if(wrapper===void 0||
-body2===void 0)return await transport.call(call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm2===
-void 0?{}:{confirm:()=>lookAgain(body2,confirm2.from,call,transport)}})}}}function templateOf({backend_id,template_type}){
-return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){
-const{title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read bac\
-k, to ${title}`,method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([
-field2,asked])=>same(asked,data3[field2]??null));if(holds)return{done:data3};const isOther3=Object.entries(from).some(([
-field2,was])=>data3[field2]!==void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}function wrapperOf(operation){
-const described2=operations[operation];return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile}from"node:fs/promises";import{basename as basename11}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename10}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
+title,scope:operations[operation].scope});return{listOrganizations:async(page,wanted)=>read2({...documented2("listOrgani\
+zations"),path:`${operationPath("listOrganizations")}?page=${page}`,parse:parseOrganizationPage,...wanted===void 0?{}:{wanted}}),
+showTemplate:async(backendId,type)=>read2({...documented2("showTemplate"),path:operationPath("showTemplate",{backend_id:backendId,
+template_type:type}),parse:about({backend_id:backendId,type},answers.template.one),whenMissing:null}),showExtra:async({title,
+path,scope:scope2},params,parse11)=>read2({operation:null,title,scope:scope2,path:fillPath(path,params),parse:aboutOne(path,
+params,parse11),whenMissing:null}),listExtra:async({title,path,scope:scope2},page,parse11,wanted)=>read2({operation:null,
+title,scope:scope2,path:page===1?path:`${path}?page=${page}`,parse:parse11,whenMissing:null,missing:[404,406],...wanted===
+void 0?{}:{wanted}})}}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.exec(path)?.[1]??""];return id===
+void 0?parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,params,body:body2,confirm:confirm2},freshUntil){
+const{title,method,scope:scope2}=operations[operation];const call={operation,title,method,scope:scope2,path:operationPath(
+operation,params),parse:about(templateOf(params),written3[operation]),...method==="DELETE"?{whenMissing:{}}:{},...freshUntil===
+void 0?{}:{freshUntil}};const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===void 0)return await transport.call(
+call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm2===void 0?{}:{confirm:()=>lookAgain(
+body2,confirm2.from,call,transport)}})}}}function templateOf({backend_id,template_type}){return{...backend_id===void 0?{}:
+{backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){const{
+title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read back, to ${title}`,
+method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([field2,asked])=>same(
+asked,data3[field2]??null));if(holds)return{done:data3};const isOther3=Object.entries(from).some(([field2,was])=>data3[field2]!==
+void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];
+return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile}from"node:fs/promises";import{basename as basename11}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename10}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
 const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"declared");const env={...neededVariables(
 process.env),...passed};const{stdout,stderr,why}=await run3(program2,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
 null)return stdout;const said2=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token \
@@ -19541,8 +19545,8 @@ pull,"merged")!==true)return null;const text5=value3=>typeof value3==="string"?v
 ase","ref")),mergedAt:text5(member(pull,"merged_at")),mergeCommit:text5(member(pull,"merge_commit_sha"))}}function mergeGroupOf(group){
 const base2=branchOf(member(group,"base_ref"));const head=branchOf(member(group,"head_ref"));if(base2===null||head===null)
 return null;const start3=`gh-readonly-queue/${base2}/pr-`;const[,number4]=head.startsWith(start3)?/^(\d+)-[0-9a-f]+$/.exec(
-head.slice(start3.length))??[]:[];return number4===void 0?null:{number:Number(number4),base:base2}}var withoutSecrets2=new Set(
-["pull_request","pull_request_review","pull_request_review_comment"]);function secretsMissing(name2,payload,pull){if(!withoutSecrets2.
+head.slice(start3.length))??[]:[];return number4===void 0?null:{number:Number(number4),base:base2}}var withoutSecrets=new Set(
+["pull_request","pull_request_review","pull_request_review_comment"]);function secretsMissing(name2,payload,pull){if(!withoutSecrets.
 has(name2))return null;if(isOfFork(pull))return"it comes from a fork, and runs for forks get no secrets";const sender=member(
 member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, whose runs get no secrets":
 null}var own3=new Set(["push","schedule","workflow_dispatch"]);var another="this run is for a branch of another reposito\
