@@ -121,7 +121,7 @@ class Ahead {
 
   #ask(number: number): Promise<Page<Fields>> {
     const page = this.#readPage(number, () => number <= this.#wanted);
-    // It is told when its turn comes.
+    // What went wrong is told when its turn comes.
     page.catch(() => {
       this.#wanted = Math.min(this.#wanted, number);
     });

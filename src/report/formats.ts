@@ -57,8 +57,6 @@ export type Rendering = { readonly text: string } | { readonly json: unknown };
 
 export type Renderer<T> = (shown: T, look: Look) => Rendering;
 
-export type { ShownState };
-
 /** Something that can be shown. */
 export interface Report<T> {
   /** Takes out the secrets; to be done before it is rendered. */
