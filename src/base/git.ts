@@ -29,11 +29,10 @@ export async function inGitIndex(root: string, paths: readonly string[]): Promis
 
 /** The same with what was added; a path in a conflict has an entry for each side. Throws as `inGitIndex` does. */
 export async function indexEntries(root: string, paths: readonly string[]): Promise<IndexEntry[] | 'no git'> {
-  const git = await findGit();
-  if (git === undefined) return 'no git';
+  if ((await findGit()) === undefined) return 'no git';
   if (paths.length === 0) return [];
   try {
-    const listed = await run(git, root, ['ls-files', '--stage', '-z', '--', ...paths]);
+    const listed = await git(root, ['ls-files', '--stage', '-z', '--', ...paths]);
     return listed.toString('utf8').split('\0').flatMap(entryOf);
   } catch (failure) {
     if (!(await hasRepository(join(root, '.git')))) return [];
@@ -57,11 +56,12 @@ export async function addedTexts(
   objects: readonly string[],
   { most, all, least }: { readonly most: number; readonly all: number; readonly least: number },
 ): Promise<Map<string, string>> {
-  const git = await findGit();
   const texts = new Map<string, string>();
-  if (git === undefined || objects.length === 0) return texts;
+  if (objects.length === 0 || (await findGit()) === undefined) return texts;
   const names = [...new Set(objects)];
-  const sizes = (await run(git, root, ['cat-file', '--batch-check'], names)).toString('utf8').split('\n');
+  const sizes = (await git(root, ['cat-file', '--batch-check'], { input: inLines(names) }))
+    .toString('utf8')
+    .split('\n');
   let budget = all;
   let bytes = 0;
   const wanted = sizes.flatMap((line) => {
@@ -73,13 +73,8 @@ export async function addedTexts(
     return [{ name, size }];
   });
   if (wanted.length === 0) return texts;
-  const found = await run(
-    git,
-    root,
-    ['cat-file', '--batch'],
-    wanted.map(({ name }) => name),
-    bytes + MOST,
-  );
+  const input = inLines(wanted.map(({ name }) => name));
+  const found = await git(root, ['cat-file', '--batch'], { input, most: bytes + MOST });
   let at = 0;
   for (const { name, size } of wanted) {
     const begin = found.indexOf('\n', at) + 1;
@@ -114,44 +109,80 @@ async function hasRepository(path: string): Promise<boolean> {
   return (await isThere(join(real, 'HEAD'))) || (await isThere(join(real, 'index')));
 }
 
+function inLines(names: readonly string[]): string {
+  return names.map((name) => `${name}\n`).join('');
+}
+
+/** How git is run. */
+export interface GitOptions {
+  /** What it reads from its standard input. */
+  readonly input?: string;
+  /** Bytes of its answer. */
+  readonly most?: number;
+  /** Whether it may reach remotes; it runs nothing of theirs, and asks nobody. */
+  readonly reaches?: boolean;
+  /** Further variables. */
+  readonly env?: { readonly [name: string]: string };
+  /** Milliseconds that it gets. */
+  readonly patience?: number;
+}
+
+/** Variables that say which repository is meant, and where its parts are. */
+const ofRepository =
+  /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
+
 /**
- * What git answers to a command, and to the lines that it is given; throws an Error that says in a few words why it fails.
- * The repository is named to it, and nothing of it may make git run, fetch or wait for anything.
+ * What git answers to a command; throws an Error that says in a few words why it fails. The repository is named to it, and nothing of
+ * it may make git run, fetch or wait for anything, but for what a remote takes.
  */
-async function run(
-  git: string,
+export async function git(
   root: string,
   command: readonly string[],
-  lines: readonly string[] = [],
-  maxBuffer = MOST,
+  { input = '', most = MOST, reaches = false, env: more = {}, patience = PATIENCE }: GitOptions = {},
 ): Promise<Buffer> {
-  const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'protocol.allow=never'];
+  const found = await findGit();
+  if (found === undefined) throw new NoGit();
+  const protocols = reaches ? ['protocol.ext.allow=never'] : ['protocol.allow=never'];
+  const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', ...protocols];
   const args = [
     ...['--no-pager', '--no-optional-locks', '--literal-pathspecs'],
     ...settings.flatMap((setting) => ['-c', setting]),
     ...[`--git-dir=${join(root, '.git')}`, `--work-tree=${root}`],
     ...command,
   ];
-  const own = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('GIT_'));
-  const env = { ...Object.fromEntries(own), GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
-  const limits = { timeout: PATIENCE, killSignal: 'SIGKILL', maxBuffer } as const;
+  const own = Object.entries(process.env).filter(([name]) => {
+    const upper = name.toUpperCase();
+    return reaches ? !ofRepository.test(upper) : !upper.startsWith('GIT_');
+  });
+  const asksNobody =
+    reaches && process.env.GIT_SSH_COMMAND === undefined ? { GIT_SSH_COMMAND: 'ssh -oBatchMode=yes' } : {};
+  const quiet = { GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
+  const env = { ...asksNobody, ...Object.fromEntries(own), ...quiet, ...more };
+  const limits = { timeout: patience, killSignal: 'SIGKILL', maxBuffer: most } as const;
   const options = { cwd: root, env, windowsHide: true, encoding: 'buffer', ...limits } as const;
   return await new Promise((done, failed) => {
-    const child = execFile(git, args, options, (failure, stdout, stderr) => {
+    const child = execFile(found, args, options, (failure, stdout, stderr) => {
       if (failure === null) done(stdout);
-      else failed(new Error(whyFailed(failure, stderr.toString('utf8')), { cause: failure }));
+      else failed(new Error(whyFailed(failure, stderr.toString('utf8'), patience), { cause: failure }));
     });
     // One that ended before it had read all of it says why by its exit code.
     child.stdin?.on('error', () => {});
-    child.stdin?.end(lines.map((line) => `${line}\n`).join(''));
+    child.stdin?.end(input);
   });
 }
 
-function whyFailed({ killed, code, message }: ExecFileException, stderr: string): string {
+/** There is no git to be run. */
+export class NoGit extends Error {
+  constructor() {
+    super('there is no git');
+  }
+}
+
+function whyFailed({ killed, code, message }: ExecFileException, stderr: string, patience: number): string {
   const said = stderr.split('\n').find((line) => line.startsWith('fatal: ') || line.startsWith('error: '));
   if (said !== undefined) return said.slice('fatal: '.length);
   if (typeof code === 'number') return `it ended with exit code ${code}`;
-  if (killed === true && code == null) return `it did not end in ${PATIENCE / 1000} s`;
+  if (killed === true && code == null) return `it did not end in ${patience / 1000} s`;
   // The message of a failed start has the whole command in it.
   return typeof code === 'string' ? code : (message.split('\n')[0] ?? '');
 }
