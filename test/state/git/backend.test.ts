@@ -1,17 +1,121 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { StateBackend } from '../../../src/state/backend.js';
 import { gitBackend } from '../../../src/state/git/index.js';
+import { emptyState } from '../../../src/state/state.js';
 import { conforms } from '../backends.js';
+import { type HttpRemote, serveGit } from './http-remote.js';
 
-conforms('on a branch of a git remote', async () => {
+interface Place {
+  readonly root: string;
+  readonly bare: string;
+  open(name: string): StateBackend;
+  remove(): Promise<void>;
+}
+
+/** A clone of an empty repository; `address` gives the way to it. */
+async function cloned(address: (folder: string) => Promise<string>): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'idops-git-'));
   const [bare, root] = [join(folder, 'remote.git'), join(folder, 'clone')];
   execFileSync('git', ['init', '--quiet', '--bare', bare]);
   execFileSync('git', ['clone', '--quiet', bare, root], { stdio: 'ignore' });
+  execFileSync('git', ['remote', 'set-url', 'origin', await address(folder)], { cwd: root });
   return {
-    open: async (name) => gitBackend({ root, remote: 'origin', branch: 'idops-state', path: `${name}.json` }),
+    root,
+    bare,
+    open: (name) => gitBackend({ root, remote: 'origin', branch: 'idops-state', path: `${name}.json` }),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+const overFile = () => cloned(async (folder) => join(folder, 'remote.git'));
+const servers: HttpRemote[] = [];
+async function overHttp(): Promise<Place & { readonly server: HttpRemote }> {
+  let server: HttpRemote | undefined;
+  const place = await cloned(async (folder) => {
+    server = await serveGit(folder);
+    servers.push(server);
+    return `${server.url}/remote.git`;
+  });
+  if (server === undefined) throw new Error('no server');
+  return { ...place, server };
+}
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+const conforming = (make: () => Promise<Place>) => async () => {
+  const place = await make();
+  return { open: async (name: string) => place.open(name), remove: () => place.remove() };
+};
+conforms('on a branch of a git remote', conforming(overFile));
+conforms('on a branch of a git remote over HTTP', conforming(overHttp));
+
+describe('a state on a branch', () => {
+  it('leaves the work tree, its index and its branches as they are', async () => {
+    const { root, open, remove } = await overFile();
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
+    await writeFile(join(root, 'mine.txt'), 'mine');
+    git('add', 'mine.txt');
+    await writeFile(join(root, 'other.txt'), 'other');
+    const before = [
+      git('status', '--porcelain'),
+      git('for-each-ref', 'refs/heads'),
+      git('ls-files', '--stage'),
+    ];
+    await open('a').save(emptyState('https://id.example.com'));
+    await (await open('a').lock('apply', new Date())).release();
+    expect([
+      git('status', '--porcelain'),
+      git('for-each-ref', 'refs/heads'),
+      git('ls-files', '--stage'),
+    ]).toEqual(before);
+    await remove();
+  });
+
+  it('is saved once where the network drops after the push has arrived', async () => {
+    const { server, bare, open, remove } = await overHttp();
+    let drops = 1;
+    server.fault = (method, path) =>
+      method === 'POST' && path.includes('git-receive-pack') && drops-- > 0 ? 'drop after' : undefined;
+    const state = { ...emptyState('https://id.example.com'), serial: 7 };
+    await open('a').save(state);
+    expect(await open('a').saved()).toEqual(state);
+    const count = execFileSync('git', ['rev-list', '--count', 'idops-state'], {
+      cwd: bare,
+      encoding: 'utf8',
+    });
+    expect(count.trim()).toBe('1');
+    await remove();
+  });
+
+  it('keeps what others saved on the same branch meanwhile', async () => {
+    const { open, remove } = await overFile();
+    const states = Array.from({ length: 6 }, (_, index) => ({
+      ...emptyState('https://id.example.com'),
+      serial: index,
+    }));
+    await Promise.all(states.map((state, index) => open(`s${index}`).save(state)));
+    const found = await Promise.all(states.map((_, index) => open(`s${index}`).saved()));
+    expect(found).toEqual(states);
+    await remove();
+  });
+
+  it('is not written by a run whose lock was taken over', async () => {
+    const { open, remove } = await overFile();
+    const first = open('a');
+    await first.save(emptyState('https://id.example.com'));
+    await first.lock('apply', new Date());
+    await (await open('a').removable())?.remove();
+    await open('a').lock('undo', new Date());
+    const before = await open('a').saved();
+    await expect(first.save({ ...emptyState('https://id.example.com'), serial: 9 })).rejects.toMatchObject({
+      problems: [{ code: 'locked' }],
+    });
+    expect(await open('a').saved()).toEqual(before);
+    await remove();
+  });
 });
