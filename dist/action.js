@@ -6535,7 +6535,7 @@ class{size;#byBeginning=new Map;#flags;#power;#window;constructor(size2){this.si
 new Uint16Array(size2)}add(needle,edges=noEdges){if(needle.length<this.size)return;const{lengths}=this.#beginning(needle.
 slice(0,this.size));let group=lengths.find(({length:length2})=>length2===needle.length);if(group===void 0){group={length:needle.
 length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
-add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run5){this.#beginning(run5).run=
+add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run4){this.#beginning(run4).run=
 true}beginIn(text5,fold3){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text5.length<size2)return false;
 const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash2=0;let count3=0;for(let index=0;index<text5.
 length;index+=1){let unit=text5.charCodeAt(index);if(fold3!=="exact"){const folded=foldedOf(text5,index);if(fold3==="low\
@@ -8816,7 +8816,7 @@ asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filte
 null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
 return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names3=Array.isArray(part)?asElements(
 part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.join(", ")}\
-)`}).join(", ")}function seenLoss(run5,lost2,now){return{run:run5,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
+)`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
 map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
 now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.seen[field2]??
 null,now[field2]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
@@ -9214,9 +9214,9 @@ pt`]:[],...count3.blocked>0?[`${count3.blocked} blocked`]:[],`${count3.unchanged
 observed})=>action2==="unchanged"&&observed==="recorded").length}function byRecordSentence(plan){const recorded2=countByRecord(
 plan);if(recorded2===0)return null;const are=recorded2===1?"object is":"objects are";return`By record: ${recorded2} ${are}\
  unchanged as far as recorded, not read from the server.`}function idleText(plan){const why=idleBecause(plan);if(why!=="\
-undone")return nothingToDo[why];const run5=`run ${escapeText(plan.undoes??"")}`;return plan.leaves===true?`Nothing to pu\
-t back: what is not as it was before ${run5} is left, as is said of each.`:`Nothing to put back: all that it changed is \
-as it was before ${run5}.`}function destructiveSentence(plan){const destructive2=plan.changes.filter(isDestructive);if(destructive2.
+undone")return nothingToDo[why];const run4=`run ${escapeText(plan.undoes??"")}`;return plan.leaves===true?`Nothing to pu\
+t back: what is not as it was before ${run4} is left, as is said of each.`:`Nothing to put back: all that it changed is \
+as it was before ${run4}.`}function destructiveSentence(plan){const destructive2=plan.changes.filter(isDestructive);if(destructive2.
 length===0)return null;const named6=destructive2.slice(0,NAMED2).map(nameOf).join(", ");const more=destructive2.length-NAMED2;
 const{count:count3,inAll}=destructiveCount(plan);return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named6}${more>
 0?` and ${more} more`:""}.`}function changeLines(change2,pen){const{paint,debug,columns}=pen;return[...headLines(change2,
@@ -9287,13 +9287,13 @@ void 0?"":` (${show(shortLabel(label2))})`}function prose(text5){return wordsAs(
 text5,htmlCode)}function piecesOf(text5){return(text5.match(quotedPieces)??[]).flatMap(piece=>{const words7=piece.match(
 pieces)??[];return words7.every(word2=>word2.trim()===""||isPlain(word2))?words7:[piece]})}function isPlain(piece){if(piece===
 ","||piece===";")return true;const word2=piece.replace(/[,.;:!?]$/,"");return plainWord.test(word2)&&!referringWord.test(
-word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text5,show){let shown3="";let run5="";const flush=()=>{
-const space=run5.trimEnd()===run5?"":" ";if(run5!=="")shown3+=`${show(run5.trimEnd())}${space}`;run5=""};for(const piece of piecesOf(
-text5.trim())){if(piece.trim()===""){if(run5==="")shown3+=" ";else run5+=" ";continue}const[,word2="",end=""]=(piece.includes(
-"(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run5===""||
-run5.endsWith(" "))){flush();shown3+=word2+end}else if(piece.startsWith("{{")){if(run5.endsWith(" "))flush();run5+=piece}else{
-run5+=word2;if(end!==""&&word2===""&&run5==="")run5=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run5)){flush();shown3+=
-end}else run5+=end}}flush();return shown3}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
+word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text5,show){let shown3="";let run4="";const flush=()=>{
+const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown3+=`${show(run4.trimEnd())}${space}`;run4=""};for(const piece of piecesOf(
+text5.trim())){if(piece.trim()===""){if(run4==="")shown3+=" ";else run4+=" ";continue}const[,word2="",end=""]=(piece.includes(
+"(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run4===""||
+run4.endsWith(" "))){flush();shown3+=word2+end}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{
+run4+=word2;if(end!==""&&word2===""&&run4==="")run4=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();shown3+=
+end}else run4+=end}}flush();return shown3}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
 {"src/report/marked.ts"(){"use strict";init_escape();init_markup();init_names();markdown={code,bold:words7=>`**${words7}\
 **`,prose,link:(text5,url)=>url===void 0?code(text5):`[${code(text5)}](${url})`};html={code:htmlCode,bold:words7=>`<b>${words7}\
 </b>`,prose:htmlProse,link:(text5,url)=>url===void 0?htmlCode(text5):`<a href="${url}">${htmlCode(text5)}</a>`};plainWord=
@@ -9739,9 +9739,9 @@ push(this.currentAttr);if(token.location&&this.currentAttrLocation){const attrLo
 null&&_a3!==void 0?_a3:_b.attrs=Object.create(null);attrLocations[this.currentAttr.name]=this.currentAttrLocation;this._leaveAttrValue()}}}_leaveAttrValue(){
 if(this.currentAttrLocation){this.currentAttrLocation.endLine=this.preprocessor.line;this.currentAttrLocation.endCol=this.
 preprocessor.col;this.currentAttrLocation.endOffset=this.preprocessor.offset}}_flushRun(text5){if(this.runEnd===this.runStart&&
-text5.length===0){return}const slice=this.preprocessor.html.slice(this.runStart,this.runEnd);const run5=(slice.length<13?
+text5.length===0){return}const slice=this.preprocessor.html.slice(this.runStart,this.runEnd);const run4=(slice.length<13?
 slice:` ${slice}`.slice(1))+text5;const token=this.currentToken;this.runStart=this.runEnd;if(token===null){this.currentCharacterToken.
-chars+=run5}else if(token.type===TokenType.COMMENT){token.data+=run5}else{this.currentAttr.value+=run5}}_extendRun(cp){const{
+chars+=run4}else if(token.type===TokenType.COMMENT){token.data+=run4}else{this.currentAttr.value+=run4}}_extendRun(cp){const{
 preprocessor}=this;if(cp===CODE_POINTS.LINE_FEED&&preprocessor.html.charCodeAt(preprocessor.pos)!==CODE_POINTS.LINE_FEED){
 this._flushRun("\n");this.runStart=preprocessor.pos+1}else{const start3=preprocessor.pos-Number(cp>65535);if(start3!==this.
 runEnd){this._flushRun("");this.runStart=start3}}this.runEnd=preprocessor.pos+1}_extendRunWith(text5,cpOffset){const{preprocessor}=this;
@@ -11319,8 +11319,8 @@ at3)}${until===void 0?"":`, before line ${lineAt3(until)} closes another one`}`;
 at3),end:whole3(end)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("u\
 nclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
 {until:noticed}:{}}}const at3=words7.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
-const cuts=[];let gone=0;const text5=body2.replace(longSpace,(run5,at3)=>{if(run5.length>1e3){gone+=run5.length-1e3;cuts.
-push({from:at3+run5.length-gone,gone})}return run5.slice(0,1e3)});return{text:text5,whole:offset=>offset+(cuts.findLast(
+const cuts=[];let gone=0;const text5=body2.replace(longSpace,(run4,at3)=>{if(run4.length>1e3){gone+=run4.length-1e3;cuts.
+push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{text:text5,whole:offset=>offset+(cuts.findLast(
 ({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){if(part.kind!=="text")tags+=
 1;if(part.kind==="section")tags+=tagsIn(part.parts)}return tags}function createWriter(){const writer=new LimitedWriter;writer.
 templateCache=void 0;return writer}function isSection([type]){return type==="#"||type==="^"}function inside([,,,,tokens]){
@@ -12125,17 +12125,17 @@ var init_results=__esm({"src/report/results.ts"(){"use strict";init_marked();ini
 if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
 "'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
-/base/shell.ts"(){"use strict"}});function nextSteps({run:run5,results,undoing,otherwise},{undoes,again=["apply"]}){if(run5===null)return[];const isLeft2=results.
+/base/shell.ts"(){"use strict"}});function nextSteps({run:run4,results,undoing,otherwise},{undoes,again=["apply"]}){if(run4===null)return[];const isLeft2=results.
 some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone({results})&&undoing?.
 possible!==false;const open9=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle3=open9.
-flatMap(one=>{const said2=`runs settle ${run5} ${shellWord2(one.address)}`;return[{before:`Look at ${nameOf(one)} on the\
+flatMap(one=>{const said2=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`Look at ${nameOf(one)} on the\
  server. If it was regenerated: `,command:`${said2} --done`},{before:"If it was not: ",command:`${said2} --not-done`}]});
 const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==void 0){const said2=otherwise===
 true?"The manifests still say otherwise: the next apply does it again, unless they are changed too.":"Where the manifest\
 s still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:"To go on, which puts \
 back what is left: ",command:command2}]:[],...isUndoable&&otherwise!==false?[{before:said2,command:null}]:[]]}return[...settle3,
 ...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command2}]:[],...isUndoable?[{before:`\
-To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run5}`}]:[]]}function butFor(left){if(left.
+To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run4}`}]:[]]}function butFor(left){if(left.
 length===0)return"";const named6=firstFew(left,({address:address2,path})=>path===null?address2:`${address2} ${path}`);return`\
  (all but ${left.length}: ${named6})`}var init_next=__esm({"src/report/next.ts"(){"use strict";init_result();init_shell();
 init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
@@ -12168,11 +12168,11 @@ ${inGroup.map(entry3=>resultBox(entry3,context3))}</section>
 let number4=0;return order.flatMap(status=>{const{word:word2,className,meaning}=statuses2[status];const entries=results.
 filter(one=>one.status===status).map(one=>{number4+=1;return{number:number4,address:`${one.address}${labelBeside(one)}`,
 badge:{word:word2,className},result:one,change:changes.get(one.address)}});const title=word2.charAt(0).toUpperCase()+word2.
-slice(1);return entries.length===0?[]:[{title,status,meaning,entries}]})}function facts({run:run5},plan){const started2=run5===
-null?void 0:startOf(run5);return[...plan===null?[]:[markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.
-environment===null?"none":markup`<code>${plan.environment}</code>`}`],...run5===null?[]:[markup`Run <code>${run5}</code>`],
+slice(1);return entries.length===0?[]:[{title,status,meaning,entries}]})}function facts({run:run4},plan){const started2=run4===
+null?void 0:startOf(run4);return[...plan===null?[]:[markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.
+environment===null?"none":markup`<code>${plan.environment}</code>`}`],...run4===null?[]:[markup`Run <code>${run4}</code>`],
 ...started2===void 0?[]:[`Started at ${started2}`],...plan===null?[]:[`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]]}
-function startOf(run5){const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(run5)??[];if(parts.length===0)return void 0;
+function startOf(run4){const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(run4)??[];if(parts.length===0)return void 0;
 const[year,month,day,hour,minute,second]=parts;return`${year}-${month}-${day}T${hour}:${minute}:${second}Z`}function notices2(result,plan){
 const{interrupted:interrupted3,results}=result;const{failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(
 result);const wrong2=failed+not_converged+unknown5+skipped2;const unverified=results.filter(one=>one.unverified.length>0).
@@ -16316,18 +16316,18 @@ options.id);if(!(status===expected||expected==="DONE"&&status===null)){throw new
 start(this.options.id);return this.Events.trigger("received",{args:this.args,options:this.options})}doQueue(reachedHWM,blocked4){
 this._assertStatus("RECEIVED");this._states.next(this.options.id);return this.Events.trigger("queued",{args:this.args,options:this.
 options,reachedHWM,blocked:blocked4})}doRun(){if(this.retryCount===0){this._assertStatus("QUEUED");this._states.next(this.
-options.id)}else{this._assertStatus("EXECUTING")}return this.Events.trigger("scheduled",{args:this.args,options:this.options})}async doExecute(chained,clearGlobalState,run5,free){
+options.id)}else{this._assertStatus("EXECUTING")}return this.Events.trigger("scheduled",{args:this.args,options:this.options})}async doExecute(chained,clearGlobalState,run4,free){
 var error3,eventInfo,passed;if(this.retryCount===0){this._assertStatus("RUNNING");this._states.next(this.options.id)}else{
 this._assertStatus("EXECUTING")}eventInfo={args:this.args,options:this.options,retryCount:this.retryCount};this.Events.trigger(
 "executing",eventInfo);try{passed=await(chained!=null?chained.schedule(this.options,this.task,...this.args):this.task(...this.
 args));if(clearGlobalState()){this.doDone(eventInfo);await free(this.options,eventInfo);this._assertStatus("DONE");return this.
-_resolve(passed)}}catch(error1){error3=error1;return this._onFailure(error3,eventInfo,clearGlobalState,run5,free)}}doExpire(clearGlobalState,run5,free){
+_resolve(passed)}}catch(error1){error3=error1;return this._onFailure(error3,eventInfo,clearGlobalState,run4,free)}}doExpire(clearGlobalState,run4,free){
 var error3,eventInfo;if(this._states.jobStatus(this.options.id==="RUNNING")){this._states.next(this.options.id)}this._assertStatus(
 "EXECUTING");eventInfo={args:this.args,options:this.options,retryCount:this.retryCount};error3=new BottleneckError$1(`Th\
-is job timed out after ${this.options.expiration} ms.`);return this._onFailure(error3,eventInfo,clearGlobalState,run5,free)}async _onFailure(error3,eventInfo,clearGlobalState,run5,free){
+is job timed out after ${this.options.expiration} ms.`);return this._onFailure(error3,eventInfo,clearGlobalState,run4,free)}async _onFailure(error3,eventInfo,clearGlobalState,run4,free){
 var retry2,retryAfter;if(clearGlobalState()){retry2=await this.Events.trigger("failed",error3,eventInfo);if(retry2!=null){
 retryAfter=~~retry2;this.Events.trigger("retry",`Retrying ${this.options.id} after ${retryAfter} ms`,eventInfo);this.retryCount++;
-return run5(retryAfter)}else{this.doDone(eventInfo);await free(this.options,eventInfo);this._assertStatus("DONE");return this.
+return run4(retryAfter)}else{this.doDone(eventInfo);await free(this.options,eventInfo);this._assertStatus("DONE");return this.
 _reject(error3)}}}doDone(eventInfo){this._assertStatus("EXECUTING");this._states.next(this.options.id);return this.Events.
 trigger("done",eventInfo)}};var Job_1=Job2;var BottleneckError$2,LocalDatastore,parser$2;parser$2=parser;BottleneckError$2=
 BottleneckError_1;LocalDatastore=class LocalDatastore{constructor(instance,storeOptions,storeInstanceOptions){this.instance=
@@ -16449,10 +16449,10 @@ slice(2)}check(weight2=1){return this._store.__check__(weight2)}_clearGlobalStat
 clearTimeout(this._scheduled[index].expiration);delete this._scheduled[index];return true}else{return false}}async _free(index,job,options,eventInfo){
 var e2,running;try{({running}=await this._store.__free__(index,options.weight));this.Events.trigger("debug",`Freed ${options.
 id}`,eventInfo);if(running===0&&this.empty()){return this.Events.trigger("idle")}}catch(error1){e2=error1;return this.Events.
-trigger("error",e2)}}_run(index,job,wait2){var clearGlobalState,free,run5;job.doRun();clearGlobalState=this._clearGlobalState.
-bind(this,index);run5=this._run.bind(this,index,job);free=this._free.bind(this,index,job);return this._scheduled[index]=
-{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run5,free)},wait2),expiration:job.options.expiration!=
-null?setTimeout(function(){return job.doExpire(clearGlobalState,run5,free)},wait2+job.options.expiration):void 0,job}}_drainOne(capacity){
+trigger("error",e2)}}_run(index,job,wait2){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
+bind(this,index);run4=this._run.bind(this,index,job);free=this._free.bind(this,index,job);return this._scheduled[index]=
+{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait2),expiration:job.options.expiration!=
+null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait2+job.options.expiration):void 0,job}}_drainOne(capacity){
 return this._registerLock.schedule(()=>{var args,index,next,options,queue;if(this.queued()===0){return this.Promise.resolve(
 null)}queue=this._queues.getFirst();({options,args}=next=queue.first());if(capacity!=null&&options.weight>capacity){return this.
 Promise.resolve(null)}this.Events.trigger("debug",`Draining ${options.id}`,{args,options});index=this._randomIndex();return this.
@@ -16885,9 +16885,9 @@ optional().describe("what a person should know although it went well")}).describ
 {type:literal("end").describe("which line this is"),at,interrupted:boolean2().describe("whether the run was interrupted"),
 by:string2().optional().meta({description:"the later run that settled what this one left open",examples:["20260131T13000\
 0Z-0b9d7e"]})}).describe("the last line: the state holds everything above");var journalLineSchema=discriminatedUnion("ty\
-pe",[runLine,sendingLine,answeredLine,endLine]);function isUnderWay({run:run5,ended}){return!ended&&surelyAlive(run5)}function underWay(run5){
-return new ProblemsError([error("locked",`${runHolder(run5)} is still under way`,[],"wait until it has ended, or end it")])}
-function runHolder({run:run5,command:command2,user:user3,host,pid,at:at3}){return`run ${run5} (${command2} by ${user3} o\
+pe",[runLine,sendingLine,answeredLine,endLine]);function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){
+return new ProblemsError([error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}
+function runHolder({run:run4,command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} o\
 n ${host}, process ${pid}, since ${at3})`}var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
 e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
@@ -16898,9 +16898,9 @@ void 0;this.#size=0}get size(){return this.#size}*[Symbol.iterator](){let curren
 value;current=current.next}}*drain(){while(this.#head){yield this.dequeue()}}};function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run5=async(function_,resolve18,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve18,arguments_)=>{
 const result=(async()=>function_(...arguments_))();resolve18(result);try{await result}catch{}next()};const enqueue=(function_,resolve18,reject,arguments_)=>{
-const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run5.
+const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run4.
 bind(void 0,function_,resolve18,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
 (resolve18,reject)=>{enqueue(function_,resolve18,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
@@ -17244,15 +17244,15 @@ live,recorded:recorded2,references}){if(declared.absent||live===void 0||!live.ex
 const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){
 return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{
 declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own4=back.filter(([field2])=>!Object.
-hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own4),kind.traits[profile.name])}function restoreWarnings(kind,run5,lost2,wanted){
+hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own4),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
 const back=Object.entries(lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
 isArray(part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(
 id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.
 entries(part).filter(([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
-if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run5} did not get to its end and took\
- away ${namesOfLost(Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run5,restored){
+if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not get to its end and took\
+ away ${namesOfLost(Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
 const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
-const names3=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run5} did not get to its end and took \
+const names3=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run4} did not get to its end and took \
 away ${names3}, which holds a secret that no journal keeps: declare ${names3}, or set it on the server`}function tooLarge(requests,{
 limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?
 0:requestSize(body2)));if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} byt\
@@ -17434,9 +17434,9 @@ function recorded(record2,hasher){return{fields:restoreFields(record2,hasher),un
 recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===deletedHash(record2.kind,live,hasher),
 ...record2.left===void 0?{}:{left:{run:record2.left.run,fields:restoreFields(record2.left,hasher)}},...record2.owed===void 0?
 {}:{owed:owed(record2.owed,hasher)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.
-pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){const{run:run5}=record2;
-return"before"in record2?{run:run5,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:
-{run:run5,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({kind,identity:identity2},{
+pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){const{run:run4}=record2;
+return"before"in record2?{run:run4,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:
+{run:run4,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({kind,identity:identity2},{
 address:address2,key,live,profile}){const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.exists(live)!==true)
 return void 0;return{...deletion2.verdict(identity2,live.fields,profile),address:address2,kind,observed:"live",warnings:[
 {code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,
@@ -17449,7 +17449,7 @@ for(const[key,record2]of Object.entries(resources)){if(record2.kind!==kind)conti
 true;const uncertain=former2?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former2||record2.left?.fields[field2]===
 true){resources[key]={...record2,...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===
 void 0)return{};const{[field2]:_,...fields3}=left.fields;return{left:{...left,fields:fields3}}}function emptyRecord({kind,
-identity:identity2,managed},{at:at3,run:run5}){return{kind,identity:{...identity2},recorded_at:at3,run:run5,managed:[...managed],
+identity:identity2,managed},{at:at3,run:run4}){return{kind,identity:{...identity2},recorded_at:at3,run:run4,managed:[...managed],
 fields:{},hashes:{}}}function nextRecord(before,asked,became,context3){const base2={...emptyRecord(asked,context3),...before?.
 did_generation===void 0?{}:{did_generation:before.did_generation}};switch(asked.action){case"adopt":return{...base2,...generation(
 asked),...storeFields(seen(asked),context3.hasher)};case"regenerate":if(became.status==="unknown"){return{...before??base2,
@@ -17459,10 +17459,10 @@ return{...base2,deleted:deletedHash(asked.kind,became.after??{},context3.hasher)
 update":{const record2=updated(base2,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);if(owed2===
 "as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;
 const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.
-hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after},{run:run5,readable:readable2}){
+hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after},{run:run4,readable:readable2}){
 const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after!==void 0){const lost2=kind.lost({before,
-asked:expected,now:after});return Object.keys(lost2).length===0?void 0:seenLoss(run5,lost2,after)}if(!ambiguous)return"a\
-s before";return{run:run5,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
+asked:expected,now:after});return Object.keys(lost2).length===0?void 0:seenLoss(run4,lost2,after)}if(!ambiguous)return"a\
+s before";return{run:run4,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
 owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(
 owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
 generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
@@ -17481,9 +17481,9 @@ asked,became.unverified);const open9=became.status==="not_converged"?[...new Set
 length>0?{uncertain:open9}:{};return{...base2,...uncertain,...storeFields(fields3,context3.hasher),...leftBehind(asked,became.
 after,context3)}}function isOther({kind,before={}},after){return Object.entries(kindOf(kind).fields).some(([name2,type])=>{
 const[was,now]=[before[name2],after[name2]];return was!==void 0&&now!==void 0&&!same(normalForm(type,was),normalForm(type,
-now))})}function leftBehind(asked,after,{run:run5,readable:readable2,hasher}){if(!readable2||after===void 0)return{};const left={};
+now))})}function leftBehind(asked,after,{run:run4,readable:readable2,hasher}){if(!readable2||after===void 0)return{};const left={};
 for(const[name2,type]of Object.entries(kindOf(asked.kind).fields)){const got=after[name2];if(got===void 0)continue;const known3=sealed(
-normalForm(type,got),asked.expected[name2]);left[name2]=sealed(known3,asked.before?.[name2])}return{left:{run:run5,...storeFields(
+normalForm(type,got),asked.expected[name2]);left[name2]=sealed(known3,asked.before?.[name2])}return{left:{run:run4,...storeFields(
 left,hasher)}}}function builtInLeft(asked,after,context3){const isBuiltIn=after!==void 0&&kindOf(asked.kind).deletion?.isBuiltIn(
 after)===true;return isBuiltIn?leftBehind(asked,after,context3):{}}function sealed(got,known3){if(known3===void 0||got instanceof
 Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(known3)){return holdsHashed(got)?
@@ -17503,27 +17503,27 @@ type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filt
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
 result:result2,state:options.state,problems:stillOwed(plan)}}await options.confirm();const state2={...withoutDebts(options.
 state,plan.settled),serial:options.state.serial+1};const problems2=[...await saved(backend3,state2),...stillOwed(plan)];
-return{result:result2,state:state2,problems:problems2}}const run5=await nextRun(options);await options.confirm();const resources={
+return{result:result2,state:state2,problems:problems2}}const run4=await nextRun(options);await options.confirm();const resources={
 ...withoutDebts(options.state,plan.settled??[]).resources};let state={...options.state,resources,serial:options.state.serial+
-1,open_run:run5};const journal=await start2(plan,run5,state,options);const held=new Held(options.confirm);const recorder=journalRecorder(
+1,open_run:run4};const journal=await start2(plan,run4,state,options);const held=new Held(options.confirm);const recorder=journalRecorder(
 journal,held,options,async(change2,outcome3,at3)=>{const readable2=kindOf(change2.kind).readable(options.profile);const became={
-...outcome3,after:outcome3.after};const asked2={...change2,...change2.apply};const context3={run:run5,at:at3,hasher:options.
+...outcome3,after:outcome3.after};const asked2={...change2,...change2.apply};const context3={run:run4,at:at3,hasher:options.
 hasher,readable:readable2};const{[asked2.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?{}:{
 [asked2.key]:known3},asked2,became,context3));recordInto(resources,asked2,became,context3)});const executing=execute(plan,
 {...options,notBefore:asked,recorder});const{results,fatal}=await executing.catch(async failure2=>{await journal.close();
-throw failure2});const result={run:run5,results,interrupted:signal.aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(
-run5,fatal)],...stillOwed(plan)];try{await held.look()}catch(failure2){await journal.close();return{result,state,problems:fatal===
-void 0?[runEndedEarly(run5,failure2),...problems]:problems}}try{if(fatal===void 0){const{open_run:_,...rest}=state;state=
-{...rest,last_run:run5}}await backend3.save(state);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),
+throw failure2});const result={run:run4,results,interrupted:signal.aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(
+run4,fatal)],...stillOwed(plan)];try{await held.look()}catch(failure2){await journal.close();return{result,state,problems:fatal===
+void 0?[runEndedEarly(run4,failure2),...problems]:problems}}try{if(fatal===void 0){const{open_run:_,...rest}=state;state=
+{...rest,last_run:run4}}await backend3.save(state);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),
 interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",`the state ${backend3.place} could no\
-t be saved: ${messageOf(failure2)}`,[],`make room or mend the permissions; the journal of run ${run5} holds everything, \
+t be saved: ${messageOf(failure2)}`,[],`make room or mend the permissions; the journal of run ${run4} holds everything, \
 and the next apply reads it`))}finally{await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){
 const resources={...state.resources};for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{
 owed:_,...rest}=record2;resources[key]=rest}return{...state,resources}}async function saved(backend3,state){try{await backend3.
 save(state);return[]}catch(failure2){const why=`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`;
-return[error("state-not-saved",why,[],"make room or mend the permissions; nothing was to be sent")]}}async function start2(plan,run5,state,options){
+return[error("state-not-saved",why,[],"make room or mend the permissions; nothing was to be sent")]}}async function start2(plan,run4,state,options){
 try{await options.backend.save(state);return await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,
-run:run5,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
+run:run4,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
 state:{lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,
 digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError([error("not-writable",`the state or the jou\
 rnal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}var HELD=100;
@@ -17555,7 +17555,7 @@ now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(no
 const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(
 iso)||0}function runName(now){return`${now.toISOString().slice(0,19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("h\
 ex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,
-message})=>error(code2,message))}function runEndedEarly(run5,failure2){return error("run-ended-early",`run ${run5} ended\
+message})=>error(code2,message))}function runEndedEarly(run4,failure2){return error("run-ended-early",`run ${run4} ended\
  early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next apply reads it")}function messageOf(failure2){
 if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).join("; ");if(failure2 instanceof
 AggregateError)return failure2.errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
@@ -17564,44 +17564,44 @@ g"){const entry3={sending:line,answers:[]};byKey.set(line.key,entry3);bySequence
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
 answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...sending,key:objectKey(sending.key),identity:identityKey(
 sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_problems();init_kinds();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
-async function othersOf(state,home){const beside=await home.backend.beside();return run5=>!(state!==void 0&&belongs(run5,
-state))&&(!isOfLost(run5,home)||beside.some(one=>belongs(run5,one)))}function isOfLost({state,environment},home){return state===
+async function othersOf(state,home){const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,
+state))&&(!isOfLost(run4,home)||beside.some(one=>belongs(run4,one)))}function isOfLost({state,environment},home){return state===
 void 0?environment===home.environment:state.file===home.backend.name}function heirOf(state,{state:lost2}){return state.serial>
-0||lost2===void 0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run5,state},home){const here2=home.backend.
-name;return state===void 0||state.file===here2?`run ${run5} is of another state than ${here2}`:`run ${run5} is of the st\
-ate ${state.file}, and this is ${here2}`}function refuseOther(run5,home){return new ProblemsError([error("run-other-stat\
-e",ownerOf(run5,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home){const{runs}=home.backend;const{open_run,last_run}=state;const names3=[];const read2=async name2=>name2===
+0||lost2===void 0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.backend.
+name;return state===void 0||state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the st\
+ate ${state.file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-stat\
+e",ownerOf(run4,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home){const{runs}=home.backend;const{open_run,last_run}=state;const names3=[];const read2=async name2=>name2===
 last_run&&name2!==open_run?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){
 const later=name2===open_run||last_run===void 0||name2>last_run;if(later||name2===last_run&&!await runs.hasEnd(name2).catch(
 ()=>true))names3.push(name2)}const contents2=(await Promise.all(names3.map(name2=>read2(name2)))).filter(content=>content!==
-null&&content.run.server===state.server);const own4=contents2.filter(({run:run5,ended})=>belongs(run5,state)&&!(ended&&run5.
-run===last_run));const others=contents2.filter(({run:run5,ended})=>!ended&&!belongs(run5,state));if(others.length===0||state.
-serial>0)return own4;const isOther3=await othersOf(state,home);const lost2=others.filter(({run:run5})=>!isOther3(run5));
+null&&content.run.server===state.server);const own4=contents2.filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&run4.
+run===last_run));const others=contents2.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));if(others.length===0||state.
+serial>0)return own4;const isOther3=await othersOf(state,home);const lost2=others.filter(({run:run4})=>!isOther3(run4));
 return contents2.filter(content=>own4.includes(content)||lost2.includes(content))}async function newestRun(runs,state){for(const name2 of(await runs.
 list()).toReversed()){const content=await runs.read(name2).catch(failure2=>{throw maybeNewest(failure2)});if(content===null&&
 name2===state.last_run)throw maybeNewest(new ProblemsError([withoutFirstLine(name2)]));if(content!==null&&content.run.server===
-state.server&&belongs(content.run,state))return name2}return void 0}function withoutFirstLine(run5){return error("journal-unreadable",`the journal of run ${run5} can't be used: its first l\
+state.server&&belongs(content.run,state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
 ine is gone`,[],COPY_BACK)}function maybeNewest(failure2){if(!(failure2 instanceof ProblemsError))return failure2;const hint="\
 it may be of the newest run: put a good copy back, or name the run that is meant, idops undo RUN (idops runs lists them)";
 return new ProblemsError(failure2.problems.map(problem=>({...problem,hint})),{cause:failure2})}async function resumeRun(content,before,options){
-const{run:run5}=content;const journalHasher=new Hasher(run5,options.holds);const state=Object.keys(before.resources).length===
-0?{...before,salt:run5.salt}:before;const hasher=new Hasher(state,options.holds);const keep2=fields3=>state.salt===run5.
+const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const state=Object.keys(before.resources).length===
+0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep2=fields3=>state.salt===run4.
 salt?fields3:withoutHashes(fields3,journalHasher);const entries=entriesOf(content).filter(({sending})=>state.resources[sending.
-key]?.run!==run5.run);const live=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,options);const takeIn=()=>{
+key]?.run!==run4.run);const live=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,options);const takeIn=()=>{
 const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry3 of entries){const{sending,
 answered}=entry3;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(options.profile);
 const became=answered===void 0?becameOf(entry3,live.get(entry3),journalHasher):{...answered,otherProfile:answered.other_profile,
 sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.at??options.now().
 toISOString();const expected=keep2(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,before:keep2(
 fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,after:became.
-after===void 0?void 0:keep2(became.after)},{run:run5.run,at:at3,hasher,readable:readable2});if(answered!==void 0)continue;
+after===void 0?void 0:keep2(became.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)continue;
 const owed2=resources2[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&became.
 status!=="unknown"?"; the next apply that takes it in puts it back":""}`);additions2.push({type:"answered",seq:sending.seq,
 at:at3,status:became.status,ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:storeFields(
 became.after,journalHasher),unverified:[...became.unverified],error:became.status==="applied"?null:"the run ended before\
  there was an answer"})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,findings,additions}=await withSlowHashes(
 takeIn);const{open_run:_,...rest}=state;return{state:{...rest,resources,serial:before.serial+1,last_run:laterOf(before.last_run,
-run5.run)},run:run5.run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===
+run4.run)},run:run4.run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===
 0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.write(line);await journal.
 write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}
 var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({sending})=>sending.action!==
@@ -18717,8 +18717,8 @@ get(change2.kind);if(first===void 0)return change2;const{key}=change2.apply;cons
 other_profile:void 0;const isUnseen=own4!==void 0&&own4.profile!==used.name&&!kindOf(change2.kind).readable(used);const stands=change2.
 requests.length>0||isUnseen&&change2.action==="unchanged";if(!stands)return change2;const reason=own4===void 0?sawSigns(
 ...first):sawSigns(key,own4);return{...change2,action:"blocked",requests:[],destructions:[],reason}})}function sawSigns(key,{
-profile,run:run5}){return`what came back about ${key} in run ${run5} looks like a server of the profile ${profile}, whos\
-e updates lose what they don't mention (idops runs show ${run5} says what that was): if idops doctor says so, set "profi\
+profile,run:run4}){return`what came back about ${key} in run ${run4} looks like a server of the profile ${profile}, whos\
+e updates lose what they don't mention (idops runs show ${run4} says what that was): if idops doctor says so, set "profi\
 le: ${profile}" under server and plan again`}function seenProfile(profile,live){for(const[{kind},{exists,fields:fields3}]of live){
 const better=exists?betterProfile(profile,kindOf(kind),fields3):void 0;if(better!==void 0)return better}return void 0}function isUnsafe({
 kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function firstScope({requests}){return requests.map(({operation})=>operations[operation].
@@ -18879,7 +18879,7 @@ close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=
 an unreadable lock file";var A_MOMENT=20;var TRIES2=250;function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){
 const path=lockPath(statePath);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};
 const takenOver=await take(path,holder);await sweepTemporaries(dirname10(path));await sweepTurns(path);return{takenOver,
-confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}async function lockHolder(statePath){const holding=await lockHolding(
+fenced:false,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}async function lockHolder(statePath){const holding=await lockHolding(
 statePath);if(holding===null||holding.fate==="gone")return null;const unsure3=holding.readable&&holding.fate==="unknown";
 return unsure3?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
 lockPath(statePath));if(holder===void 0)return null;if(holder===null)return{holder:UNREADABLE,readable:false,fate:"unkno\
@@ -18923,16 +18923,16 @@ return new ProblemsError([error("locked",`the lock ${relative7(process.cwd(),pat
 [],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
 the lock ${relative7(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
 {cause:failure2})}import{constants as constants4}from"node:fs";import{open as open6,readdir as readdir5,rm as rm4}from"node:fs/promises";import{
-join as join11,relative as relative8}from"node:path";init_json();init_problems();init_json();init_problems();function journalOf(text5,run5,place2){const whole3=text5.slice(0,text5.lastIndexOf("\n")+1);const[first,...lines]=whole3.
+join as join11,relative as relative8}from"node:path";init_json();init_problems();init_json();init_problems();function journalOf(text5,run4,place2){const whole3=text5.slice(0,text5.lastIndexOf("\n")+1);const[first,...lines]=whole3.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
-"run"||first.run!==run5)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
+"run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
 byteLength(whole3),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
 line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
 "number"&&version3>JOURNAL_FORMAT){throw unusableJournal(place2,`it has format ${version3}, this idops knows formats up \
 to ${JOURNAL_FORMAT}`)}const parsed4=journalLineSchema.safeParse(data3);if(parsed4.success)return parsed4.data;throw unusableJournal(
 place2,`line ${number4} is not a line of a journal`)}function unusableJournal(place2,why){return new ProblemsError([error(
-"journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}function fileRuns(folder){return{list:()=>runsIn(folder),read:run5=>readJournal(folder,run5),hasEnd:run5=>hasEnd(folder,
-run5),create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
+"journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,
+run4),create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
 folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join11(folder,`${first.run}\
 .jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,0);try{await journal.write(first);await syncFolder(
 folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
@@ -18943,14 +18943,14 @@ const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2==="ENOT
 s in its place away, or name another place with state.path":"mend its permissions, or name another place with state.path";
 const shown3=relative8(process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the folder of \
 journals ${shown3} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.filter(name2=>name2.endsWith(".jsonl")).
-map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run5){const path=join11(folder,`${run5}\
+map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){const path=join11(folder,`${run4}\
 .jsonl`);let text5;try{text5=await readRegular(path)}catch(failure2){throw unusableJournal(shownPath2(path),whyRefused(failure2))}
-return journalOf(text5,run5,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run5){const file=await open6(join11(
-folder,`${run5}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.stat();const{buffer,
+return journalOf(text5,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){const file=await open6(join11(
+folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.stat();const{buffer,
 bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString(
 "utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file.close()}}function shownPath2(path){
-return relative8(process.cwd(),path)||path}async function removeJournals(folder,runs){for(const run5 of runs)await rm4(join11(
-folder,`${run5}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file,end){
+return relative8(process.cwd(),path)||path}async function removeJournals(folder,runs){for(const run4 of runs)await rm4(join11(
+folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file,end){
 this.#file=file;this.#end=end}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(
 line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
@@ -18985,28 +18985,33 @@ join as join14,relative as relative10,sep as sep6}from"node:path";import{execFil
 delimiter,dirname as dirname12,isAbsolute as isAbsolute4,join as join13,resolve as resolve9}from"node:path";import{lstat as lstat4}from"node:fs/promises";import{dirname as dirname11,join as join12}from"node:path";async function workTreeOf(folder){
 if(await isThere(join12(folder,".git")))return folder;const above=dirname11(folder);return above===folder?void 0:await workTreeOf(
 above)}async function isThere(path){return await lstat4(path).then(()=>true,()=>false)}var PATIENCE=1e4;var MOST3=64*1024*1024;async function inGitIndex(root,paths){const entries=await indexEntries(root,paths);
-return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}async function indexEntries(root,paths){const git=await findGit();
-if(git===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await run2(git,root,["ls-files","--stage",
-"-z","--",...paths]);return listed2.toString("utf8").split("\0").flatMap(entryOf)}catch(failure2){if(!await hasRepository(
-join13(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
-exec(line)??[];if(mode===void 0||object3===void 0||path===void 0)return[];return[{path,object:mode.startsWith("100")?object3:
-null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe":"git";for(const folder of(process.env.PATH??"").
+return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}async function indexEntries(root,paths){if(await findGit()===
+void 0)return"no git";if(paths.length===0)return[];try{const listed2=await git(root,["ls-files","--stage","-z","--",...paths]);
+return listed2.toString("utf8").split("\0").flatMap(entryOf)}catch(failure2){if(!await hasRepository(join13(root,".git")))
+return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.exec(line)??
+[];if(mode===void 0||object3===void 0||path===void 0)return[];return[{path,object:mode.startsWith("100")?object3:null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe":"git";for(const folder of(process.env.PATH??"").
 split(delimiter).filter(path=>isAbsolute4(path))){const path=join13(folder,name2);if(await access2(path,constants5.X_OK).
 then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text5=await readRegular(path).
 catch(()=>void 0);const folder=text5===void 0?path:/^gitdir: (.+)/.exec(text5)?.[1];if(folder===void 0)return false;const real=resolve9(
-dirname12(path),folder);return await isThere(join13(real,"HEAD"))||await isThere(join13(real,"index"))}async function run2(git,root,command2,lines=[],maxBuffer=MOST3){
-const settings=["core.fsmonitor=false","core.hooksPath=/dev/null","protocol.allow=never"];const args=[...["--no-pager","\
---no-optional-locks","--literal-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join13(root,
-".git")}`,`--work-tree=${root}`],...command2];const own4=Object.entries(process.env).filter(([name2])=>!name2.toUpperCase().
-startsWith("GIT_"));const env={...Object.fromEntries(own4),GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const limits2={
-timeout:PATIENCE,killSignal:"SIGKILL",maxBuffer};const options={cwd:root,env,windowsHide:true,encoding:"buffer",...limits2};
-return await new Promise((done2,failed)=>{const child=execFile(git,args,options,(failure2,stdout,stderr)=>{if(failure2===
-null)done2(stdout);else failed(new Error(whyFailed(failure2,stderr.toString("utf8")),{cause:failure2}))});child.stdin?.on(
-"error",()=>{});child.stdin?.end(lines.map(line=>`${line}
-`).join(""))})}function whyFailed({killed,code:code2,message},stderr){const said2=stderr.split("\n").find(line=>line.startsWith(
-"fatal: ")||line.startsWith("error: "));if(said2!==void 0)return said2.slice("fatal: ".length);if(typeof code2==="number")
-return`it ended with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${PATIENCE/1e3} s`;return typeof code2===
-"string"?code2:message.split("\n")[0]??""}init_problems();init_shell();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
+dirname12(path),folder);return await isThere(join13(real,"HEAD"))||await isThere(join13(real,"index"))}var ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
+async function git(root,command2,{input="",most:most3=MOST3,reaches=false,env:more={},patience=PATIENCE}={}){const found2=await findGit();
+if(found2===void 0)throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=[
+"core.fsmonitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--li\
+teral-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join13(root,".git")}`,`--work-tree=${root}`],
+...command2];const own4=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.
+test(upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"\
+ssh -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,
+...Object.fromEntries(own4),...quiet,...more};const limits2={timeout:patience,killSignal:"SIGKILL",maxBuffer:most3};const detached=reaches&&
+process.platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding:"buffer",detached,...limits2};return await new Promise(
+(done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
+const why=whyFailed(failure2,stderr.toString("utf8"),patience);failed(new GitFailed(why,stdout.toString("utf8"),{cause:failure2}))});
+child.stdin?.on("error",()=>{});child.stdin?.end(input)})}var GitFailed=class extends Error{said;constructor(why,said2,options){
+super(why,options);this.said=said2}};var NoGit=class extends Error{constructor(){super("there is no git")}};var LINES=3;
+function whyFailed({killed,code:code2,message},stderr,patience){const said2=stderr.split("\n").find(line=>line.startsWith(
+"fatal: ")||line.startsWith("error: "));const remote=stderr.split("\n").flatMap(line=>line.startsWith("remote: ")?[line.
+slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said2!==void 0)return[said2.slice("fatal: ".length),...remote.
+slice(0,LINES)].join("; ");if(typeof code2==="number")return`it ended with exit code ${code2}`;if(killed===true&&code2==
+null)return`it did not end in ${patience/1e3} s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}init_problems();init_shell();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
 !(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals),"\
 what idops believes was recorded")}async function refuseTrackedLock(path){refuseAll(await trackedOf([lockPath(path)]),"w\
 ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=paths;if(first===void 0)return;const more=others.
@@ -19173,12 +19178,12 @@ asked,data3[field2]??null));if(holds)return{done:data3};const isOther3=Object.en
 void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];
 return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile}from"node:fs/promises";import{basename as basename11}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename10}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
 const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"declared");const env={...neededVariables(
-process.env),...passed};const{stdout,stderr,why}=await run3(program2,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
+process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
 null)return stdout;const said2=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token \
 command ${basename10(program2)} ${why}${said2===""?"":`: ${said2}`}`,[],"it is server.auth.token_command: it must print \
 the token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
-([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run3(program2,args,where,timeout){
+([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,timeout){
 return new Promise(resolve18=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
 program2,args,where);if(typeof child==="string"){resolve18({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
 why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
@@ -19258,20 +19263,20 @@ auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewin
 {...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
 clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_problems();init_values();init_kinds();function undeclaredClient(id,declared){const{name:name2}=regenerated.kind;if(declared.
 some(({kind,identity:identity2})=>kind===name2&&sameIdentifier(identity2.id??"",id)))return[];return[error("no-such-targ\
-et",`--accept-did ${id} is the id of no client that the manifests declare`)]}function otherServer({run:run5,server},here2){
-return new ProblemsError([error("run-other-server",`run ${run5} was on ${server}, and this is ${here2}`,[],"choose the e\
+et",`--accept-did ${id} is the id of no client that the manifests declare`)]}function otherServer({run:run4,server},here2){
+return new ProblemsError([error("run-other-server",`run ${run4} was on ${server}, and this is ${here2}`,[],"choose the e\
 nvironment that it was run with")])}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
-...state.resources};for(const content of runs.filter(({run:run5})=>run5.salt===heir.salt)){for(const entry3 of entriesOf(
+...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry3 of entriesOf(
 content)){const owed2=debtOf(entry3,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry3.sending.
 key];if(owed2!==void 0)resources[entry3.sending.key]=debtor(entry3,owed2,hasher)}}return Object.keys(resources).length===
 0?state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names3=await runs.list();if(names3.
 length===0)return[];const isOther3=await othersOf(state,home);const contents2=await Promise.all(names3.map(name2=>runs.read(
 name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===state.server&&
-!isOther3(content.run)})}function debtOf({sending,answered},run5,hasher){const kind=kindOf(sending.kind);if(sending.action!==
+!isOther3(content.run)})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!==
 "update"||kind.lost===void 0||answered===void 0)return"as before";const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(
-sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run5,before,asked}:"as before";const now=fieldsOf(
-answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run5,
+sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
+answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run4,
 lost2,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
 at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}async function settleState(home,writes2,options){const{backend:backend3}=home;const notes=[];let lock=writes2===void 0?void 0:
 await backend3.lock(writes2,new Date);try{const load=async()=>await withDebts(await backend3.load(options.server),home);
@@ -19451,7 +19456,7 @@ refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(aw
 {declared,selection:{targets:targets2,kinds:kinds2},prune,assert:assert2,acceptDids,restores:"all"});const again=againOf(
 {targets:targets2,kinds:kinds2,prune,assert:assert2},acceptDids);const made2=plans.remember({...built,plan:{...built.plan,
 again}},"apply");madeWith.set(made2,{options:{targets:targets2,kinds:kinds2,prune,assert:assert2},storable:acceptDids.length===
-0});return made2};const planUndo=async(run5,force)=>{const plans=current;const content=await findRun(backend3.runs,run5);
+0});return made2};const planUndo=async(run4,force)=>{const plans=current;const content=await findRun(backend3.runs,run4);
 if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);const isOther3=await othersOf(state,
 home);if(isOther3(content.run))throw refuseOther(content.run,home);const undo=await withSlowHashes(()=>undoRun(content,force));
 const leftOf=new Map;const made2=await build2({declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{
@@ -19464,10 +19469,10 @@ de of the manifests can be stored");if(!given2.storable){throw new TypeError("a 
 e applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(made2,given2.options,
 redactor)}),planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const stale2=await staleness(stored3,
 made2);const problems=stale2.length>0?stale2:shownOtherwise(stored3,made2,redactor);if(problems.length>0)markStale(made2,
-problems);return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run5=await newestRun(backend3.runs,state);
-if(run5!==void 0)return run5;throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is what ido\
-ps apply leaves; which state this is, --env and state.path say")])}),planUndo:(run5,{force=false}={})=>life.does(()=>planUndo(
-run5,force)),planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(clientId).success)throw new TypeError(
+problems);return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run4=await newestRun(backend3.runs,state);
+if(run4!==void 0)return run4;throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is what ido\
+ps apply leaves; which state this is, --env and state.path say")])}),planUndo:(run4,{force=false}={})=>life.does(()=>planUndo(
+run4,force)),planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(clientId).success)throw new TypeError(
 `${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=current;return plans.remember(await regenerationPlan(
 clientId,{...shared2,...header(),state}),"regenerate-did")}),close:()=>life.end()};const told4=async(result,made2)=>{const{
 undoes}=made2;if(undoes!==void 0){const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??
@@ -19551,10 +19556,10 @@ has(name2))return null;if(isOfFork(pull))return"it comes from a fork, and runs f
 member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, whose runs get no secrets":
 null}var own3=new Set(["push","schedule","workflow_dispatch"]);var another="this run is for a branch of another reposito\
 ry";function whyForeign(event,payload){const name2=event.toLowerCase();if(name2==="pull_request_target")return"pull_requ\
-est_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");const run5=member(payload,
+est_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");const run4=member(payload,
 "workflow_run");if(pull!==void 0){if(isOfFork(pull))return another}else if(name2.startsWith("pull_request"))return unknown3(
-event);if(run5!==void 0){if(!isOneRepository(member(run5,"head_repository"),member(payload,"repository")))return another;
-if(bringsForeign(run5))return another}else if(name2==="workflow_run")return unknown3(event);if(name2==="check_run"||name2===
+event);if(run4!==void 0){if(!isOneRepository(member(run4,"head_repository"),member(payload,"repository")))return another;
+if(bringsForeign(run4))return another}else if(name2==="workflow_run")return unknown3(event);if(name2==="check_run"||name2===
 "check_suite"){const check3=member(payload,name2);const suite=name2==="check_run"?member(check3,"check_suite"):check3;if(bringsForeign(
 check3)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown3(event)}if(name2===
 "issue_comment"){const issue3=member(payload,"issue");if(member(issue3,"pull_request")!==void 0)return"issue_comment giv\
@@ -19710,9 +19715,9 @@ changes},redactor.redactName);const sent=sealed2.filter((_,index)=>(changes[inde
 digest,observed:`sha256:${sha256(JSON.stringify(sent.map(({requests,observed})=>[requests,observed]).sort()))}`,changes:sealed2.
 map(({address:address2,action:action2,observed,requests})=>({id:idOf(address2),address:address2,action:action2,hash:sha256(
 JSON.stringify([observed,requests])).slice(0,2*hashLength)}))}}function markedId(change2,redactor){return idOf(sealedName(
-change2,redactor.redactName))}function markerLine({kind,key,digest,observed,run:run5,changes},room=markerRoom){const parts=[
+change2,redactor.redactName))}function markerLine({kind,key,digest,observed,run:run4,changes},room=markerRoom){const parts=[
 `idops-${kind}`,`key=${key}`];if(digest!==null)parts.push(`digest=${digest}`);if(observed!==null)parts.push(`observed=${observed}`);
-if(run5!==null&&isRun.test(run5))parts.push(`run=${run5}`);const line=more=>`<!-- ${[...parts,...more].join(" ")} -->`;const bare2=line(
+if(run4!==null&&isRun.test(run4))parts.push(`run=${run4}`);const line=more=>`<!-- ${[...parts,...more].join(" ")} -->`;const bare2=line(
 []);if(changes===null)return bare2;const named6=named64(changes);if(named6!==null&&named6.length<=namesRoom){const full=line(
 [`changes=${named6}.`]);if(full.length<=room)return full}const compact=line([`compact=${compact64(changes)}.`]);return compact.
 length<=room?compact:bare2}var isRun=/^\d{1,20}$/;function readMarkers(body2){const found2=[];for(const line of body2.split(
@@ -19720,8 +19725,8 @@ length<=room?compact:bare2}var isRun=/^\d{1,20}$/;function readMarkers(body2){co
 return readMarkers(body2)[0]??null}var linePattern=new RegExp(["^<!-- idops-(?<kind>plan|past|drift) key=(?<key>[0-9a-f]\
 {16})","(?: digest=(?<digest>sha256:[0-9a-f]{64}))?","(?: observed=(?<observed>sha256:[0-9a-f]{64}))?","(?: run=(?<run>\\\
 d{1,20}))?","(?: (?<form>changes|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$"].join(""));function readLine(line){const groups3=linePattern.
-exec(line)?.groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run5,form,changes}=groups3;return{
-kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,run:run5??null,changes:changes===
+exec(line)?.groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run4,form,changes}=groups3;return{
+kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,run:run4??null,changes:changes===
 void 0?null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){return data3.toString("bas\
 e64").replace(/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash2})=>[
 address2,action2,hash2]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(
@@ -19754,9 +19759,9 @@ null?"":`; ${runUrl} shows what was approved`;const rest=nameless2.size===0?[]:[
 map(change2=>[markedId(change2,redactor),redactor.redactName(change2.address)]))}var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest";async function approvalOf(api,event,{
 key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const source=`pull request #${pull.number}`;const text5=await approvedText(
 api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text5===null?null:planMarker(text5,key);if(marker===null||
-marker.digest===null)return null;const{digest,observed,run:run5,changes}=marker;if(observed===null){throw refusal3(`the \
+marker.digest===null)return null;const{digest,observed,run:run4,changes}=marker;if(observed===null){throw refusal3(`the \
 plan that ${source} shows doesn't say what the server had when an older idops made it`,`plan again on the pull request b\
-efore it is merged; after that, ${wayOut}`)}const runUrl=run5===null?null:event.runUrl.replace(/[^/]*$/,run5);return{digest,
+efore it is merged; after that, ${wayOut}`)}const runUrl=run4===null?null:event.runUrl.replace(/[^/]*$/,run4);return{digest,
 observed,changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal3(`w\
 hat was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the permi\
 ssions contents: read and pull-requests: read":`nothing was sent; run it again when ${failure2.answered?"that is put rig\
@@ -19917,8 +19922,8 @@ ore.";const shown3=`${rest.slice(0,at3)}${said2}
 
 ${rest.slice(at3)}`;return`${lead.join("\n")}
 ${name2===null?shown3:withListed(shown3,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
-exec(result)??[];const[run5=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,"undo",key);const lines=undo===
-null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run5,...lines].filter(line=>line!=="").join(". ")}`}function kept(lines,room){
+exec(result)??[];const[run4=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,"undo",key);const lines=undo===
+null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run4,...lines].filter(line=>line!=="").join(". ")}`}function kept(lines,room){
 let used=0;return lines.filter(line=>{used+=line.length+1;return used<=room})}function shortened2(plan,room,link2){if(plan.
 length<=room)return plan;const note=`
 This is shortened: [the run's summary](${link2}) has all of it.`;const blocks=blocksOf(plan);let length2=blocks.join("").
@@ -20640,8 +20645,8 @@ stacksOf(failure2))));return{name:name2,inputs,key,planned:null,problems}}}funct
 code!=="unresolved-variable"||!/^variable IDOPS_TOKEN\b/.test(problem.message))return problem;return{...problem,message:`\
 the input token has no line for ${name2}, and IDOPS_TOKEN is not used where it has lines`,hint:`add a line ${name2}: TOK\
 EN to it`}}function wordsOf3({planned}){return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each,before){
-const room=Math.floor(markersRoom/each.length);const run5=job.event.runId;const lines=[markerLine({kind:"plan",key,run:run5,
-...noPlan}),...each.map(one=>markerLine({kind:"plan",run:run5,...one.planned?.marker??{key:one.key,...noPlan}},room))];const start3=`${lines.
+const room=Math.floor(markersRoom/each.length);const run4=job.event.runId;const lines=[markerLine({kind:"plan",key,run:run4,
+...noPlan}),...each.map(one=>markerLine({kind:"plan",run:run4,...one.planned?.marker??{key:one.key,...noPlan}},room))];const start3=`${lines.
 join("\n")}
 ${head}
 `;const texts2=await shared(each.map(one=>most3=>{if(one.planned===null)return failedText(job,one,most3);const{shared:shared2,
@@ -20683,7 +20688,7 @@ return{code:failed?1:0,summary:why===""?summary2:`${summary2}. ${why}`,changed:f
 const{problems:found2,objects:objects2}=await validateProject(()=>job.project(inputs),{onSecret:job.redactor.add,signal:job.
 signal});const problems=redactProblems(found2,job.redactor);await job.log.problems(problems);const errors2=problems.filter(
 ({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?plural(errors2,"error"):validText(
-objects2);return{environment:inputs.environment??null,problems,failed,summary:summary2}}async function run4(signal){const secrets=[...tokensIn(getInput("token")),getInput("github-token")].filter(secret3=>secret3!==
+objects2);return{environment:inputs.environment??null,problems,failed,summary:summary2}}async function run3(signal){const secrets=[...tokensIn(getInput("token")),getInput("github-token")].filter(secret3=>secret3!==
 "");for(const secret3 of new Set(secrets))setSecret(secret3);const typed=[];const job=new Job(signal,secrets);let inputs;
 let outcome3;try{inputs=readInputs(name2=>{const text5=getInput(name2);typed.push(text5);return text5});for(const name2 of[
 "INPUT_TOKEN","INPUT_GITHUB-TOKEN"])delete process.env[name2];if(inputs.environments.some(({token})=>token!==void 0))delete process.
@@ -20722,7 +20727,7 @@ void 0?resultInputs(getInput):inputs.command==="apply"?inputs:null;if(applied2!=
 made===void 0?null:redactPlan(job.made,job.redactor);await tellNotApplied(job,applied2,{plan,problems,sent:job.phase==="\
 sending",hide:hide2})}return{code:code2,summary:titleLine(first===void 0?"failed":`${first.code}: ${first.message}`),changed:job.
 made!==void 0&&changesServer(job.made),...job.made===void 0?{}:{plan:job.made}}}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
-exitCode=await run4(controller.signal);if(controller.signal.aborted)process.stdout.write("",()=>process.exit());
+exitCode=await run3(controller.signal);if(controller.signal.aborted)process.stdout.write("",()=>process.exit());
 /*!
  * Data of Can I email, https://www.caniemail.com, as of 2026-05-13
  *

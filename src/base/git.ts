@@ -132,7 +132,7 @@ const ofRepository =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
 
 /**
- * What git answers to a command; throws an Error that says in a few words why it fails. The repository is named to it, and nothing of
+ * What git answers to a command; throws a GitFailed that says in a few words why it fails. The repository is named to it, and nothing of
  * it may make git run, fetch or wait for anything, but for what a remote takes.
  */
 export async function git(
@@ -159,16 +159,30 @@ export async function git(
   const quiet = { GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
   const env = { ...asksNobody, ...Object.fromEntries(own), ...quiet, ...more };
   const limits = { timeout: patience, killSignal: 'SIGKILL', maxBuffer: most } as const;
-  const options = { cwd: root, env, windowsHide: true, encoding: 'buffer', ...limits } as const;
+  // Ctrl-C in a terminal reaches all that run in it: what is on its way to a remote is brought to its end.
+  const detached = reaches && process.platform !== 'win32';
+  const options = { cwd: root, env, windowsHide: true, encoding: 'buffer', detached, ...limits } as const;
   return await new Promise((done, failed) => {
     const child = execFile(found, args, options, (failure, stdout, stderr) => {
-      if (failure === null) done(stdout);
-      else failed(new Error(whyFailed(failure, stderr.toString('utf8'), patience), { cause: failure }));
+      if (failure === null) return done(stdout);
+      const why = whyFailed(failure, stderr.toString('utf8'), patience);
+      failed(new GitFailed(why, stdout.toString('utf8'), { cause: failure }));
     });
     // One that ended before it had read all of it says why by its exit code.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });
+}
+
+/** Git ended with a failure. */
+export class GitFailed extends Error {
+  /** What it had said on its standard output by then. */
+  readonly said: string;
+
+  constructor(why: string, said: string, options?: ErrorOptions) {
+    super(why, options);
+    this.said = said;
+  }
 }
 
 /** There is no git to be run. */
@@ -178,9 +192,16 @@ export class NoGit extends Error {
   }
 }
 
+/** How many lines of a remote's own words are told. */
+const LINES = 3;
+
 function whyFailed({ killed, code, message }: ExecFileException, stderr: string, patience: number): string {
   const said = stderr.split('\n').find((line) => line.startsWith('fatal: ') || line.startsWith('error: '));
-  if (said !== undefined) return said.slice('fatal: '.length);
+  const remote = stderr
+    .split('\n')
+    .flatMap((line) => (line.startsWith('remote: ') ? [line.slice('remote: '.length).trim()] : []))
+    .filter((line) => line !== '');
+  if (said !== undefined) return [said.slice('fatal: '.length), ...remote.slice(0, LINES)].join('; ');
   if (typeof code === 'number') return `it ended with exit code ${code}`;
   if (killed === true && code == null) return `it did not end in ${patience / 1000} s`;
   // The message of a failed start has the whole command in it.

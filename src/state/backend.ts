@@ -6,6 +6,8 @@ import type { State } from './state.js';
 export interface Lock {
   /** Says that a lock was taken over from a process that is gone; null where it was free. */
   readonly takenOver: string | null;
+  /** Whether each write of the state and of journals makes sure of it by itself, so that none can come after it was lost. */
+  readonly fenced: boolean;
   /** Throws a ProblemsError (`locked`) where it is lost: somebody removed it, and somebody else may have it. */
   confirm(): Promise<void>;
   release(): Promise<void>;

@@ -57,6 +57,7 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   await sweepTurns(path);
   return {
     takenOver,
+    fenced: false,
     confirm: () => confirm(path, holder),
     release: () => release(path, holder),
   };

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { git } from '../../base/git.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { git, NoGit } from '../../base/git.js';
 import { userName } from '../../base/user-name.js';
+import { notHere, notTaken, refusedBy, unreachable } from './failures.js';
 
 /** Where a state is kept in git. */
 export interface BranchSettings {
@@ -13,6 +15,8 @@ export interface BranchSettings {
   readonly remote: string;
   /** The branch of the remote that holds states and runs, and nothing else. */
   readonly branch: string;
+  /** Milliseconds to wait before each further try where the remote can't be asked. */
+  readonly pauses?: readonly number[];
 }
 
 /** What the remote has by two names; null where there is nothing. */
@@ -32,16 +36,20 @@ export type Pushed = 'done' | 'moved';
 
 /** Milliseconds that a remote gets. */
 const PATIENCE = 60_000;
+/** A network that is away for a moment doesn't end a run. */
+const PAUSES = [500, 2000, 5000];
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /** A branch of a remote, and a reference beside it: each is changed only from what it is known to be. */
 export class Branch {
   readonly settings: BranchSettings;
   readonly #refs: { readonly branch: string; readonly lock: string };
+  readonly #place: string;
 
-  /** `lock` names the reference beside the branch. */
-  constructor(settings: BranchSettings, lock: string) {
+  /** `lock` names the reference beside the branch, `place` is what a message calls what is kept there. */
+  constructor(settings: BranchSettings, lock: string, place: string) {
     this.settings = settings;
+    this.#place = place;
     this.#refs = { branch: `refs/heads/${settings.branch}`, lock };
   }
 
@@ -49,7 +57,7 @@ export class Branch {
   async look(): Promise<Heads> {
     const { remote } = this.settings;
     const names = Object.values(this.#refs);
-    const said = await this.#git(['ls-remote', '--quiet', remote, ...names], { reaches: true });
+    const said = await this.#asking(['ls-remote', '--quiet', remote, ...names]);
     const found = new Map(
       said
         .split('\n')
@@ -62,12 +70,31 @@ export class Branch {
     };
   }
 
-  /** Brings what the remote has of these here. */
-  async fetch(heads: Heads): Promise<void> {
-    const { remote } = this.settings;
-    const wanted = (['branch', 'lock'] as const).filter((name) => heads[name] !== null);
-    const missing = [];
-    for (const name of wanted) if (!(await this.#has(heads[name] ?? ''))) missing.push(this.#refs[name]);
+  /** What the remote has now, brought here. Throws a ProblemsError (`state-unreachable`). */
+  async see(): Promise<Heads> {
+    for (let tries = 1; ; tries += 1) {
+      const heads = await this.look();
+      const failure = await this.#fetch(heads).catch((thrown: unknown) => thrown);
+      // Somebody may have moved them between the two.
+      if ((await this.#missing(heads)).length === 0) return heads;
+      if (tries >= SIGHTS) {
+        throw unreachable(this.#place, this.settings.remote, failure ?? new Error('it moves all the time'));
+      }
+    }
+  }
+
+  async #missing(heads: Heads): Promise<(keyof Heads)[]> {
+    const missing: (keyof Heads)[] = [];
+    for (const name of ['branch', 'lock'] as const) {
+      const { [name]: head } = heads;
+      if (head !== null && !(await this.#has(head))) missing.push(name);
+    }
+    return missing;
+  }
+
+  async #fetch(heads: Heads): Promise<void> {
+    const { root, remote } = this.settings;
+    const missing = await this.#missing(heads);
     if (missing.length === 0) return;
     const shallow = (await this.#git(['rev-parse', '--is-shallow-repository'])).trim() === 'true';
     const quiet = [
@@ -79,14 +106,19 @@ export class Branch {
     ];
     // Only what is newest is looked at, and a clone that has everything has to stay one.
     const depth = shallow ? ['--depth=1'] : [];
-    const into = missing.map((name) => `+${name}:refs/idops/seen/${randomUUID()}`);
+    const passing = `refs/idops/passing/${randomUUID()}`;
+    const into = { branch: this.#seen, lock: passing };
+    const specs = missing.map((name) => `+${this.#refs[name]}:${into[name]}`);
     try {
-      await this.#git(['fetch', ...quiet, ...depth, remote, ...into], { reaches: true });
+      await git(root, ['fetch', ...quiet, ...depth, remote, ...specs], FETCHING);
     } finally {
-      // Nothing needs a name here: what is not referred to stays for two weeks.
-      for (const one of into)
-        await this.#git(['update-ref', '-d', one.slice(one.indexOf(':') + 1)]).catch(() => '');
+      if (missing.includes('lock')) await this.#git(['update-ref', '-d', passing]).catch(() => '');
     }
+  }
+
+  /** The name here of what was seen last, so that the next fetch brings only what is new. */
+  get #seen(): string {
+    return `refs/idops/seen/${this.settings.branch}`;
   }
 
   /** The names below a folder of a commit, sorted; files alone or folders alone. */
@@ -103,9 +135,31 @@ export class Branch {
 
   /** The text of a file of a commit; undefined where there is none. */
   async text(commit: string, path: string): Promise<string | undefined> {
-    const said = await this.#git(['ls-tree', '-z', commit, path]);
-    const [, object] = /^\d+ blob ([0-9a-f]+)\t/.exec(said) ?? [];
-    return object === undefined ? undefined : await this.#git(['cat-file', 'blob', object]);
+    const [text] = await this.texts(commit, [path]);
+    return text;
+  }
+
+  /** The texts of files of a commit, by one call; without those that aren't there. */
+  async texts(commit: string, paths: readonly string[]): Promise<string[]> {
+    if (paths.length === 0) return [];
+    const input = paths.map((path) => `${commit}:${path}\n`).join('');
+    const said = await this.#git(['cat-file', '--batch-check=%(objecttype) %(objectsize)'], { input });
+    const sizes = said.split('\n').map((line) => Number(/^blob (\d+)$/.exec(line)?.[1] ?? Number.NaN));
+    const there = paths.filter((_, index) => !Number.isNaN(sizes[index]));
+    const most = sizes.reduce((sum, size) => sum + (Number.isNaN(size) ? 0 : size + HEAD), HEAD);
+    const wanted = there.map((path) => `${commit}:${path}\n`).join('');
+    const found = await git(this.settings.root, ['cat-file', '--batch'], { input: wanted, most }).catch(
+      (failure: unknown) => {
+        throw notHere(this.#place, failure);
+      },
+    );
+    let at = 0;
+    return there.map(() => {
+      const begin = found.indexOf('\n', at) + 1;
+      const size = Number(found.toString('latin1', at, begin).trim().split(' ').at(-1));
+      at = begin + size + 1;
+      return found.toString('utf8', begin, begin + size);
+    });
   }
 
   /** The message of a commit. */
@@ -151,26 +205,44 @@ export class Branch {
     }
   }
 
-  /** Moves references of the remote, all or none. A failure after which the remote has them so is none. */
+  /**
+   * Moves references of the remote, all or none. A failure after which the remote has them so is none; where it can't be asked
+   * that is tried again. Throws a ProblemsError (`not-writable`) where it refuses, or (`state-unreachable`).
+   */
   async push(moves: { readonly branch?: Move; readonly lock?: Move }): Promise<Pushed> {
-    const { remote } = this.settings;
+    const { remote, pauses = PAUSES } = this.settings;
     const named = Object.entries(moves).map(([name, move]) => ({
       ref: this.#refs[name as keyof Heads],
       ...move,
     }));
     const leases = named.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ''}`);
     const specs = named.map(({ ref, to }) => `${to ?? ''}:${ref}`);
-    const options = ['--quiet', '--atomic', '--no-verify', '--no-recurse-submodules', '--no-signed'];
-    try {
-      await this.#git(['push', ...options, ...leases, remote, ...specs], { reaches: true });
-      return 'done';
-    } catch (failure) {
-      const now = await this.look();
-      const is = (compare: 'from' | 'to') =>
-        Object.entries(moves).every(([name, move]) => now[name as keyof Heads] === move[compare]);
-      if (is('to')) return 'done';
-      if (!is('from')) return 'moved';
-      throw failure;
+    const options = [
+      '--quiet',
+      '--porcelain',
+      '--atomic',
+      '--no-verify',
+      '--no-recurse-submodules',
+      '--no-signed',
+    ];
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await git(this.settings.root, ['push', ...options, ...leases, remote, ...specs], FAR);
+        if (moves.branch?.to != null)
+          await this.#git(['update-ref', this.#seen, moves.branch.to]).catch(() => '');
+        return 'done';
+      } catch (failure) {
+        const now = await this.look();
+        const is = (compare: 'from' | 'to') =>
+          Object.entries(moves).every(([name, move]) => now[name as keyof Heads] === move[compare]);
+        if (is('to')) return 'done';
+        if (!is('from')) return 'moved';
+        const refused = refusedBy(failure);
+        if (refused !== undefined) throw notTaken(this.#place, refused, failure);
+        const pause = pauses[tries];
+        if (pause === undefined) throw unreachable(this.#place, remote, failure);
+        await sleep(pause);
+      }
     }
   }
 
@@ -192,8 +264,34 @@ export class Branch {
     );
   }
 
+  /** What the remote answers; asked again where it can't be asked. Throws a ProblemsError (`state-unreachable`). */
+  async #asking(command: readonly string[]): Promise<string> {
+    const { root, remote, pauses = PAUSES } = this.settings;
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return (await git(root, command, FAR)).toString('utf8');
+      } catch (failure) {
+        const pause = failure instanceof NoGit ? undefined : pauses[tries];
+        if (pause === undefined) throw unreachable(this.#place, remote, failure);
+        await sleep(pause);
+      }
+    }
+  }
+
+  /** What git does here. Throws a ProblemsError (`not-writable`). */
   async #git(command: readonly string[], options: Parameters<typeof git>[2] = {}): Promise<string> {
-    const patience = options.reaches === true ? { patience: PATIENCE } : {};
-    return (await git(this.settings.root, command, { ...patience, ...options })).toString('utf8');
+    try {
+      return (await git(this.settings.root, command, options)).toString('utf8');
+    } catch (failure) {
+      throw notHere(this.#place, failure);
+    }
   }
 }
+
+const FAR = { reaches: true, patience: PATIENCE } as const;
+/** The first time all of the branch comes here. */
+const FETCHING = { ...FAR, patience: 5 * PATIENCE };
+/** Bytes of what git says before each file. */
+const HEAD = 256;
+/** How often what was seen may have moved on before it came here. */
+const SIGHTS = 5;

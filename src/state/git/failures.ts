@@ -1,0 +1,68 @@
+import { GitFailed, NoGit } from '../../base/git.js';
+import { error, ProblemsError } from '../../base/problems.js';
+
+/** What the remote said to a push, and why it didn't take it. */
+interface Refused {
+  readonly ref: string;
+  readonly reason: string;
+}
+
+/**
+ * The reference that a remote refused to move, by what `git push --porcelain` says of each (git-push(1)); undefined where it
+ * refused none, as where it could not be asked.
+ */
+export function refusedBy(failure: unknown): Refused | undefined {
+  if (!(failure instanceof GitFailed)) return undefined;
+  for (const line of failure.said.split('\n')) {
+    const [, ref, reason] = /^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line) ?? [];
+    if (ref !== undefined) return { ref, reason: reason ?? 'it gives no reason' };
+  }
+  return undefined;
+}
+
+/** What is wrong where a remote can't be asked, or asks for more than git has. */
+export function unreachable(place: string, remote: string, failure: unknown): ProblemsError {
+  const hint =
+    failure instanceof NoGit
+      ? 'install git, or keep the state elsewhere'
+      : `check the remote and its credentials: git ls-remote ${remote} has to work from here without a question`;
+  return new ProblemsError(
+    [error('state-unreachable', `the state ${place} can't be reached: ${messageOf(failure)}`, [], hint)],
+    { cause: failure },
+  );
+}
+
+/** What is wrong where a remote was asked, and refused. */
+export function notTaken(place: string, { ref, reason }: Refused, failure: unknown): ProblemsError {
+  return new ProblemsError(
+    [
+      error(
+        'not-writable',
+        `the remote does not take the state ${place}: it refused to move ${ref} (${reason}): ${messageOf(failure)}`,
+        [],
+        `the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it`,
+      ),
+    ],
+    { cause: failure },
+  );
+}
+
+/** What is wrong where git fails at the repository here. */
+export function notHere(place: string, failure: unknown): ProblemsError {
+  if (failure instanceof NoGit) return unreachable(place, '', failure);
+  return new ProblemsError(
+    [
+      error(
+        'not-writable',
+        `git can't work with the state ${place} here: ${messageOf(failure)}`,
+        [],
+        'make room, or mend the repository, so that "git fsck" finds nothing',
+      ),
+    ],
+    { cause: failure },
+  );
+}
+
+function messageOf(failure: unknown): string {
+  return failure instanceof Error ? failure.message : String(failure);
+}

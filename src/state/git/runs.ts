@@ -1,0 +1,117 @@
+import { stringifyJson } from '../../base/json.js';
+import type { RunStore } from '../backend.js';
+import { isUnderWay, type Journal, type JournalLine, underWay } from '../journal.js';
+import { journalOf } from '../journal-text.js';
+import type { Branch } from './branch.js';
+import type { Store } from './store.js';
+
+/** The journals in a folder of the branch: a folder for each run, with a file for all lines that were written at once. */
+export function gitRuns(store: Store, runs: string, place: string): RunStore {
+  const folder = (run: string): string => `${runs}/${run}`;
+  const batches = async (head: string, branch: Branch, run: string): Promise<string[]> =>
+    await branch.list(head, folder(run), 'blob');
+  const read = async (run: string): Promise<string> => {
+    const found = await store.read(async (head, branch) => {
+      const names = await batches(head, branch, run);
+      return await branch.texts(
+        head,
+        names.map((name) => `${folder(run)}/${name}`),
+      );
+    });
+    return (found ?? []).join('');
+  };
+  return {
+    list: async () => (await store.read((head, branch) => branch.list(head, runs, 'tree'))) ?? [],
+    read: async (run) => journalOf(await read(run), run, `${run} in ${place}`),
+    async hasEnd(run) {
+      const text = await store.read(async (head, branch) => {
+        const last = (await batches(head, branch, run)).at(-1);
+        return last === undefined ? undefined : await branch.text(head, `${folder(run)}/${last}`);
+      });
+      return (text ?? '').trimEnd().split('\n').at(-1)?.startsWith('{"type":"end"') === true;
+    },
+    async create(first) {
+      const { run } = first;
+      await store.change(async (head, branch) => {
+        if (head !== null && (await batches(head, branch, run)).length > 0) {
+          throw new Error(`there is a journal of ${run} already`);
+        }
+        return new Map([[`${folder(run)}/${numbered(0)}`, textOf([first])]]);
+      }, `idops: run ${run} begins`);
+      return new GitJournal(store, folder(run), run, 1);
+    },
+    async reopen(content) {
+      if (isUnderWay(content)) throw underWay(content.run);
+      const { run } = content.run;
+      const last = await store.read(async (head, branch) => (await batches(head, branch, run)).at(-1));
+      return new GitJournal(store, folder(run), run, Number.parseInt(last ?? '-1', 10) + 1);
+    },
+    async remove(names) {
+      if (names.length === 0) return;
+      const what = names.length === 1 ? `the journal of ${names[0]}` : `${names.length} journals`;
+      await store.change(() => new Map(names.map((run) => [folder(run), null])), `idops: ${what} removed`);
+    },
+  };
+}
+
+function numbered(number: number): string {
+  return `${String(number).padStart(8, '0')}.jsonl`;
+}
+
+function textOf(lines: readonly JournalLine[]): string {
+  return lines.map((line) => `${stringifyJson(line)}\n`).join('');
+}
+
+interface Waiting {
+  readonly line: JournalLine;
+  readonly done: () => void;
+  readonly failed: (reason: unknown) => void;
+}
+
+/** Lines that come while a push is under way go together with the next. */
+class GitJournal implements Journal {
+  readonly #store: Store;
+  readonly #folder: string;
+  readonly #run: string;
+  #number: number;
+  #waiting: Waiting[] = [];
+  #pushing: Promise<void> | undefined;
+
+  constructor(store: Store, folder: string, run: string, number: number) {
+    this.#store = store;
+    this.#folder = folder;
+    this.#run = run;
+    this.#number = number;
+  }
+
+  write(line: JournalLine): Promise<void> {
+    return new Promise((done, failed) => {
+      this.#waiting.push({ line, done, failed });
+      this.#pushing ??= this.#push();
+    });
+  }
+
+  async #push(): Promise<void> {
+    // The lines of one turn of the event loop go together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      // One that seemed to fail may have arrived: its place is never used again.
+      const path = `${this.#folder}/${numbered(this.#number)}`;
+      this.#number += 1;
+      try {
+        const text = textOf(batch.map(({ line }) => line));
+        await this.#store.change(() => new Map([[path, text]]), `idops: run ${this.#run}`);
+        for (const { done } of batch) done();
+      } catch (failure) {
+        for (const { failed } of batch) failed(failure);
+      }
+    }
+    this.#pushing = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#pushing;
+  }
+}
