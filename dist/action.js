@@ -6092,50 +6092,50 @@ ct"&&!isLosslessNumber(value3)){return reviver.call(context3,key,reviveObject(va
 key,value3)}function reviveObject(object3,reviver){for(const key of Object.keys(object3)){const value3=reviveValue(object3,
 key,object3[key],reviver);if(value3!==void 0){object3[key]=value3}else{delete object3[key]}}return object3}function reviveArray(array2,reviver){
 for(let i2=0;i2<array2.length;i2++){const value3=reviveValue(array2,String(i2),array2[i2],reviver);if(value3===void 0){delete array2[i2]}else{
-array2[i2]=value3}}return array2}var init_revive=__esm({"node_modules/lossless-json/lib/esm/revive.js"(){init_LosslessNumber()}});function parse(text5,reviver,options){const optionsObj=typeof options==="function"?{parseNumber:options}:options;const parseNumber=optionsObj?.
+array2[i2]=value3}}return array2}var init_revive=__esm({"node_modules/lossless-json/lib/esm/revive.js"(){init_LosslessNumber()}});function parse(text6,reviver,options){const optionsObj=typeof options==="function"?{parseNumber:options}:options;const parseNumber=optionsObj?.
 parseNumber??parseLosslessNumber;const onDuplicateKey=optionsObj?.onDuplicateKey??throwDuplicateKey;let i2=0;const value3=parseValue();
-expectValue(value3);expectEndOfInput();return reviver?revive(value3,reviver):value3;function parseObject(){if(text5.charCodeAt(
-i2)===codeOpeningBrace){i2++;skipWhitespace();const object3={};let initial=true;while(i2<text5.length&&text5.charCodeAt(
+expectValue(value3);expectEndOfInput();return reviver?revive(value3,reviver):value3;function parseObject(){if(text6.charCodeAt(
+i2)===codeOpeningBrace){i2++;skipWhitespace();const object3={};let initial=true;while(i2<text6.length&&text6.charCodeAt(
 i2)!==codeClosingBrace){if(!initial){eatComma();skipWhitespace()}else{initial=false}const start3=i2;const key=parseString();
 if(key===void 0){throwObjectKeyExpected();return}skipWhitespace();eatColon();const value4=parseValue();if(value4===void 0){
 throwObjectValueExpected();return}if(Object.prototype.hasOwnProperty.call(object3,key)&&!isDeepEqual(value4,object3[key])){
 const returnedValue=onDuplicateKey({key,position:start3+1,oldValue:object3[key],newValue:value4});if(returnedValue!==void 0){
-setObjectKey(object3,key,returnedValue)}}else{setObjectKey(object3,key,value4)}}if(text5.charCodeAt(i2)!==codeClosingBrace){
-throwObjectKeyOrEndExpected()}i2++;return object3}}function parseArray(){if(text5.charCodeAt(i2)===codeOpeningBracket){i2++;
-skipWhitespace();const array2=[];let initial=true;while(i2<text5.length&&text5.charCodeAt(i2)!==codeClosingBracket){if(!initial){
-eatComma()}else{initial=false}const value4=parseValue();expectArrayItem(value4);array2.push(value4)}if(text5.charCodeAt(
+setObjectKey(object3,key,returnedValue)}}else{setObjectKey(object3,key,value4)}}if(text6.charCodeAt(i2)!==codeClosingBrace){
+throwObjectKeyOrEndExpected()}i2++;return object3}}function parseArray(){if(text6.charCodeAt(i2)===codeOpeningBracket){i2++;
+skipWhitespace();const array2=[];let initial=true;while(i2<text6.length&&text6.charCodeAt(i2)!==codeClosingBracket){if(!initial){
+eatComma()}else{initial=false}const value4=parseValue();expectArrayItem(value4);array2.push(value4)}if(text6.charCodeAt(
 i2)!==codeClosingBracket){throwArrayItemOrEndExpected()}i2++;return array2}}function parseValue(){skipWhitespace();const value4=parseString()??
 parseNumeric()??parseObject()??parseArray()??parseKeyword("true",true)??parseKeyword("false",false)??parseKeyword("null",
-null);skipWhitespace();return value4}function parseKeyword(name2,value4){if(text5.slice(i2,i2+name2.length)===name2){i2+=
-name2.length;return value4}}function skipWhitespace(){while(isWhitespace(text5.charCodeAt(i2))){i2++}}function parseString(){
-if(text5.charCodeAt(i2)===codeDoubleQuote){i2++;let result="";while(i2<text5.length&&text5.charCodeAt(i2)!==codeDoubleQuote){
-if(text5.charCodeAt(i2)===codeBackslash){const char=text5[i2+1];const escapeChar=escapeCharacters[char];if(escapeChar!==
-void 0){result+=escapeChar;i2++}else if(char==="u"){if(isHex(text5.charCodeAt(i2+2))&&isHex(text5.charCodeAt(i2+3))&&isHex(
-text5.charCodeAt(i2+4))&&isHex(text5.charCodeAt(i2+5))){result+=String.fromCharCode(Number.parseInt(text5.slice(i2+2,i2+
+null);skipWhitespace();return value4}function parseKeyword(name2,value4){if(text6.slice(i2,i2+name2.length)===name2){i2+=
+name2.length;return value4}}function skipWhitespace(){while(isWhitespace(text6.charCodeAt(i2))){i2++}}function parseString(){
+if(text6.charCodeAt(i2)===codeDoubleQuote){i2++;let result="";while(i2<text6.length&&text6.charCodeAt(i2)!==codeDoubleQuote){
+if(text6.charCodeAt(i2)===codeBackslash){const char=text6[i2+1];const escapeChar=escapeCharacters[char];if(escapeChar!==
+void 0){result+=escapeChar;i2++}else if(char==="u"){if(isHex(text6.charCodeAt(i2+2))&&isHex(text6.charCodeAt(i2+3))&&isHex(
+text6.charCodeAt(i2+4))&&isHex(text6.charCodeAt(i2+5))){result+=String.fromCharCode(Number.parseInt(text6.slice(i2+2,i2+
 6),16));i2+=5}else{throwInvalidUnicodeCharacter(i2)}}else{throwInvalidEscapeCharacter(i2)}}else{if(isValidStringCharacter(
-text5.charCodeAt(i2))){result+=text5[i2]}else{throwInvalidCharacter(text5[i2])}}i2++}expectEndOfString();i2++;return result}}
-function parseNumeric(){const start3=i2;if(text5.charCodeAt(i2)===codeMinus){i2++;expectDigit(start3)}if(text5.charCodeAt(
-i2)===codeZero){i2++}else if(isNonZeroDigit(text5.charCodeAt(i2))){i2++;while(isDigit(text5.charCodeAt(i2))){i2++}}else{
-return void 0}if(text5.charCodeAt(i2)===codeDot){i2++;expectDigit(start3);while(isDigit(text5.charCodeAt(i2))){i2++}}if(text5.
-charCodeAt(i2)===codeLowercaseE||text5.charCodeAt(i2)===codeUppercaseE){i2++;if(text5.charCodeAt(i2)===codeMinus||text5.
-charCodeAt(i2)===codePlus){i2++}expectDigit(start3);while(isDigit(text5.charCodeAt(i2))){i2++}}if(i2>start3){return parseNumber(
-text5.slice(start3,i2))}}function eatComma(){if(text5.charCodeAt(i2)!==codeComma){throw new SyntaxError(`Comma ',' expec\
-ted after value ${gotAt()}`)}i2++}function eatColon(){if(text5.charCodeAt(i2)!==codeColon){throw new SyntaxError(`Colon \
+text6.charCodeAt(i2))){result+=text6[i2]}else{throwInvalidCharacter(text6[i2])}}i2++}expectEndOfString();i2++;return result}}
+function parseNumeric(){const start3=i2;if(text6.charCodeAt(i2)===codeMinus){i2++;expectDigit(start3)}if(text6.charCodeAt(
+i2)===codeZero){i2++}else if(isNonZeroDigit(text6.charCodeAt(i2))){i2++;while(isDigit(text6.charCodeAt(i2))){i2++}}else{
+return void 0}if(text6.charCodeAt(i2)===codeDot){i2++;expectDigit(start3);while(isDigit(text6.charCodeAt(i2))){i2++}}if(text6.
+charCodeAt(i2)===codeLowercaseE||text6.charCodeAt(i2)===codeUppercaseE){i2++;if(text6.charCodeAt(i2)===codeMinus||text6.
+charCodeAt(i2)===codePlus){i2++}expectDigit(start3);while(isDigit(text6.charCodeAt(i2))){i2++}}if(i2>start3){return parseNumber(
+text6.slice(start3,i2))}}function eatComma(){if(text6.charCodeAt(i2)!==codeComma){throw new SyntaxError(`Comma ',' expec\
+ted after value ${gotAt()}`)}i2++}function eatColon(){if(text6.charCodeAt(i2)!==codeColon){throw new SyntaxError(`Colon \
 ':' expected after property name ${gotAt()}`)}i2++}function expectValue(value4){if(value4===void 0){throw new SyntaxError(
 `JSON value expected ${gotAt()}`)}}function expectArrayItem(value4){if(value4===void 0){throw new SyntaxError(`Array ite\
-m expected ${gotAt()}`)}}function expectEndOfInput(){if(i2<text5.length){throw new SyntaxError(`Expected end of input ${gotAt()}`)}}
-function expectDigit(start3){if(!isDigit(text5.charCodeAt(i2))){const numSoFar=text5.slice(start3,i2);throw new SyntaxError(
-`Invalid number '${numSoFar}', expecting a digit ${gotAt()}`)}}function expectEndOfString(){if(text5.charCodeAt(i2)!==codeDoubleQuote){
+m expected ${gotAt()}`)}}function expectEndOfInput(){if(i2<text6.length){throw new SyntaxError(`Expected end of input ${gotAt()}`)}}
+function expectDigit(start3){if(!isDigit(text6.charCodeAt(i2))){const numSoFar=text6.slice(start3,i2);throw new SyntaxError(
+`Invalid number '${numSoFar}', expecting a digit ${gotAt()}`)}}function expectEndOfString(){if(text6.charCodeAt(i2)!==codeDoubleQuote){
 throw new SyntaxError(`End of string '"' expected ${gotAt()}`)}}function throwObjectKeyExpected(){throw new SyntaxError(
 `Quoted object key expected ${gotAt()}`)}function throwDuplicateKey({key,position}){throw new SyntaxError(`Duplicate key\
  '${key}' encountered at position ${position}`)}function throwObjectKeyOrEndExpected(){throw new SyntaxError(`Quoted obj\
 ect key or end of object '}' expected ${gotAt()}`)}function throwArrayItemOrEndExpected(){throw new SyntaxError(`Array i\
 tem or end of array ']' expected ${gotAt()}`)}function throwInvalidCharacter(char){throw new SyntaxError(`Invalid charac\
-ter '${char}' ${pos()}`)}function throwInvalidEscapeCharacter(start3){const chars=text5.slice(start3,start3+2);throw new SyntaxError(
+ter '${char}' ${pos()}`)}function throwInvalidEscapeCharacter(start3){const chars=text6.slice(start3,start3+2);throw new SyntaxError(
 `Invalid escape character '${chars}' ${pos()}`)}function throwObjectValueExpected(){throw new SyntaxError(`Object value \
-expected after ':' ${pos()}`)}function throwInvalidUnicodeCharacter(start3){const chars=text5.slice(start3,start3+6);throw new SyntaxError(
-`Invalid unicode character '${chars}' ${pos()}`)}function pos(){return`at position ${i2}`}function got(){return i2<text5.
-length?`but got '${text5[i2]}'`:"but reached end of input"}function gotAt(){return`${got()} ${pos()}`}}function setObjectKey(object3,key,value3){
+expected after ':' ${pos()}`)}function throwInvalidUnicodeCharacter(start3){const chars=text6.slice(start3,start3+6);throw new SyntaxError(
+`Invalid unicode character '${chars}' ${pos()}`)}function pos(){return`at position ${i2}`}function got(){return i2<text6.
+length?`but got '${text6[i2]}'`:"but reached end of input"}function gotAt(){return`${got()} ${pos()}`}}function setObjectKey(object3,key,value3){
 if(key==="__proto__"){Object.defineProperty(object3,key,{value:value3,writable:true,enumerable:true,configurable:true})}else{
 object3[key]=value3}}function isWhitespace(code2){return code2===codeSpace||code2===codeNewline||code2===codeTab||code2===
 codeReturn}function isHex(code2){return code2>=codeZero&&code2<=codeNine||code2>=codeUppercaseA&&code2<=codeUppercaseF||
@@ -6177,8 +6177,8 @@ unction"&&typeof value4!=="symbol"}}function resolveSpace(space){if(typeof space
 trunc(space),MAX_SPACE_LENGTH);return count3>=1?" ".repeat(count3):void 0}if(typeof space==="string"&&space!==""){return space.
 slice(0,MAX_SPACE_LENGTH)}return void 0}var MAX_SPACE_LENGTH;var init_stringify=__esm({"node_modules/lossless-json/lib/e\
 sm/stringify.js"(){init_LosslessNumber();init_utils();MAX_SPACE_LENGTH=10}});var init_types=__esm({"node_modules/lossless-json/lib/esm/types.js"(){}});var init_esm=__esm({"node_modules/lossless-json/lib/esm/index.js"(){init_config();init_LosslessNumber();init_numberParsers();
-init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});import{inspect}from"node:util";function exactly(text5){const plain3=Number(text5);return String(plain3)===text5?plain3:new ExactNumber(
-text5)}function isMap(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof
+init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});import{inspect}from"node:util";function exactly(text6){const plain3=Number(text6);return String(plain3)===text6?plain3:new ExactNumber(
+text6)}function isMap(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof
 Sensitive)&&!(value3 instanceof ExactNumber)}function holdsSensitive(value3){if(value3 instanceof Sensitive)return true;
 if(Array.isArray(value3))return value3.some(holdsSensitive);return isMap(value3)&&Object.values(value3).some(holdsSensitive)}
 function reveal(value3){if(value3 instanceof Sensitive)return value3.reveal();if(Array.isArray(value3))return value3.map(
@@ -6192,37 +6192,37 @@ ExactNumber)return a2.text===b.text;return a2===b}function canonical(value3){if(
 text;if(Array.isArray(value3))return`[${value3.map(canonical).join(",")}]`;if(typeof value3==="object"&&value3!==null){const members3=Object.
 keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.
 stringify(value3)}function mapValues(map2,change2){return Object.fromEntries(Object.entries(map2).map(([key,value3])=>[key,
-change2(value3,key)]))}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text5){return uuid.test(text5)}
+change2(value3,key)]))}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text6){return uuid.test(text6)}
 function identifierKey(id){return isUuid(id)?id.toLowerCase():id}function objectKey(key){const[kind="",id="",...rest]=key.
 split("/");return[kind,identifierKey(id),...rest].join("/")}function identityKey(identity2){return mapValues(identity2,(id,part)=>part===
-"name"?id:identifierKey(id))}function isPathParameter(text5){return text5!==""&&text5.length<=maxIdentifier&&!/^\.{1,2}$/.
-test(text5)&&!new RegExp("\\p{Cc}","u").test(text5)&&text5.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(
+"name"?id:identifierKey(id))}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.
+test(text6)&&!new RegExp("\\p{Cc}","u").test(text6)&&text6.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(
 a2)===identifierKey(b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT,uuid,maxIdentifier;var init_values=__esm(
-{"src/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;ExactNumber=class{text;constructor(text5){
-if(!jsonNumber.test(text5))throw new TypeError("not a number of JSON");this.text=text5}toJSON(){return rawJson?.(this.text)??
+{"src/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;ExactNumber=class{text;constructor(text6){
+if(!jsonNumber.test(text6))throw new TypeError("not a number of JSON");this.text=text6}toJSON(){return rawJson?.(this.text)??
 Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value3){
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
 return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash2,matches){super(null);this.hash=
 hash2;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
-o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text5){const plain3=JSON.parse(text5);if(!holdsNumber(plain3)||!suspicious.test(text5))return plain3;
-return parse(text5,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
+o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
+return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
 document2];while(open9.length>0){const next=open9.pop();if(typeof next==="number")return true;if(typeof next==="object"&&
 next!==null)for(const member2 of Object.values(next))open9.push(member2)}return false}function stringifyJson(value3,space){
-const text5=holdsExact(value3)?stringify(value3,void 0,space,[numberWriter]):JSON.stringify(value3,null,space);if(text5===
-void 0)throw new TypeError("not a value of JSON");return text5}function holdsExact(value3){if(typeof value3!=="object"||
-value3===null)return false;return value3 instanceof ExactNumber||Object.values(value3).some(holdsExact)}function plainNumber(text5){
-const number4=Number(text5);if(!Number.isFinite(number4))return void 0;if(!Number.isSafeInteger(number4))return number4;
-const whole3=new LosslessNumber(String(number4));return compareLosslessNumber(new LosslessNumber(text5),whole3)===0?Number(
+const text6=holdsExact(value3)?stringify(value3,void 0,space,[numberWriter]):JSON.stringify(value3,null,space);if(text6===
+void 0)throw new TypeError("not a value of JSON");return text6}function holdsExact(value3){if(typeof value3!=="object"||
+value3===null)return false;return value3 instanceof ExactNumber||Object.values(value3).some(holdsExact)}function plainNumber(text6){
+const number4=Number(text6);if(!Number.isFinite(number4))return void 0;if(!Number.isSafeInteger(number4))return number4;
+const whole3=new LosslessNumber(String(number4));return compareLosslessNumber(new LosslessNumber(text6),whole3)===0?Number(
 whole3.value):void 0}var suspicious,numberWriter;var init_json=__esm({"src/base/json.ts"(){"use strict";init_esm();init_values();
 suspicious=/(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;numberWriter={test:value3=>value3 instanceof ExactNumber,stringify:String}}});function escapeCharacter(character){const code2=character.codePointAt(0)??0;const hex2=code2.toString(16);return short[character]??
-(code2>65535?`\\u{${hex2}}`:`\\u${hex2.padStart(4,"0")}`)}function escapeText(text5){return text5.replace(hostile,escapeCharacter).
-replace(logCommand,"\\u0023")}function escapeLines(text5){return text5.split("\n").map(escapeText).map(disarm).join("\n")}
-function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function quote(text5){return escapeText(JSON.stringify(
-text5))}function bare(text5){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text5)&&escapeText(text5)===
-text5?text5:quote(text5)}function jsonText(value3){const text5=stringifyJson(value3,2).replace(logCommand,"\\u0023").replace(
+(code2>65535?`\\u{${hex2}}`:`\\u${hex2.padStart(4,"0")}`)}function escapeText(text6){return text6.replace(hostile,escapeCharacter).
+replace(logCommand,"\\u0023")}function escapeLines(text6){return text6.split("\n").map(escapeText).map(disarm).join("\n")}
+function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function quote(text6){return escapeText(JSON.stringify(
+text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text6)&&escapeText(text6)===
+text6?text6:quote(text6)}function jsonText(value3){const text6=stringifyJson(value3,2).replace(logCommand,"\\u0023").replace(
 hostile,character=>character==="\n"?character:[...Array(character.length).keys()].map(index=>`\\u${character.charCodeAt(
-index).toString(16).padStart(4,"0")}`).join(""));return`${text5}
-`}function displayWidth(text5){let width=0;for(const character of text5)width+=characterWidth(character);return width}function characterWidth(character){
+index).toString(16).padStart(4,"0")}`).join(""));return`${text6}
+`}function displayWidth(text6){let width=0;for(const character of text6)width+=characterWidth(character);return width}function characterWidth(character){
 if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
 test(character)?2:1}var hostile,logCommand,short,wide;var init_escape=__esm({"src/base/escape.ts"(){"use strict";init_json();
 hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
@@ -6362,8 +6362,8 @@ $F$$$$%'$F#'%&%%$'$E$'%&$$$'%&$&$&$'%E&&%'$'%&$F%'$(%&$&$(C)&$$'%$D%$E$&$F$F$&E%
 \u2A2E\u2A35)\u2994\u2A12\u21C9\u203A\u{1D4C7}\u21B1]\u2019\u2019\u22CC\u22CA\u25B9\u22B5\u25B8\u29CE\u2968\u211E\u015B\u201A\u227B\u2AB4\u2AB8\u0161\u227D\u2AB0\u015F\u015D\u2AB6\u2ABA\u22E9\u2A13\u227F\u0441\u22C5\u22A1\u2A66\u21D8\u2925\u2198\u2198\xA7;\u2929\u2216\u2216\u2736\u{1D530}\u2322\u266F\u0449\u0448\u2223\u2225\xAD\u03C3\u03C2\u03C2\u223C\u2A6A\u2243\u2243\u2A9E\u2AA0\u2A9D\u2A9F\u2246\u2A24\u2972\u2190\u2216\u2A33\u29E4\u2223\u2323\u2AAA\u2AAC\u2AAC\uFE00\u044C/\u29C4\u233F\u{1D564}\u2660\u2660\u2225\u2293\u2293\uFE00\u2294\u2294\uFE00\u228F\u2291\u228F\u2291\u2290\u2292\u2290\u2292\u25A1\u25A1\u25AA\u25AA\u2192\u{1D4C8}\u2216\u2323\u22C6\u2606\u2605\u03F5\
 \u03D5\xAF\u2282\u2AC5\u2ABD\u2286\u2AC3\u2AC1\u2ACB\u228A\u2ABF\u2979\u2282\u2286\u2AC5\u228A\u2ACB\u2AC7\u2AD5\u2AD3\u227B\u2AB8\u227D\u2AB0\u2ABA\u2AB6\u22E9\u227F\u2211\u266A\u2283\xB9\xB2\xB3\u2AC6\u2ABE\u2AD8\u2287\u2AC4\u27C9\u2AD7\u297B\u2AC2\u2ACC\u228B\u2AC0\u2283\u2287\u2AC6\u228B\u2ACC\u2AC8\u2AD4\u2AD6\u21D9\u2926\u2199\u2199\u292A\xDF\u2316\u03C4\u23B4\u0165\u0163\u0442\u20DB\u2315\u{1D531}\u2234\u2234\u03B8\u03D1\u03D1\u2248\u223C\u2009\u2248\u223C\xFE\u02DC\xD7\u22A0\u2A31\u2A30\u222D\u2928\u22A4\u2336\u2AF1\u{1D565}\u2ADA\u2929\u2034\u2122\u25B5\u25BF\u25C3\u22B4\u225C\u25B9\u22B5\u25EC\u225C\u2A3A\u2A39\u29CD\u2A3B\u23E2\u{1D4C9}\u0446\u045B\u0167\u226C\u219E\u21A0\u21D1\
 \u2963\xFA\u2191\u045E\u016D\xFB\u0443\u21C5\u0171\u296E\u297E\u{1D532}\xF9\u21BF\u21BE\u2580\u231C\u231C\u230F\u25F8\u016B\xA8\u0173\u{1D566}\u2191\u2195\u21BF\u21BE\u228E\u03C5\u03D2\u03C5\u21C8\u231D\u231D\u230E\u016F\u25F9\u{1D4CA}\u22F0\u0169\u25B5\u25B4\u21C8\xFC\u29A7\u21D5\u2AE8\u2AE9\u22A8\u299C\u03F5\u03F0\u2205\u03D5\u03D6\u221D\u2195\u03F1\u03C2\u228A\uFE00\u2ACB\uFE00\u228B\uFE00\u2ACC\uFE00\u03D1\u22B2\u22B3\u0432\u22A2\u2228\u22BB\u225A\u22EE||\u{1D533}\u22B2\u2282\u20D2\u2283\u20D2\u{1D567}\u221D\u22B3\u{1D4CB}\u2ACB\uFE00\u228A\uFE00\u2ACC\uFE00\u228B\uFE00\u299A\u0175\u2A5F\u2227\u2259\u2118\u{1D534}\u{1D568}\u2118\u2240\u2240\u{1D4CC}\u22C2\u25EF\
-\u22C3\u25BD\u{1D535}\u27FA\u27F7\u03BE\u27F8\u27F5\u27FC\u22FB\u2A00\u{1D569}\u2A01\u2A02\u27F9\u27F6\u{1D4CD}\u2A06\u2A04\u25B3\u22C1\u22C0\xFD\u044F\u0177\u044B\xA5\u{1D536}\u0457\u{1D56A}\u{1D4CE}\u044E\xFF\u017A\u017E\u0437\u017C\u2128\u03B6\u{1D537}\u0436\u21DD\u{1D56B}\u{1D4CF}\u200D\u200C']}});function exactKey(text5,nameStart,length2){return text5.charCodeAt(nameStart)<<25|text5.charCodeAt(nameStart+1)<<18|text5.
-charCodeAt(nameStart+length2-2)<<11|CHAR_REMAP[text5.charCodeAt(nameStart+length2-1)]<<5|length2}function pairIndex(c0,c12){
+\u22C3\u25BD\u{1D535}\u27FA\u27F7\u03BE\u27F8\u27F5\u27FC\u22FB\u2A00\u{1D569}\u2A01\u2A02\u27F9\u27F6\u{1D4CD}\u2A06\u2A04\u25B3\u22C1\u22C0\xFD\u044F\u0177\u044B\xA5\u{1D536}\u0457\u{1D56A}\u{1D4CE}\u044E\xFF\u017A\u017E\u0437\u017C\u2128\u03B6\u{1D537}\u0436\u21DD\u{1D56B}\u{1D4CF}\u200D\u200C']}});function exactKey(text6,nameStart,length2){return text6.charCodeAt(nameStart)<<25|text6.charCodeAt(nameStart+1)<<18|text6.
+charCodeAt(nameStart+length2-2)<<11|CHAR_REMAP[text6.charCodeAt(nameStart+length2-1)]<<5|length2}function pairIndex(c0,c12){
 return(c0*3<<3^c12)&PAIR_TABLE_SIZE-1}function bucketOne(key,buckets){return(Math.imul(key,BUCKET_HASH_1)>>>16)*buckets>>>
 16}function bucketTwo(key,buckets){return(Math.imul(key,BUCKET_HASH_2)>>>16)*buckets>>>16}function initDecodeData(packed2){
 const[data3,values]=packed2;const nameCount=data3.charCodeAt(0)-HEADER_BIAS<<6|data3.charCodeAt(1)-HEADER_BIAS;const suffixesLength=data3.
@@ -6388,15 +6388,15 @@ HEADER_LENGTH,CHOICE_BITS_PER_CHAR,BUCKET_HASH_1,BUCKET_HASH_2,PAIR_TABLE_SIZE,C
 for(let code2=48;code2<=57;code2++)remap[code2]=code2-47;for(let code2=65;code2<=90;code2++)remap[code2]=code2-54;for(let code2=97;code2<=
 122;code2++)remap[code2]=code2-60;return remap})()}});function isNumber2(code2){return code2-CHAR_ZERO>>>0<=9}function isAlphaNumeric(code2){return isNumber2(code2)||(code2|TO_LOWER_BIT)-
 CHAR_LOWER_A>>>0<=25}function isEntityInAttributeInvalidEnd(code2){return code2===CHAR_EQUALS||isAlphaNumeric(code2)}function emitHtmlValue(packed2){
-const off=packed2>>2;return(packed2&1)===0?htmlValues.charAt(off):htmlValues.slice(off,off+(packed2&1)+1)}function findSlotHtml(text5,start3,length2){
-const c0=text5.charCodeAt(start3);const c12=text5.charCodeAt(start3+1);const c2=text5.charCodeAt(start3+length2-2);const c3=text5.
+const off=packed2>>2;return(packed2&1)===0?htmlValues.charAt(off):htmlValues.slice(off,off+(packed2&1)+1)}function findSlotHtml(text6,start3,length2){
+const c0=text6.charCodeAt(start3);const c12=text6.charCodeAt(start3+1);const c2=text6.charCodeAt(start3+length2-2);const c3=text6.
 charCodeAt(start3+length2-1);if((c0|c12|c2|c3)>127)return-1;const key=c0<<25|c12<<18|c2<<11|CHAR_REMAP[c3]<<5|length2;let slot=2*
 ((Math.imul(key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length2<=
-4||isMidMatchHtml(slot,text5,start3,length2))){return slot}if(htmlKeys[slot+1]===key&&(length2<=4||isMidMatchHtml(slot+1,
-text5,start3,length2))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>
-16)}}function isMidMatchHtml(slot,text5,start3,length2){let wordIndex=htmlSlotMidOff[slot];let index=start3+2;const end=start3+
-length2-2;while(index+1<end){if((text5.charCodeAt(index)|text5.charCodeAt(index+1)<<16)!==htmlMiddles[wordIndex++])return false;
-index+=2}return index===end||text5.charCodeAt(index)===(htmlMiddles[wordIndex]&65535)}function unpackConsumed(packed2){const consumed=packed2>>>
+4||isMidMatchHtml(slot,text6,start3,length2))){return slot}if(htmlKeys[slot+1]===key&&(length2<=4||isMidMatchHtml(slot+1,
+text6,start3,length2))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>
+16)}}function isMidMatchHtml(slot,text6,start3,length2){let wordIndex=htmlSlotMidOff[slot];let index=start3+2;const end=start3+
+length2-2;while(index+1<end){if((text6.charCodeAt(index)|text6.charCodeAt(index+1)<<16)!==htmlMiddles[wordIndex++])return false;
+index+=2}return index===end||text6.charCodeAt(index)===(htmlMiddles[wordIndex]&65535)}function unpackConsumed(packed2){const consumed=packed2>>>
 NUMERIC_CONSUMED_SHIFT;return consumed===NUMERIC_CONSUMED_OVERFLOW?longNumericConsumed:consumed}function parseNumericEntity(input,offset,isStrict){
 const inputLength=input.length;let index=offset;let codePoint=0;let digitsStart;if((input.charCodeAt(index)|TO_LOWER_BIT)===
 CHAR_LOWER_X){index+=1;digitsStart=index;while(index<inputLength){const char=input.charCodeAt(index);if(char>=128)break;
@@ -6496,26 +6496,26 @@ if(this.decodeMode===DecodingMode.Attribute&&isEntityInAttributeInvalidEnd(next)
 packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}return 0}endNamedEntity(){if(this.
 decodeMode===DecodingMode.Strict||this.runLength<2){return 0}const packed2=findBufferedLegacySlot(this.nameBuffer,this.runLength);
 if(packed2<0)return 0;if(this.decodeMode===DecodingMode.Attribute&&(packed2&7)<this.runLength){return 0}this.consumed=(packed2&
-7)+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}}});function*layersOf(text5){const layer={text:text5,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin])=>text5.
+7)+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}}});function*layersOf(text6){const layer={text:text6,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin])=>text6.
 includes(begin));if(kinds2.length===0)return;yield*decodedLayers(layer,everyEscape);if(kinds2.length===1)return;for(const[
 ,pattern]of kinds2)yield*decodedLayers(layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;
 for(let count3=0;count3<maxDecodings;count3+=1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({
-text:text5,from,to},pattern){if(text5.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text5.
-length);const ends2=new Int32Array(text5.length);let length2=0;let kept2=0;const keep2=end=>{for(let at3=kept2;at3<end;at3+=
-1){starts[length2]=from?.[at3]??at3;ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text5.slice(kept2,end));kept2=
-end};for(const{0:written4,index}of text5.matchAll(pattern)){const meant2=meaningOf(written4);if(meant2===written4||meant2.
+text:text6,from,to},pattern){if(text6.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text6.
+length);const ends2=new Int32Array(text6.length);let length2=0;let kept2=0;const keep2=end=>{for(let at3=kept2;at3<end;at3+=
+1){starts[length2]=from?.[at3]??at3;ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept2,end));kept2=
+end};for(const{0:written4,index}of text6.matchAll(pattern)){const meant2=meaningOf(written4);if(meant2===written4||meant2.
 length>written4.length)continue;keep2(index);kept2=index+written4.length;pieces2.push(meant2);for(let unit=0;unit<meant2.
 length;unit+=1){starts[length2]=from?.[index]??index;ends2[length2]=to?.[kept2-1]??kept2;length2+=1}}if(pieces2.length===
-0)return null;keep2(text5.length);return{text:pieces2.join(""),from:starts.subarray(0,length2),to:ends2.subarray(0,length2)}}
+0)return null;keep2(text6.length);return{text:pieces2.join(""),from:starts.subarray(0,length2),to:ends2.subarray(0,length2)}}
 function meaningOf(written4){if(written4.startsWith("&"))return decodeHTML(written4);if(written4.startsWith("%")){try{return decodeURIComponent(
 written4)}catch{return written4}}const letter=written4[1]??"";if(written4.length===2)return letters[letter]??letter;const code2=Number.
 parseInt(written4.replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written4:written4.length===6?String.fromCharCode(
-code2):String.fromCodePoint(code2)}function lowered(text5){const units=new Uint16Array(text5.length);for(let at3=0;at3<text5.
-length;at3+=1){const folded=foldedOf(text5,at3);units[at3]=folded<0?text5.charCodeAt(at3):folded}return{text:textOfUnits(
-units),at:null}}function squeezed(text5){const units=new Uint16Array(text5.length);const at3=new Int32Array(text5.length);
-let length2=0;for(let index=0;index<text5.length;index+=1){const folded=foldedOf(text5,index);if(folded<0){index-=folded+
+code2):String.fromCodePoint(code2)}function lowered(text6){const units=new Uint16Array(text6.length);for(let at3=0;at3<text6.
+length;at3+=1){const folded=foldedOf(text6,at3);units[at3]=folded<0?text6.charCodeAt(at3):folded}return{text:textOfUnits(
+units),at:null}}function squeezed(text6){const units=new Uint16Array(text6.length);const at3=new Int32Array(text6.length);
+let length2=0;for(let index=0;index<text6.length;index+=1){const folded=foldedOf(text6,index);if(folded<0){index-=folded+
 1;continue}units[length2]=folded;at3[length2]=index;length2+=1}return{text:textOfUnits(units.subarray(0,length2)),at:at3.
-subarray(0,length2)}}function foldedOf(text5,index){const unit=text5.charCodeAt(index);if(unit===56128&&(text5.charCodeAt(
+subarray(0,length2)}}function foldedOf(text6,index){const unit=text6.charCodeAt(index);if(unit===56128&&(text6.charCodeAt(
 index+1)&64512)===56320)return-2;const answer=knownOf(unit);return answer===1?-1:answer-2}function textOfUnits(units){return Buffer.
 from(units.buffer,units.byteOffset,units.byteLength).toString("utf16le")}function knownOf(unit){known??=new Uint32Array(
 2**16);const before=known[unit]??0;if(before!==0)return before;const character=String.fromCharCode(unit);const small=character.
@@ -6525,9 +6525,9 @@ known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";i
 String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0\
 -9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
 everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash2){return(hash2^hash2>>>12)&1048575}function isFlagged(flags,hash2){const slot=slotOf(hash2);return((flags[slot>>>
-3]??0)&1<<(slot&7))!==0}function hashOf(text5){let hash2=0;for(let at3=0;at3<text5.length;at3+=1)hash2=Math.imul(hash2,base)+
-text5.charCodeAt(at3)|0;return hash2}function sumsOf(text5){const sums=new Int32Array(text5.length+1);let hash2=0;for(let at3=0;at3<
-text5.length;at3+=1){hash2=Math.imul(hash2,base)+text5.charCodeAt(at3)|0;sums[at3+1]=hash2}return sums}function powerOf(length2){
+3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash2=0;for(let at3=0;at3<text6.length;at3+=1)hash2=Math.imul(hash2,base)+
+text6.charCodeAt(at3)|0;return hash2}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash2=0;for(let at3=0;at3<
+text6.length;at3+=1){hash2=Math.imul(hash2,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash2}return sums}function powerOf(length2){
 const known3=powers.get(length2);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length2;step+=1)power=
 Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,Needles,powers;var init_redact_needles=__esm(
 {"src/base/redact-needles.ts"(){"use strict";init_redact_layers();noEdges={before:false,after:false};base=739982445;Needles=
@@ -6536,79 +6536,79 @@ new Uint16Array(size2)}add(needle,edges=noEdges){if(needle.length<this.size)retu
 slice(0,this.size));let group=lengths.find(({length:length2})=>length2===needle.length);if(group===void 0){group={length:needle.
 length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
 add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run4){this.#beginning(run4).run=
-true}beginIn(text5,fold3){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text5.length<size2)return false;
-const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash2=0;let count3=0;for(let index=0;index<text5.
-length;index+=1){let unit=text5.charCodeAt(index);if(fold3!=="exact"){const folded=foldedOf(text5,index);if(fold3==="low\
+true}beginIn(text6,fold3){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text6.length<size2)return false;
+const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash2=0;let count3=0;for(let index=0;index<text6.
+length;index+=1){let unit=text6.charCodeAt(index);if(fold3!=="exact"){const folded=foldedOf(text6,index);if(fold3==="low\
 ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash2=Math.imul(hash2,base)+
 unit-Math.imul(window2[oldest]??0,power)|0;window2[oldest]=unit;oldest=oldest+1===size2?0:oldest+1;count3+=1;if(count3<size2||
 !isFlagged(flags,hash2))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
-has(String.fromCharCode(...units)))return true}return false}find(text5,onFound){const flags=this.#flags;if(flags===void 0||
-text5.length<this.size)return;const sums=sumsOf(text5);const hash2=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
-sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text5.length;at3+=1){if(!isFlagged(flags,hash2(at3,this.size,this.#power)))
-continue;const beginning=this.#byBeginning.get(text5.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
-run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text5.length||
-!hashes.has(hash2(at3,length2,powerOf(length2))))continue;const needle=needles.get(text5.slice(at3,at3+length2));if(needle===
+has(String.fromCharCode(...units)))return true}return false}find(text6,onFound){const flags=this.#flags;if(flags===void 0||
+text6.length<this.size)return;const sums=sumsOf(text6);const hash2=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
+sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash2(at3,this.size,this.#power)))
+continue;const beginning=this.#byBeginning.get(text6.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
+run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text6.length||
+!hashes.has(hash2(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
 void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.
-size}}#beginning(text5){const known3=this.#byBeginning.get(text5);if(known3!==void 0)return known3;const made2={lengths:[],
-run:false};this.#byBeginning.set(text5,made2);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text5));this.#flags[slot>>>
+size}}#beginning(text6){const known3=this.#byBeginning.get(text6);if(known3!==void 0)return known3;const made2={lengths:[],
+run:false};this.#byBeginning.set(text6,made2);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text6));this.#flags[slot>>>
 3]=(this.#flags[slot>>>3]??0)|1<<(slot&7);return made2}};powers=new Map}});function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(
 address2.slice(slash))}function createRedactor(){const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;
 const declared=new Secrets;const credentials2=[tokens,variables,answered];const short4=new Set;const knownTokens=new Set;
-const isToken=text5=>knownTokens.has(text5.toLowerCase());const values=new Innocent;const keys=new Innocent;const names3=new Innocent;
+const isToken=text6=>knownTokens.has(text6.toLowerCase());const values=new Innocent;const keys=new Innocent;const names3=new Innocent;
 return{add(secret3,kind="token"){for(const innocent of[values,keys,names3])innocent.forget();const trimmed2=secret3.trim();
 const credential=kind==="answer"?trimmed2.length>=leastFolded:kind!=="declared";const list2={token:tokens,variable:variables,
 answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="token");if(credential&&trimmed2!==""&&trimmed2.
-length<leastFolded)short4.add(trimmed2);if(kind==="token")knownTokens.add(trimmed2.toLowerCase())},redact:text5=>values.
-unless(text5,()=>replaced(text5,found(credentials2,text5,true))),redactKey:text5=>keys.unless(text5,()=>replaced(text5,found(
-credentials2,text5,false))),redactName:text5=>names3.unless(text5,()=>replaced(text5,found([tokens,variables],text5,false),
-one=>isUuid(one)&&!isToken(one))),redactFile:text5=>replaced(text5,found([tokens],text5,false)),redactSentence(text5){const own4=found(
-[tokens,variables],text5,true);const quoted2=within(found([answered],text5,true),quotations(text5));return replaced(text5,
-[...own4,...quoted2],one=>isWord(one)&&!isToken(one))},redactEcho:text5=>replaced(text5,found([...credentials2,declared],
-text5,true)),holds:text5=>short4.has(text5.trim())||found(credentials2,text5,false).length>0}}function quotations(text5){
-return[...text5.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,to:index+quoted2.length}))}function within(ranges,others){
-return ranges.filter(({from,to})=>others.some(other=>other.from<=from&&to<=other.to))}function found(lists,text5,short4){
-const ranges=[];const sought=lists.filter(list2=>list2.has(short4));if(text5.length<leastSecret||sought.length===0)return ranges;
-for(const layer of layersOf(text5)){const holding=sought.filter(list2=>list2.beginIn(layer.text,short4));if(holding.length===
+length<leastFolded)short4.add(trimmed2);if(kind==="token")knownTokens.add(trimmed2.toLowerCase())},redact:text6=>values.
+unless(text6,()=>replaced(text6,found(credentials2,text6,true))),redactKey:text6=>keys.unless(text6,()=>replaced(text6,found(
+credentials2,text6,false))),redactName:text6=>names3.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),
+one=>isUuid(one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,false)),redactSentence(text6){const own4=found(
+[tokens,variables],text6,true);const quoted2=within(found([answered],text6,true),quotations(text6));return replaced(text6,
+[...own4,...quoted2],one=>isWord(one)&&!isToken(one))},redactEcho:text6=>replaced(text6,found([...credentials2,declared],
+text6,true)),holds:text6=>short4.has(text6.trim())||found(credentials2,text6,false).length>0}}function quotations(text6){
+return[...text6.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,to:index+quoted2.length}))}function within(ranges,others){
+return ranges.filter(({from,to})=>others.some(other=>other.from<=from&&to<=other.to))}function found(lists,text6,short4){
+const ranges=[];const sought=lists.filter(list2=>list2.has(short4));if(text6.length<leastSecret||sought.length===0)return ranges;
+for(const layer of layersOf(text6)){const holding=sought.filter(list2=>list2.beginIn(layer.text,short4));if(holding.length===
 0)continue;let small;let narrow;const form={text:layer.text,small:()=>{small??=lowered(layer.text).text;return small},narrow:()=>{
 narrow??=squeezed(layer.text);return narrow}};for(const list2 of holding){list2.find(form,short4,(from,to)=>{ranges.push(
-{from:layer.from?.[from]??from,to:layer.to?.[to-1]??to})})}}return ranges}function isRandom(text5){const mixed=[/\d/,new RegExp(
-"\\p{Ll}","u"),new RegExp("\\p{Lu}","u")].filter(kind=>kind.test(text5)).length>=2;return mixed&&new Set(text5).size>=5}
-function isBase64(character){return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text5,at3){let end=isBase64(
-text5[at3])?at3+1:at3;while(end<at3+3&&text5[end]==="=")end+=1;return end}function isWord(text5){return/^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.
-test(text5)}function replaced(text5,ranges,isSpared=()=>false){let clean="";let end=0;for(const{from,to}of joined(text5,
-ranges)){const found2=text5.slice(from,to);clean+=text5.slice(end,from)+(isSpared(found2)?found2:mask);end=to}return clean+
-text5.slice(end)}function joined(text5,ranges){const all=[];for(const range2 of ranges.sort((one,other)=>one.from-other.
-from)){const from=inPair(text5,range2.from)?range2.from-1:range2.from;const to=inPair(text5,range2.to)?range2.to+1:range2.
+{from:layer.from?.[from]??from,to:layer.to?.[to-1]??to})})}}return ranges}function isRandom(text6){const mixed=[/\d/,new RegExp(
+"\\p{Ll}","u"),new RegExp("\\p{Lu}","u")].filter(kind=>kind.test(text6)).length>=2;return mixed&&new Set(text6).size>=5}
+function isBase64(character){return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text6,at3){let end=isBase64(
+text6[at3])?at3+1:at3;while(end<at3+3&&text6[end]==="=")end+=1;return end}function isWord(text6){return/^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.
+test(text6)}function replaced(text6,ranges,isSpared=()=>false){let clean="";let end=0;for(const{from,to}of joined(text6,
+ranges)){const found2=text6.slice(from,to);clean+=text6.slice(end,from)+(isSpared(found2)?found2:mask);end=to}return clean+
+text6.slice(end)}function joined(text6,ranges){const all=[];for(const range2 of ranges.sort((one,other)=>one.from-other.
+from)){const from=inPair(text6,range2.from)?range2.from-1:range2.from;const to=inPair(text6,range2.to)?range2.to+1:range2.
 to;const last=all.at(-1);if(last===void 0||from>last.to)all.push({from,to});else last.to=Math.max(last.to,to)}return all}
-function inPair(text5,at3){return at3>0&&at3<text5.length&&(text5.charCodeAt(at3-1)&64512)===55296&&(text5.charCodeAt(at3)&
+function inPair(text6,at3){return at3>0&&at3<text6.length&&(text6.charCodeAt(at3-1)&64512)===55296&&(text6.charCodeAt(at3)&
 64512)===56320}var mask,leastSecret,leastFolded,leastSqueezed,leastLong,mostInnocent,longestInnocent,Innocent,Secrets;var init_redact=__esm(
 {"src/base/redact.ts"(){"use strict";init_redact_layers();init_redact_needles();init_values();mask="(sensitive)";leastSecret=
-4;leastFolded=8;leastSqueezed=12;leastLong=20;mostInnocent=4096;longestInnocent=256;Innocent=class{#texts=new Set;unless(text5,work){
-if(this.#texts.has(text5))return text5;const result=work();if(result===text5&&text5.length<=longestInnocent){if(this.#texts.
-size===mostInnocent)this.#texts.clear();this.#texts.add(text5)}return result}forget(){this.#texts.clear()}};Secrets=class{#exact=new Needles(
+4;leastFolded=8;leastSqueezed=12;leastLong=20;mostInnocent=4096;longestInnocent=256;Innocent=class{#texts=new Set;unless(text6,work){
+if(this.#texts.has(text6))return text6;const result=work();if(result===text6&&text6.length<=longestInnocent){if(this.#texts.
+size===mostInnocent)this.#texts.clear();this.#texts.add(text6)}return result}forget(){this.#texts.clear()}};Secrets=class{#exact=new Needles(
 leastSecret);#lowered=new Needles(leastFolded);#squeezed=new Needles(leastSqueezed);#known=new Set;#short=false;#long=false;add(secret3,runs){
 const key=`${runs} ${secret3}`;if(this.#known.has(key))return;this.#known.add(key);const trimmed2=secret3.trim();if(trimmed2.
 length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;const lines=trimmed2.split(/\r?\n/).map(line=>line.
-trim());const own4=lines.filter(line=>!frame.test(line));for(const text5 of new Set([trimmed2,...own4.filter(({length:length2})=>length2>=
-leastFolded)])){this.#addForms(text5)}if(secret3!==trimmed2)this.#addExact(secret3);if(!runs||trimmed2.length<leastLong)
+trim());const own4=lines.filter(line=>!frame.test(line));for(const text6 of new Set([trimmed2,...own4.filter(({length:length2})=>length2>=
+leastFolded)])){this.#addForms(text6)}if(secret3!==trimmed2)this.#addExact(secret3);if(!runs||trimmed2.length<leastLong)
 return;for(const line of own4.length<lines.length?own4.slice(1):own4)this.#addRuns(line)}has(short4){return this.#long||
-short4&&this.#short}beginIn(text5,short4){if(short4&&this.#short&&this.#exact.beginIn(text5,"exact"))return true;return this.#long&&
-(this.#lowered.beginIn(text5,"lowered")||this.#squeezed.beginIn(text5,"squeezed"))}find({text:text5,small,narrow},short4,onFound){
-if(short4&&this.#short)this.#exact.find(text5,onFound);if(!this.#long)return;if(this.#lowered.beginIn(text5,"lowered"))this.#lowered.
-find(small(),onFound);if(!this.#squeezed.beginIn(text5,"squeezed"))return;const{text:squeezedText,at:at3}=narrow();this.#squeezed.
+short4&&this.#short}beginIn(text6,short4){if(short4&&this.#short&&this.#exact.beginIn(text6,"exact"))return true;return this.#long&&
+(this.#lowered.beginIn(text6,"lowered")||this.#squeezed.beginIn(text6,"squeezed"))}find({text:text6,small,narrow},short4,onFound){
+if(short4&&this.#short)this.#exact.find(text6,onFound);if(!this.#long)return;if(this.#lowered.beginIn(text6,"lowered"))this.#lowered.
+find(small(),onFound);if(!this.#squeezed.beginIn(text6,"squeezed"))return;const{text:squeezedText,at:at3}=narrow();this.#squeezed.
 find(squeezedText,(from,to,edges)=>{const first=at3[from]??0;const last=(at3[to-1]??0)+1;onFound(edges.before&&isBase64(
-text5[first-1])?first-1:first,edges.after?encodingEnd(text5,last):last)})}#addForms(text5){for(const{text:meant2}of layersOf(
-text5)){this.#add(meant2);if(meant2.includes(" "))this.#add(meant2.replaceAll(" ","+"))}const bytes=Buffer.from(text5,"u\
-tf8");if(text5.length<leastFolded){this.#addExact(bytes.toString("base64").replace(/=+$/,""));return}this.#add(bytes.toString(
+text6[first-1])?first-1:first,edges.after?encodingEnd(text6,last):last)})}#addForms(text6){for(const{text:meant2}of layersOf(
+text6)){this.#add(meant2);if(meant2.includes(" "))this.#add(meant2.replaceAll(" ","+"))}const bytes=Buffer.from(text6,"u\
+tf8");if(text6.length<leastFolded){this.#addExact(bytes.toString("base64").replace(/=+$/,""));return}this.#add(bytes.toString(
 "hex"));for(const[offset,before]of[[0,false],[1,true],[2,true]]){const whole3=Buffer.concat([Buffer.alloc(offset),bytes]);
 const core=whole3.toString("base64").slice(before?offset+1:0,Math.floor(whole3.length*8/6));const edges={before,after:true};
 this.#squeezed.add(squeezed(core).text,edges);this.#squeezed.add(squeezed(core.replaceAll("+","-").replaceAll("/","_")).
-text,edges)}this.#long=true}#add(text5){if(mask.includes(text5.toLowerCase()))return;const narrow=squeezed(text5).text;if(narrow.
-length>=leastSqueezed)this.#squeezed.add(narrow);else if(text5.length>=leastFolded)this.#lowered.add(lowered(text5).text);else{
-this.#addExact(text5);return}this.#long=true}#addExact(text5){if(text5.trim().length<leastSecret||mask.includes(text5))return;
-this.#exact.add(text5);this.#short=true}#addRuns(line){const{text:text5,at:at3}=squeezed(line);for(let from=0;from+leastSqueezed<=
-text5.length;from+=1){const written4=line.slice(at3[from],(at3[from+leastSqueezed-1]??0)+1);if(isRandom(written4))this.#squeezed.
-addRun(text5.slice(from,from+leastSqueezed))}this.#long=true}}}});async function settle(promises3){const settled=await Promise.allSettled(promises3);const failures=settled.flatMap(it=>it.
+text,edges)}this.#long=true}#add(text6){if(mask.includes(text6.toLowerCase()))return;const narrow=squeezed(text6).text;if(narrow.
+length>=leastSqueezed)this.#squeezed.add(narrow);else if(text6.length>=leastFolded)this.#lowered.add(lowered(text6).text);else{
+this.#addExact(text6);return}this.#long=true}#addExact(text6){if(text6.trim().length<leastSecret||mask.includes(text6))return;
+this.#exact.add(text6);this.#short=true}#addRuns(line){const{text:text6,at:at3}=squeezed(line);for(let from=0;from+leastSqueezed<=
+text6.length;from+=1){const written4=line.slice(at3[from],(at3[from+leastSqueezed-1]??0)+1);if(isRandom(written4))this.#squeezed.
+addRun(text6.slice(from,from+leastSqueezed))}this.#long=true}}}});async function settle(promises3){const settled=await Promise.allSettled(promises3);const failures=settled.flatMap(it=>it.
 status==="rejected"?failuresIn(it.reason):[]);if(failures.length>0)throw new AggregateError(new Set(failures),"several t\
 hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}function failuresIn(failure2){const within5=failure2 instanceof
 AggregateError?failure2.errors.flatMap(failuresIn):[];return within5.length>0?within5:[failure2]}var init_settle=__esm({
@@ -6655,8 +6655,8 @@ null;match=word2.exec(head)){if(/^["']?[\s:=]+\S/.test(head.slice(word2.lastInde
 if([...words2,...foreign].some(word2=>name2.includes(word2)))return true;if(secretKeys.some(pattern=>pattern.test(name2)))
 return true;if(name2.length>100)return false;if(secretFields.some(field2=>(0,import_fastest_levenshtein.distance)(name2,
 field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words2.some(word2=>(0,import_fastest_levenshtein.distance)(
-part,word2)<=(word2==="token"?1:2)))}function looksLikeCredential2(text5){return credentials.some(pattern=>pattern.test(
-text5))}var import_fastest_levenshtein,secretFields,secretFieldNames,secretMembers,words2,abbreviations,foreign,secretKeys,
+part,word2)<=(word2==="token"?1:2)))}function looksLikeCredential2(text6){return credentials.some(pattern=>pattern.test(
+text6))}var import_fastest_levenshtein,secretFields,secretFieldNames,secretMembers,words2,abbreviations,foreign,secretKeys,
 keyCharacter,memo,strokes,loose,credentials;var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein=
 __toESM(require_mod(),1);secretFields=["ldap_master_password","smtp_password"];secretFieldNames=new Set(secretFields);secretMembers=
 new Set([...secretFields,"secret","client_secret","access_token","refresh_token","id_token"]);words2=["password","secret",
@@ -6868,8 +6868,8 @@ slice(0,contextSize))){curRange.push(line)}const hunk={oldStart:oldRangeStart,ol
 newStart:newRangeStart,newLines:newLine-newRangeStart+contextSize,lines:curRange};hunks.push(hunk);oldRangeStart=0;newRangeStart=
 0;curRange=[]}}oldLine+=lines.length;newLine+=lines.length}}for(const hunk of hunks){for(let i2=0;i2<hunk.lines.length;i2++){
 if(hunk.lines[i2].endsWith("\n")){hunk.lines[i2]=hunk.lines[i2].slice(0,-1)}else{hunk.lines.splice(i2+1,0,"\\ No newline \
-at end of file");i2++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks}}}function splitLines(text5){const hasTrailingNl=text5.
-endsWith("\n");const result=text5.split("\n").map(line=>line+"\n");if(hasTrailingNl){result.pop()}else{result.push(result.
+at end of file");i2++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks}}}function splitLines(text6){const hasTrailingNl=text6.
+endsWith("\n");const result=text6.split("\n").map(line=>line+"\n");if(hasTrailingNl){result.pop()}else{result.push(result.
 pop().slice(0,-1))}return result}var init_create=__esm({"node_modules/diff/libesm/patch/create.js"(){init_line()}});var init_libesm=__esm({"node_modules/diff/libesm/index.js"(){init_word();init_create()}});function inline(value3){if(value3 instanceof Sensitive)return"(sensitive)";if(typeof value3==="string")return quote(value3);
 if(Array.isArray(value3))return`[${value3.map(inline).join(", ")}]`;if(isMap(value3)){const members3=Object.entries(value3).
 map(([key,member2])=>`${quote(key)}: ${inline(member2)}`);return`{${members3.join(", ")}}`}return String(value3)}function inlinePair(before,after,whole3){
@@ -6878,22 +6878,22 @@ return{before:old,after:now+note};return{before:shorten(old,now,shownCharacters,
 shownCharacters,lengthOf(after))+note}}function formNote(before,after){if(typeof before!=="string"||typeof after!=="stri\
 ng"||before===after)return"";const same3=before.normalize("NFC")===after.normalize("NFC");return same3?` (the same text \
 in another Unicode normal form: ${formChange(before,after)})`:""}function formChange(before,after){return`${normalFormOf(
-before)} \u2192 ${normalFormOf(after)}`}function normalFormOf(text5){return text5===text5.normalize("NFC")?"NFC":text5===
-text5.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}
-function shorten(text5,other,limit2,length2){const cut=cutText(text5,other,limit2);if(cut===void 0)return text5;let shown3="";
-for(const[from,to]of cut.shown)shown3+=(from>0?"\u2026":"")+text5.slice(from,to);return`${shown3} (${length2??cut.length}\
- characters)`}function cutText(text5,other,limit2){if(text5.length<=limit2)return void 0;const{length:parts,differing:differing2}=measure(
-text5,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing2-
-Math.floor(third/2)),differing2+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text5,ranges.flat());const shown3=[];
+before)} \u2192 ${normalFormOf(after)}`}function normalFormOf(text6){return text6===text6.normalize("NFC")?"NFC":text6===
+text6.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}
+function shorten(text6,other,limit2,length2){const cut=cutText(text6,other,limit2);if(cut===void 0)return text6;let shown3="";
+for(const[from,to]of cut.shown)shown3+=(from>0?"\u2026":"")+text6.slice(from,to);return`${shown3} (${length2??cut.length}\
+ characters)`}function cutText(text6,other,limit2){if(text6.length<=limit2)return void 0;const{length:parts,differing:differing2}=measure(
+text6,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing2-
+Math.floor(third/2)),differing2+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text6,ranges.flat());const shown3=[];
 let end=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end)continue;const last=shown3.at(-1);if(last!==
 void 0&&from<=end)last[1]=offset(to);else shown3.push([offset(from),offset(to)]);end=to}return{shown:shown3,length:parts}}
-function measure(text5,other){let length2=0;let differing2=-1;let otherAt=0;for(let at3=0;at3<text5.length;length2+=1){const end=endOf(
-text5,at3);if(differing2<0){const otherEnd=endOf(other,otherAt);if(text5.slice(at3,end)!==other.slice(otherAt,otherEnd))
-differing2=length2;otherAt=otherEnd}at3=end}return{length:length2,differing:Math.max(0,differing2)}}function offsetsOf(text5,numbers){
-const found2=new Map;const wanted=new Set(numbers);for(let at3=0,number4=0;at3<text5.length;at3=endOf(text5,at3),number4+=
-1){if(wanted.has(number4))found2.set(number4,at3)}return number4=>found2.get(number4)??text5.length}function endOf(text5,at3){
-if(at3>=text5.length)return at3;if(text5.charCodeAt(at3)===92){escaped.lastIndex=at3;escaped.test(text5);return escaped.
-lastIndex}return at3+((text5.codePointAt(at3)??0)>65535?2:1)}var shownCharacters,escaped;var init_values2=__esm({"src/re\
+function measure(text6,other){let length2=0;let differing2=-1;let otherAt=0;for(let at3=0;at3<text6.length;length2+=1){const end=endOf(
+text6,at3);if(differing2<0){const otherEnd=endOf(other,otherAt);if(text6.slice(at3,end)!==other.slice(otherAt,otherEnd))
+differing2=length2;otherAt=otherEnd}at3=end}return{length:length2,differing:Math.max(0,differing2)}}function offsetsOf(text6,numbers){
+const found2=new Map;const wanted=new Set(numbers);for(let at3=0,number4=0;at3<text6.length;at3=endOf(text6,at3),number4+=
+1){if(wanted.has(number4))found2.set(number4,at3)}return number4=>found2.get(number4)??text6.length}function endOf(text6,at3){
+if(at3>=text6.length)return at3;if(text6.charCodeAt(at3)===92){escaped.lastIndex=at3;escaped.test(text6);return escaped.
+lastIndex}return at3+((text6.codePointAt(at3)??0)>65535?2:1)}var shownCharacters,escaped;var init_values2=__esm({"src/re\
 port/values.ts"(){"use strict";init_escape();init_values();shownCharacters=60;escaped=/\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|.)?/suy}});function compareBodies(before,after){const old=normalize(before);const now=normalize(after);const notes=[...byteOrderMark(
 before,after),...lineEndings(before,after,old===now)];if(before!==""&&after!=="")notes.push(...finalNewline(before,after));
 if(old===now)return{notes,hunks:[],tooDifferent:null};if(old.normalize("NFC")===now.normalize("NFC")){notes.push(`the sa\
@@ -6904,13 +6904,13 @@ before)} lines before, ${countLines(after)} after`}}function longestEdit(before,
 "\n").length,after.split("\n").length);return Math.min(maxChangedLines,Math.ceil(maxComparisons/(2*lines)))}function sharesTooLittle(before,after){
 const counts2=new Map;for(const line of before.split("\n"))counts2.set(line,(counts2.get(line)??0)+1);for(const line of after.
 split("\n"))counts2.set(line,(counts2.get(line)??0)-1);let changed2=0;for(const count3 of counts2.values())changed2+=Math.
-abs(count3);return changed2>maxChangedLines}function countLines(text5){return text5===""?0:normalize(text5).split("\n").
-length-1}function normalize(text5){const lines=text5.replace(/^\ufeff/,"").replaceAll("\r\n","\n");return lines===""||lines.
+abs(count3);return changed2>maxChangedLines}function countLines(text6){return text6===""?0:normalize(text6).split("\n").
+length-1}function normalize(text6){const lines=text6.replace(/^\ufeff/,"").replaceAll("\r\n","\n");return lines===""||lines.
 endsWith("\n")?lines:`${lines}
 `}function byteOrderMark(before,after){const had=before.startsWith("\uFEFF");if(had===after.startsWith("\uFEFF"))return[];
 return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after){const had=before.
 endsWith("\n");if(had===after.endsWith("\n"))return[];return[had?"the final newline is removed":"a final newline is adde\
-d"]}function endingsOf(text5){const all=text5.match(/\r?\n/g)??[];const windows=all.filter(ending=>ending==="\r\n").length;
+d"]}function endingsOf(text6){const all=text6.match(/\r?\n/g)??[];const windows=all.filter(ending=>ending==="\r\n").length;
 if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":"mixed"}function lineEndings(before,after,sameLines){
 const old=endingsOf(before);const now=endingsOf(after);if(old==="none"||now==="none")return[];if(old!==now)return[`line \
 endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)return["line endings are mixed before and after,\
@@ -6918,8 +6918,8 @@ endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)return["
 e on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings(before,after){const old=before.match(/\r?\n/g)??
 [];const now=after.match(/\r?\n/g)??[];return old.filter((ending,index)=>index<now.length&&ending!==now[index]).length}var maxChangedLines,
 maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();init_values2();maxChangedLines=
-2e3;maxComparisons=6e7}});function textOf(spans){return spans.map(({text:text5})=>text5).join("")}function joinSpans(parts,between3){return parts.
-flatMap((spans,index)=>index===0?spans:[plain2(between3),...spans])}function plain2(text5){return{text:text5,change:null}}
+2e3;maxComparisons=6e7}});function textOf(spans){return spans.map(({text:text6})=>text6).join("")}function joinSpans(parts,between3){return parts.
+flatMap((spans,index)=>index===0?spans:[plain2(between3),...spans])}function plain2(text6){return{text:text6,change:null}}
 var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after,confirmed,whole3=false){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;
 const wanted=asElements(after);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({
 mark:"=",text:described(it,name3,confirmed,whole3)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(
@@ -6927,7 +6927,7 @@ wanted,got);const name2=namer([...match.removed,...wanted],confirmed);const chan
 pair.wanted,pair.got,confirmed,whole3);if(inner.length===0)return[];const spans=[plain2(`${name2(pair.wanted,pair.got)} \
 (`),...inner,plain2(")")];return[{mark:"~",text:textOf(spans),spans}]});const added2=match.added.map(it=>described(it,name2,
 confirmed,whole3));const removed=match.removed.map(({public:_,...it})=>described(it,name2,confirmed,whole3));const elements2=[
-...added2.map(text5=>({mark:"+",text:text5})),...removed.map(text5=>({mark:"-",text:text5})),...changed2];if(elements2.length===
+...added2.map(text6=>({mark:"+",text:text6})),...removed.map(text6=>({mark:"-",text:text6})),...changed2];if(elements2.length===
 0)return void 0;const[from,to]=[match.removed[0],match.added[0]];const moves=match.removed.length===1&&match.added.length===
 1&&from!==void 0&&to!==void 0;return{elements:elements2,kept:match.pairs.length-changed2.length,move:moves?{from:name2(from),
 to:name2(to)}:null}}function isSet(value3){return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed){
@@ -6946,8 +6946,8 @@ return[[label2,plain2(`(unknown) \u2192 ${memberText(member2,confirmed,whole3)}`
 confirmed,whole3);if(inner!==void 0)return[[label2,...joinSpans(inner.elements.map(elementSpans)," ")]];if(isSet(member2)&&
 isSet(there))return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const{before,after}=inlinePair(there,member2,
 whole3);return[[label2,{text:before,change:there===void 0?null:"-"},plain2(" \u2192 "),{text:after,change:"+"}]]});return joinSpans(
-changes,"; ")}function elementSpans({mark,text:text5,spans}){if(mark==="+"||mark==="-")return[{text:`${mark} ${text5}`,change:mark}];
-return[plain2(`${mark} `),...spans??[plain2(text5)]]}var init_sets=__esm({"src/report/sets.ts"(){"use strict";init_escape();
+changes,"; ")}function elementSpans({mark,text:text6,spans}){if(mark==="+"||mark==="-")return[{text:`${mark} ${text6}`,change:mark}];
+return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){"use strict";init_escape();
 init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
 includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace2=open9)=>input=>{
@@ -6971,22 +6971,22 @@ exports.createColors=createColors}});function fold2(parts,hang,columns){if(colum
 let isEmpty4=true;for(const{pieces:pieces2,space}of words3(parts)){const wide2=widthOf(pieces2);if(space){gap=pieces2;continue}
 if(!isEmpty4&&width+widthOf(gap)+wide2>columns){lines.push(line);line=[{text:" ".repeat(hang)},...harmless(pieces2)];width=
 hang+wide2}else{line.push(...gap,...pieces2);width+=widthOf(gap)+wide2}gap=[];isEmpty4=false}return[...lines,line].map(painted).
-join("\n")}function inWords(text5,tint){const look2=tint===void 0?{}:{tint};const parts=[];let at3=0;for(const found2 of text5.
-matchAll(command)){parts.push({...look2,text:text5.slice(at3,found2.index)},{...look2,text:found2[0],whole:true});at3=found2.
-index+found2[0].length}return[...parts,{...look2,text:text5.slice(at3)}]}function words3(parts){const found2=[];for(const{
-text:text5,...look2}of parts){for(const piece of look2.whole===true?[text5]:text5.match(/ +|[^ ]+/g)??[]){const space=look2.
+join("\n")}function inWords(text6,tint){const look2=tint===void 0?{}:{tint};const parts=[];let at3=0;for(const found2 of text6.
+matchAll(command)){parts.push({...look2,text:text6.slice(at3,found2.index)},{...look2,text:found2[0],whole:true});at3=found2.
+index+found2[0].length}return[...parts,{...look2,text:text6.slice(at3)}]}function words3(parts){const found2=[];for(const{
+text:text6,...look2}of parts){for(const piece of look2.whole===true?[text6]:text6.match(/ +|[^ ]+/g)??[]){const space=look2.
 whole!==true&&piece.startsWith(" ");const last=found2.at(-1);if(last?.space===space)last.pieces.push({...look2,text:piece});else
 found2.push({space,pieces:[{...look2,text:piece}]})}}return found2}function widthOf(pieces2){return pieces2.reduce((sum,{
-text:text5})=>sum+displayWidth(text5),0)}function harmless(pieces2){const[first,...rest]=pieces2;const whole3=pieces2.map(
-({text:text5})=>text5).join("");const safe=disarm(whole3);if(first===void 0||safe===whole3)return pieces2;return[{...first,
+text:text6})=>sum+displayWidth(text6),0)}function harmless(pieces2){const[first,...rest]=pieces2;const whole3=pieces2.map(
+({text:text6})=>text6).join("");const safe=disarm(whole3);if(first===void 0||safe===whole3)return pieces2;return[{...first,
 text:safe.slice(0,safe.length-whole3.length+first.text.length)},...rest]}function painted(pieces2){let line="";for(let at3=0;at3<
-pieces2.length;){const{tint=String}=pieces2[at3]??{};let text5="";while(at3<pieces2.length&&(pieces2[at3]?.tint??String)===
-tint)text5+=pieces2[at3++]?.text??"";line+=text5===""?"":tint(text5)}return line}var shellWord,command;var init_fold=__esm(
+pieces2.length;){const{tint=String}=pieces2[at3]??{};let text6="";while(at3<pieces2.length&&(pieces2[at3]?.tint??String)===
+tint)text6+=pieces2[at3++]?.text??"";line+=text6===""?"":tint(text6)}return line}var shellWord,command;var init_fold=__esm(
 {"src/report/fold.ts"(){"use strict";init_escape();shellWord=String.raw`(?:\$?'[^']*'|\\'|[^\s'])+`;command=new RegExp(String.
 raw`\bidops(?: [a-z][a-z-]*(?: (?!-)${shellWord})?(?: --[a-z-]+(?: (?!-)${shellWord})?)*)`,"g")}});function colors(enabled){return import_picocolors.default.createColors(enabled)}function plural(count3,noun){return`${count3}\
- ${noun}${count3===1?"":"s"}`}function wrap(lead,text5,columns=lineWidth){const indent2=/^ */.exec(lead)?.[0]??"";const words7=[
-...wordsOf2(lead),...wordsOf2(text5).map(word2=>disarm(escapeText(word2)))];return fold2([{text:indent2+words7.join(" ")}],
-indent2.length+2,columns).split("\n")}function wordsOf2(text5){return text5.split(/\s+/).filter(word2=>word2!=="")}var import_picocolors,
+ ${noun}${count3===1?"":"s"}`}function wrap(lead,text6,columns=lineWidth){const indent2=/^ */.exec(lead)?.[0]??"";const words7=[
+...wordsOf2(lead),...wordsOf2(text6).map(word2=>disarm(escapeText(word2)))];return fold2([{text:indent2+words7.join(" ")}],
+indent2.length+2,columns).split("\n")}function wordsOf2(text6){return text6.split(/\s+/).filter(word2=>word2!=="")}var import_picocolors,
 lineWidth,actionWords;var init_words=__esm({"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);
 init_escape();init_fold();lineWidth=80;actionWords={update:"to update",delete:"to delete",regenerate:"to regenerate",adopt:"\
 to adopt",blocked:"blocked",unchanged:"unchanged"}}});function driftText(field2,whole3){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
@@ -6995,7 +6995,7 @@ drift.recorded)?"":` (${wasText(field2,drift.recorded,whole3)})`;const declared=
 confirmed=false},recorded2,whole3){if(type==="body"&&typeof recorded2==="string"&&[recorded2,before].some(isLong)){return typeof before===
 "string"?sinceThen(recorded2,before):`was ${plural(countLines(recorded2),"line")}`}const elements2=type==="set"?compareSets(
 void 0,recorded2,confirmed)?.elements:void 0;if(elements2===void 0)return`was ${inlinePair(recorded2,before??null,whole3).
-before}`;const texts2=elements2.map(({text:text5})=>text5).join(", ");return`was ${texts2===""?"none":whole3?texts2:shorten(
+before}`;const texts2=elements2.map(({text:text6})=>text6).join(", ");return`was ${texts2===""?"none":whole3?texts2:shorten(
 texts2,"",shownSet)}`}function isLong(value3){return typeof value3==="string"&&value3.includes("\n")}function sinceThen(recorded2,now){
 const{notes,hunks,tooDifferent}=compareBodies(recorded2,now);const lines=hunks.flatMap(hunk=>hunk.lines);const count3=mark=>lines.
 filter(line=>line.startsWith(mark)).length;if(lines.length>0)return`since then ${plural(count3("+"),"line")} added, ${count3(
@@ -7031,19 +7031,19 @@ after:tidy([{text:first,change:null},...inside2.after,{text:last,change:null}])}
 before:[goes(before)],after:[comes(after)]};if(Math.max(before.length,after.length)>LONGEST_MIDDLE)return all;const parts=diffWordsWithSpace(
 before,after,{maxEditLength:MOST_CHANGES});if(parts===void 0)return all;return{before:parts.filter(({added:added2})=>!added2).
 map(({value:value3,removed})=>removed?goes(value3):same2(value3)),after:parts.filter(({removed})=>!removed).map(({value:value3,
-added:added2})=>added2?comes(value3):same2(value3))}}function tidy(spans){const found2=[];const add=(text5,change2)=>{const last=found2.
-at(-1);if(text5==="")return;if(last?.change===change2)found2[found2.length-1]={text:last.text+text5,change:change2};else
-found2.push({text:text5,change:change2})};for(const[index,{text:text5,change:change2}]of spans.entries()){const last=found2.
-at(-1);const next=spans[index+1];const isGap=change2===null&&/^ +$/.test(text5)&&last?.change!=null&&next?.change===last.
-change;if(change2!==null&&last?.change===null&&last.text.endsWith("\\")&&text5!==""){found2.pop();add(last.text.slice(0,
--1),null);add("\\",change2)}add(text5,isGap?last.change:change2)}return found2}function commonStart(one,other){const most3=Math.
+added:added2})=>added2?comes(value3):same2(value3))}}function tidy(spans){const found2=[];const add=(text6,change2)=>{const last=found2.
+at(-1);if(text6==="")return;if(last?.change===change2)found2[found2.length-1]={text:last.text+text6,change:change2};else
+found2.push({text:text6,change:change2})};for(const[index,{text:text6,change:change2}]of spans.entries()){const last=found2.
+at(-1);const next=spans[index+1];const isGap=change2===null&&/^ +$/.test(text6)&&last?.change!=null&&next?.change===last.
+change;if(change2!==null&&last?.change===null&&last.text.endsWith("\\")&&text6!==""){found2.pop();add(last.text.slice(0,
+-1),null);add("\\",change2)}add(text6,isGap?last.change:change2)}return found2}function commonStart(one,other){const most3=Math.
 min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(length2)===other.charCodeAt(length2))length2+=
 1;const splits=at3=>splitsWord(one,at3)||splitsWord(other,at3);while(length2>0&&splits(length2))length2-=1;return length2}
 function commonEnd(one,other){const most3=Math.min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(
 one.length-1-length2)===other.charCodeAt(other.length-1-length2))length2+=1;const splits=end=>splitsWord(one,one.length-
-end)||splitsWord(other,other.length-end);while(length2>0&&splits(length2))length2-=1;return length2}function splitsWord(text5,at3){
-if(at3<=0||at3>=text5.length)return false;if(/[\udc00-\udfff]/.test(text5.charAt(at3)))return true;return wordCharacter.
-test(text5.charAt(at3-1))&&wordCharacter.test(text5.charAt(at3))}function pairsOf(removed,added2){const bags={removed:removed.
+end)||splitsWord(other,other.length-end);while(length2>0&&splits(length2))length2-=1;return length2}function splitsWord(text6,at3){
+if(at3<=0||at3>=text6.length)return false;if(/[\udc00-\udfff]/.test(text6.charAt(at3)))return true;return wordCharacter.
+test(text6.charAt(at3-1))&&wordCharacter.test(text6.charAt(at3))}function pairsOf(removed,added2){const bags={removed:removed.
 map(bagOf),added:added2.map(bagOf)};const score=(from,to)=>{const alike3=likeness(bags.removed[from],bags.added[to]);return alike3<
 ALIKE?0:alike3};if(removed.length*added2.length>MOST_PAIRS){return Array.from({length:Math.min(removed.length,added2.length)},
 (_,at4)=>[at4,at4]).filter(([from,to])=>score(from,to)>0)}const width=added2.length+1;const best=new Float64Array((removed.
@@ -7057,16 +7057,16 @@ counts:counts2,size:words7.length}}function likeness(one,other){if(one===void 0|
 return 0;let shared2=0;for(const[word2,count3]of one.counts)shared2+=Math.min(count3,other.counts.get(word2)??0);return 2*
 shared2/(one.size+other.size)}var LONGEST_MIDDLE,MOST_CHANGES,goes,comes,same2,wordCharacter,MOST_PAIRS,LOOKED_AT,ALIKE;
 var init_changed_words=__esm({"src/report/changed-words.ts"(){"use strict";init_libesm();LONGEST_MIDDLE=1e3;MOST_CHANGES=
-80;goes=text5=>({text:text5,change:"-"});comes=text5=>({text:text5,change:"+"});same2=text5=>({text:text5,change:null});
+80;goes=text6=>({text:text6,change:"-"});comes=text6=>({text:text6,change:"+"});same2=text6=>({text:text6,change:null});
 wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown3=lines.map(line=>{const first=line.charAt(0);const mark=first===
 "+"||first==="-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const partners=pairLines(
-shown3,words7||limit2!==Number.POSITIVE_INFINITY);return shown3.map(({mark,text:text5},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
-{};const cut=cutText(text5,other,limit2);const whole3=words7&&alike3?spansOf(mark,text5,other):void 0;const spans=whole3===
-void 0||cut===void 0?whole3:cutSpans(whole3,cut);const all={mark,text:cut===void 0?text5:shorten(text5,other,limit2)};return spans===
-void 0?all:{...all,spans}})}function spansOf(mark,text5,other){return mark==="-"?changedWords(text5,other)?.before:changedWords(
-other,text5)?.after}function cutSpans(spans,{shown:shown3,length:length2}){const found2=shown3.flatMap(([from,to])=>{let at3=0;
-const inside2=spans.map(({text:text5,change:change2})=>{const part=text5.slice(Math.max(0,from-at3),Math.max(0,to-at3));
-at3+=text5.length;return{text:part,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.filter(({text:text5})=>text5!==
+shown3,words7||limit2!==Number.POSITIVE_INFINITY);return shown3.map(({mark,text:text6},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
+{};const cut=cutText(text6,other,limit2);const whole3=words7&&alike3?spansOf(mark,text6,other):void 0;const spans=whole3===
+void 0||cut===void 0?whole3:cutSpans(whole3,cut);const all={mark,text:cut===void 0?text6:shorten(text6,other,limit2)};return spans===
+void 0?all:{...all,spans}})}function spansOf(mark,text6,other){return mark==="-"?changedWords(text6,other)?.before:changedWords(
+other,text6)?.after}function cutSpans(spans,{shown:shown3,length:length2}){const found2=shown3.flatMap(([from,to])=>{let at3=0;
+const inside2=spans.map(({text:text6,change:change2})=>{const part=text6.slice(Math.max(0,from-at3),Math.max(0,to-at3));
+at3+=text6.length;return{text:part,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.filter(({text:text6})=>text6!==
 "")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.
 oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start3,lines){return`${lines===0?start3-1:start3},${lines}`}
 function escapeChanged(line){const escaped3=escapeText(line);const kept2=escaped3.trimEnd();return kept2+escaped3.slice(
@@ -7074,7 +7074,7 @@ kept2.length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const p
 const pair=(from,to,alike3)=>{paired[from]={text:lines[to]?.text??"",alike:alike3};paired[to]={text:lines[from]?.text??"",
 alike:alike3}};let start3=0;while(start3<lines.length){let middle=start3;while(lines[middle]?.mark==="-")middle+=1;let end=middle;
 while(lines[end]?.mark==="+")end+=1;for(let offset=0;offset<Math.min(middle-start3,end-middle);offset+=1)pair(start3+offset,
-middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text5})=>text5);for(const[removed,added2]of pairsOf(
+middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);for(const[removed,added2]of pairsOf(
 texts2(start3,middle),texts2(middle,end)))pair(start3+removed,middle+added2,true);start3=Math.max(end,start3+1)}return paired}
 var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_changed_words();init_spans();
 init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
@@ -7094,12 +7094,12 @@ whole?Number.POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:li
 view:"body",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after===null?fateText(
 field2)??"cleared (null)":null,lines:countLines(after??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(
 hunk,room)}))}}function isText(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({
-type},before,after,{room}){const texts2=[before,after];if(texts2.some(text5=>text5?.includes("\n")))return false;if(type!==
-"body")return true;if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text5=>text5==null||
-displayWidth(text5)<=lineWidth/2)}function changedLines(field2,before,after){const known3=compared.get(field2);if(known3!==
+type},before,after,{room}){const texts2=[before,after];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!==
+"body")return true;if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||
+displayWidth(text6)<=lineWidth/2)}function changedLines(field2,before,after){const known3=compared.get(field2);if(known3!==
 void 0)return known3;const{notes,hunks,tooDifferent}=compareBodies(before,after);const lines={notes:tooDifferent===null?
-notes:[...notes,tooDifferent],hunks};compared.set(field2,lines);return lines}function newLines(text5,{whole:whole3,allLines=whole3}){
-if(text5==="")return{notes:[],hunks:[]};const lines=text5.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&
+notes:[...notes,tooDifferent],hunks};compared.set(field2,lines);return lines}function newLines(text6,{whole:whole3,allLines=whole3}){
+if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&
 !allLines)return{notes:["that is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.
 length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.
 map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}function originOf({
@@ -7117,20 +7117,20 @@ const was=unknown5||lacks==="before"?before:paint.red(before);const is=lacks==="
 const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after}`);if(width<=(columns??lineWidth))return[`${indent}${path}\
 : ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,move:move2,
 elements:elements2,kept:kept2},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};
-const tinted=(spans,tint)=>spans.map(({text:text5,change:change2})=>({text:text5,tint:change2===null?tint:tints[change2]}));
+const tinted=(spans,tint)=>spans.map(({text:text6,change:change2})=>({text:text6,tint:change2===null?tint:tints[change2]}));
 const heads=move2===null?[plain2(head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),{text:move2.to,change:"+"}];
 return[fold2([{text:`${indent}${path}: `},...tinted(heads,String)],indent.length+4,columns).trimEnd(),...elements2.map(({
-mark,text:text5,spans=[plain2(text5)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],
+mark,text:text6,spans=[plain2(text6)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],
 indent.length+6,columns)),...kept2>0?[paint.dim(`${indent}  (${kept2} unchanged)`)]:[]]}function bodyLines(path,{before,
-fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text5=>fold2([{text:`${indent}${text5}`}],indent.
+fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text6=>fold2([{text:`${indent}${text6}`}],indent.
 length+2,columns);if(before==="unknown"){const shown3=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
 known) \u2192 ${fate??plural(lines,"line")}`),...shown3.map(line=>diffRow(line))]}const said2=fate??(before==="null"?"wa\
 s null":null);return[head(`${path}:${said2===null?"":` ${said2}`}`),...notes.map(note=>fold2([{text:`${indent}  ${note}`}],
 indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(
 line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);const tint=mark===
-"+"?paint.green:paint.red;const text5=spans?.map(span=>span.change===null?span.text:paint.inverse(span.text)).join("");return tint(
-diffRow(text5===void 0?line:{...line,text:text5}))}function diffRow({mark,text:text5}){return text5===""?`${indent}  \u2502 ${mark}`.
-trimEnd():`${indent}  \u2502 ${mark}${text5}`}var indent;var init_field_text=__esm({"src/report/field-text.ts"(){"use st\
+"+"?paint.green:paint.red;const text6=spans?.map(span=>span.change===null?span.text:paint.inverse(span.text)).join("");return tint(
+diffRow(text6===void 0?line:{...line,text:text6}))}function diffRow({mark,text:text6}){return text6===""?`${indent}  \u2502 ${mark}`.
+trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/report/field-text.ts"(){"use st\
 rict";init_escape();init_fold();init_spans();init_view();init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
 const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
 function nameOf(named6){return`${bare(named6.address)}${labelBeside(named6)}`}var longest;var init_names=__esm({"src/rep\
@@ -8491,12 +8491,12 @@ if(count3===0)return[];return[`${count3} of the server's ${nouns} came without a
 n of ${count3===1?"it":"them"}`]}var init_discovery=__esm({"src/kinds/discovery.ts"(){"use strict"}});async function readOne({reader,limit:limit2},read2,params,parse11){return await limit2(()=>reader.showExtra(read2,params,
 parse11))}function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun}\
  with the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm(
-{"src/kinds/reading.ts"(){"use strict"}});function isBlank(value3){const text5=shown(value3);return typeof text5==="string"&&new RegExp("^\\p{White_Space}*$","u").
-test(text5)}function textOf2(value3){const text5=shown(value3);return typeof text5==="string"?text5:""}function shown(value3){
+{"src/kinds/reading.ts"(){"use strict"}});function isBlank(value3){const text6=shown(value3);return typeof text6==="string"&&new RegExp("^\\p{White_Space}*$","u").
+test(text6)}function textOf2(value3){const text6=shown(value3);return typeof text6==="string"?text6:""}function shown(value3){
 return value3 instanceof Sensitive?value3.reveal():value3}function firstText2(...values){return values.find(value3=>typeof value3===
-"string"&&value3.trim()!=="")}function characters(text5){return[...text5].length}var init_texts=__esm({"src/kinds/texts.\
-ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable=Object.entries(identity2).find(([part,text5])=>part!==
-"name"&&text5!==void 0&&!isPathParameter(text5));if(unusable!==void 0){return`the ${unusable[0]} ${JSON.stringify(unusable[1])}\
+"string"&&value3.trim()!=="")}function characters(text6){return[...text6].length}var init_texts=__esm({"src/kinds/texts.\
+ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable=Object.entries(identity2).find(([part,text6])=>part!==
+"name"&&text6!==void 0&&!isPathParameter(text6));if(unusable!==void 0){return`the ${unusable[0]} ${JSON.stringify(unusable[1])}\
  can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
 nd_id"].find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
  ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,{
@@ -8506,9 +8506,9 @@ filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,lim
 object3,own4,refused4),...nulProblems(sent,refused4),...lengthProblems(object3,own4,refused4),...emptyProblems(object3,profile,
 emptyIsNull,own4,refused4),...wordProblems(object3,own4,refused4),...elementProblems(object3,own4,refused4),...sizeProblems(
 object3,limits2,refused4)]}function idProblems(object3,limits2,{ids={}},refused4){return idsOf2(object3).flatMap(({id,path,
-most:most3})=>{const text5=reveal(id);if(typeof text5!=="string"||text5===UNKNOWN_TEXT)return[];const name2=path.join(".");
-if(most3!==void 0){const length2=characters(text5);return length2<=most3?[]:[refused4(`"${name2}" has ${length2} charact\
-ers, and may have ${most3}`,path)]}if(!limits2.uuids||uuid3.test(text5))return[];const lower=text5.toLowerCase();const hint=uuid3.
+most:most3})=>{const text6=reveal(id);if(typeof text6!=="string"||text6===UNKNOWN_TEXT)return[];const name2=path.join(".");
+if(most3!==void 0){const length2=characters(text6);return length2<=most3?[]:[refused4(`"${name2}" has ${length2} charact\
+ers, and may have ${most3}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];const lower=text6.toLowerCase();const hint=uuid3.
 test(lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0\
 e-8b1a-0d6f3e1c2b77";return[refused4(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({
 identity:identity2,fields:fields3}){const own4=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],
@@ -8517,7 +8517,7 @@ return[...own4,...inLists]}}function elementIds(list2,path,most3){if(!Array.isAr
 (element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own4=element.id===void 0?[]:[{id:element.id,
 path:[...at3,"id"],...most3===void 0?{}:{most:most3}}];return[...own4,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
 identity:identity2},{identity:parts={}},refused4){return Object.entries(parts).flatMap(([part,{known:known3,otherwise}])=>{
-const{[part]:text5}=identity2;if(text5===void 0||text5===UNKNOWN_TEXT||known3.includes(text5))return[];return[refused4(otherwise,
+const{[part]:text6}=identity2;if(text6===void 0||text6===UNKNOWN_TEXT||known3.includes(text6))return[];return[refused4(otherwise,
 [part],`the ${part}s are ${known3.join(", ")}`)]})}function nulProblems(fields3,refused4){if(!hasNul(fields3))return[];const walk=(value3,path)=>{
 if(value3 instanceof HashedSecret)return[];if(holdsNul(value3))return[path];if(Array.isArray(value3))return value3.flatMap(
 (item,index)=>walk(item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key.
@@ -8648,10 +8648,10 @@ DID came out the same (${did}): the server derives it from the client's key, whi
 expected:{}}),destructions:()=>[]}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
 {"src/kinds/declared.ts"(){"use strict"}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){
-const text5=textOf2(template2.fields[half]);if(text5==="")return void 0;if(isBlank(text5)){const message2=`"${half}" is \
+const text6=textOf2(template2.fields[half]);if(text6==="")return void 0;if(isBlank(text6)){const message2=`"${half}" is \
 white space alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to delete the te\
-mplate';return error("body-blank",message2,[template2.placeOf(half)],hint)}if(!text5.includes("\0"))return void 0;const message=`\
-"${half}" has a NUL character in it, at character ${characters(text5.slice(0,text5.indexOf("\0")))+1}`;return error("bod\
+mplate';return error("body-blank",message2,[template2.placeOf(half)],hint)}if(!text6.includes("\0"))return void 0;const message=`\
+"${half}" has a NUL character in it, at character ${characters(text6.slice(0,text6.indexOf("\0")))+1}`;return error("bod\
 y-nul",message,[template2.placeOf(half)],"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){
 const unusable=halves.filter(half=>bodyProblem(template2,half)!==void 0);const fields3=Object.entries(template2.fields).
 filter(([field2])=>!unusable.some(half=>half===field2));return altered(template2,{fields:Object.fromEntries(fields3)})}function bodiesOf(fields3){
@@ -8852,7 +8852,7 @@ name!=="string")continue;const others=this.#byName.get(row.name);if(others===voi
 others.push(row)}this.unsure=unsure3}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
 let best;let least=Math.min(most3,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
 const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
-return best}function areNear(one,other){const sorted=text5=>[...text5].sort().join("");return(0,import_fastest_levenshtein2.distance)(
+return best}function areNear(one,other){const sorted=text6=>[...text6].sort().join("");return(0,import_fastest_levenshtein2.distance)(
 one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}var import_fastest_levenshtein2;var init_nearest=__esm(
 {"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readOrganizations(reader){const readPage=async(number4,wanted)=>{const{organizations,...counts2}=await reader.
 listOrganizations(number4,wanted);return{rows:organizations,...counts2}};return new OrganizationIndex(await readListing(
@@ -9109,7 +9109,7 @@ wanted,got).map(role2=>`removes the role${called2(role2)} within the ${loses}${c
 byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();init_client();
 init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
 EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.map(name2=>byName[name2]);regenerated=only(kinds.flatMap(kind=>kind.
-regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text5)=>text5){
+regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
 const shown3=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
 length-shown3.length+more;return`${shown3.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
@@ -9152,8 +9152,8 @@ null?`${isUnknown}; ${length2}`:isUnknown;return[...hunks.length===0||before==="
 null?[]:[fate],...notes]}function placeText({file,line}){return`${bare(file)}:${line}`}function located(warning4){const{
 message,place:place2,morePlaces:morePlaces2}=warning4;return place2?.column===void 0?message:`${message} (${placeList(placesOf(
 warning4),morePlaces2)})`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();init_kinds();
-init_drift();init_plan();init_safety();init_drift2();init_places();init_view();init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text5,names3){
-return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text5)}
+init_drift();init_plan();init_safety();init_drift2();init_places();init_view();init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text6,names3){
+return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text6)}
 function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
 "\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address2,gist},said2){return withoutNames(gist??said2,namesIn(address2))}
 function leftText(count3,reason){return`${count3} ${reason.replace(/^interrupted before it was sent$/,"not sent: interru\
@@ -9165,7 +9165,7 @@ result=>[result]))}function someOf(results){return firstFew(results,({address:ad
 const named6=all.slice(0,FEW).map(show);const more=all.length-named6.length;return more>0?`${named6.join(", ")} and ${more}\
  more`:named6.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
 change2]));const given2=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given2.
-keys()];const said2=({code:code2,change:change2},text5)=>JSON.stringify([code2,change2!==null,text5]);const about2=new Map;
+keys()];const said2=({code:code2,change:change2},text6)=>JSON.stringify([code2,change2!==null,text6]);const about2=new Map;
 for(const warning4 of all)added(about2,said2(warning4,warning4.message),()=>new Set).add(warning4.change);const groups3=new Map;
 for(const warning4 of all){const{message,change:change2}=warning4;const whole3=said2(warning4,message);const isOwn=change2!==
 null&&about2.get(whole3)?.size===1;added(groups3,isOwn?said2(warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}
@@ -9206,7 +9206,7 @@ lines.push(...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none",co
 const drift=driftSentence(plan);if(drift!==null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(
 plan);if(byRecord!==null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(
 plan);const closing3=[{text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,
-tint:text5=>paint.bold(paint.red(text5))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
+tint:text6=>paint.bold(paint.red(text6))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
 `}function summaryLine(plan){const count3=summarize(plan);const recorded2=countByRecord(plan);const parts=[`${count3.update}\
  to update`,`${count3.delete} to delete`,`${count3.regenerate} to regenerate`,...count3.adopt>0?[`${count3.adopt} to ado\
 pt`]:[],...count3.blocked>0?[`${count3.blocked} blocked`]:[],`${count3.unchanged} unchanged`,...recorded2>0?[`${recorded2}\
@@ -9271,32 +9271,32 @@ hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??n
 column})=>({file:inProject??file,line,column})),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm(
 {"src/report/json.ts"(){"use strict";init_result();init_values();init_drift();init_plan();init_operations();init_escape()}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
 null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
-text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text5){
-return escapeText(text5).replace(/[&<>"']|:(?=:)/g,character=>entities[character]??"")}function markupLines(text5){return new Markup(
-text5.split(/\r?\n/).map(escapeMarkup).join("\n"))}function dataBlock(id,text5){const json=JSON.stringify(text5.toWellFormed()).
+text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text6){
+return escapeText(text6).replace(/[&<>"']|:(?=:)/g,character=>entities[character]??"")}function markupLines(text6){return new Markup(
+text6.split(/\r?\n/).map(escapeMarkup).join("\n"))}function dataBlock(id,text6){const json=JSON.stringify(text6.toWellFormed()).
 replace(/[<\u007f-\uffff]|:(?=:)|#(?=#)/g,character=>`\\u${character.charCodeAt(0).toString(16).padStart(4,"0")}`);return markup`<script type="application/json" id="${id}">${new Markup(
 json)}</script>\n`}var Markup,entities;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
-class{text;constructor(text5){this.text=text5}toString(){return this.text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",
+class{text;constructor(text6){this.text=text6}toString(){return this.text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",
 '"':"&quot;","'":"&#39;",":":"&#58;"}}});function fence(lines){const longest2=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
-const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text5){
-const shown3=disarm(escapeText(text5));if(shown3.trim()==="")return"` `";const longest2=Math.max(0,...(shown3.match(/`+/g)??
+const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){
+const shown3=disarm(escapeText(text6));if(shown3.trim()==="")return"` `";const longest2=Math.max(0,...(shown3.match(/`+/g)??
 []).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown3)?" ":"";return`${marks2}${pad}${shown3}${pad}${marks2}`}
-function htmlCode(text5){return`<code>${escapeMarkup(text5).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named6){
+function htmlCode(text6){return`<code>${escapeMarkup(text6).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named6){
 return`${code(named6.address)}${labelIn(markdown,named6)}`}function labelIn({code:show},{label:label2}){return label2===
-void 0?"":` (${show(shortLabel(label2))})`}function prose(text5){return wordsAs(text5,code)}function htmlProse(text5){return wordsAs(
-text5,htmlCode)}function piecesOf(text5){return(text5.match(quotedPieces)??[]).flatMap(piece=>{const words7=piece.match(
+void 0?"":` (${show(shortLabel(label2))})`}function prose(text6){return wordsAs(text6,code)}function htmlProse(text6){return wordsAs(
+text6,htmlCode)}function piecesOf(text6){return(text6.match(quotedPieces)??[]).flatMap(piece=>{const words7=piece.match(
 pieces)??[];return words7.every(word2=>word2.trim()===""||isPlain(word2))?words7:[piece]})}function isPlain(piece){if(piece===
 ","||piece===";")return true;const word2=piece.replace(/[,.;:!?]$/,"");return plainWord.test(word2)&&!referringWord.test(
-word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text5,show){let shown3="";let run4="";const flush=()=>{
+word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text6,show){let shown3="";let run4="";const flush=()=>{
 const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown3+=`${show(run4.trimEnd())}${space}`;run4=""};for(const piece of piecesOf(
-text5.trim())){if(piece.trim()===""){if(run4==="")shown3+=" ";else run4+=" ";continue}const[,word2="",end=""]=(piece.includes(
+text6.trim())){if(piece.trim()===""){if(run4==="")shown3+=" ";else run4+=" ";continue}const[,word2="",end=""]=(piece.includes(
 "(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run4===""||
 run4.endsWith(" "))){flush();shown3+=word2+end}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{
 run4+=word2;if(end!==""&&word2===""&&run4==="")run4=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();shown3+=
 end}else run4+=end}}flush();return shown3}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
 {"src/report/marked.ts"(){"use strict";init_escape();init_markup();init_names();markdown={code,bold:words7=>`**${words7}\
-**`,prose,link:(text5,url)=>url===void 0?code(text5):`[${code(text5)}](${url})`};html={code:htmlCode,bold:words7=>`<b>${words7}\
-</b>`,prose:htmlProse,link:(text5,url)=>url===void 0?htmlCode(text5):`<a href="${url}">${htmlCode(text5)}</a>`};plainWord=
+**`,prose,link:(text6,url)=>url===void 0?code(text6):`[${code(text6)}](${url})`};html={code:htmlCode,bold:words7=>`<b>${words7}\
+</b>`,prose:htmlProse,link:(text6,url)=>url===void 0?htmlCode(text6):`<a href="${url}">${htmlCode(text6)}</a>`};plainWord=
 /^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…)]$/u;referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;
 pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"(?:[^"\\\s]|\\\S)(?:[^"\\\n]|\\[^\n]){0,200}"(?=[,.;:!?)]{0,2}(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function hasDetails(change2,debug){if(!debug&&shortValue(change2)!==void 0)return false;return change2.fields.length>0||
 observedNote(change2)!==null||debug&&change2.requests.length>0}function detailsOf(change2,debug){if(!hasDetails(change2,
@@ -9304,16 +9304,16 @@ debug))return[];const note=observedNote(change2);const views=change2.fields.map(
 comment"}));const blocks=bodies2=>[...note===null?[]:[prose(note)],...valueFence(views.filter(({view})=>view!=="body")),
 ...views.flatMap(view=>view.view==="body"?[bodyBlock(view,bodies2)]:[]),...debug?requestTexts(change2).map(request5=>`Se\
 nds ${code(request5)}`):[]];const texts2=[true,false].map(bodies2=>blocks(bodies2).map(block2=>`${block2}
-`).join("\n"));return[...new Set(texts2)].filter(text5=>text5!=="")}function valueFence(views){return views.length===0?[]:
+`).join("\n"));return[...new Set(texts2)].filter(text6=>text6!=="")}function valueFence(views){return views.length===0?[]:
 [fence(views.flatMap(valueLines2))]}function valueLines2(view){return[...shownLines(view),...view.drift===null?[]:[`!   ${view.
 drift}`]]}function shownLines(view){const{path}=view;switch(view.view){case"secret":return[`! ${path}: ${view.unknown?"(\
 unknown) \u2192 ":""}(sensitive)`];case"value":return view.unknown?[`! ${path}: ${view.before} \u2192 ${view.after}`]:[`\
 - ${path}: ${view.before}`,`+ ${path}: ${view.after}`];case"set":return[`  ${path}:${view.head===null?"":` ${view.head}`}`,
-...view.elements.map(({mark,text:text5})=>`${setMarks[mark]}   ${text5}`),...view.kept>0?[`    (${view.kept} unchanged)`]:
+...view.elements.map(({mark,text:text6})=>`${setMarks[mark]}   ${text6}`),...view.kept>0?[`    (${view.kept} unchanged)`]:
 []];default:return[]}}function bodyBlock(view,shown3){const{path,hunks}=view;const said2=[...view.drift===null?[]:[prose(
 view.drift)],...bodyNotes(view),...shown3||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said2.
 join("; ")}`;if(!shown3||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
-text:text5})=>disarm(`${mark}${text5}`).trimEnd())]);return`${head}
+text:text6})=>disarm(`${mark}${text6}`).trimEnd())]);return`${head}
 
 ${fence(lines)}`}var setMarks;var init_details=__esm({"src/report/details.ts"(){"use strict";init_escape();init_marked();
 init_review();init_view();setMarks={"+":"+","-":"-","~":"!","=":"!"}}});function fileUrl({files,folder},{file,line}){const path=pathFrom(folder,file);return path===void 0||file.includes(mask)?
@@ -9339,8 +9339,8 @@ code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;const[o
 void 0?"":others.length>0?`${bold2(plural(objects2.length,"object"))}: `:`${tells(form,"labelled")?codeName(only2):show(
 only2.address)}: `;const shown3=places.filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const url=place2=>tells(
 form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[...others.length>0&&tells(form,"told")?[firstFew(
-objects2,codeName)]:[],...shown3.length>0&&tells(form,"placed")?[`at ${placeList(shown3,morePlaces2,(place2,text5)=>link2(
-text5,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.map(note=>` \u2014 ${note}`).join(
+objects2,codeName)]:[],...shown3.length>0&&tells(form,"placed")?[`at ${placeList(shown3,morePlaces2,(place2,text6)=>link2(
+text6,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.map(note=>` \u2014 ${note}`).join(
 "")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_alike();init_drift2();init_forge();init_marked();
 init_places();init_review();init_words();forms=["named","labelled","told","placed","linked"]}});function allot(sections2,room){const named6=new Allotment(sections2,room);named6.raise(["named"],0,1,2);if(named6.has(0,
 1,2))return withMore(named6).shown;const short4=new Allotment(sections2,room);short4.raise(["named"],0);short4.within(1/
@@ -9382,10 +9382,10 @@ ${intro}
 `}`;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget-fixed2.join("\n").length-
 1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown3=leftOut(sections2,
 all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown3),
-budget),head,...sectionTexts(sections2,shown3),foot];const text5=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
+budget),head,...sectionTexts(sections2,shown3),foot];const text6=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
 
 This is longer than ${budget} characters even without details.
-`;return text5.length<=budget?text5:bare2.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
+`;return text6.length<=budget?text6:bare2.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
 environment===null?"":`, environment ${code(shorten(escapeText(plan.environment),"",100))}`;const lines=[`Server ${code(
 shorten(escapeText(plan.server),"",200))}, profile ${code(plan.profile)}${environment}.`];const{count:count3,inAll}=destructiveCount(
 shownPart(plan,only2));const notes=[...count3>0?[`**${plural(count3,"destructive change")}**${inAll}, first below`]:[],...warnings>
@@ -9738,16 +9738,16 @@ duplicate=names3.has(name2);if(!duplicate)names3.add(name2)}if(duplicate){this._
 push(this.currentAttr);if(token.location&&this.currentAttrLocation){const attrLocations=(_a3=(_b=token.location).attrs)!==
 null&&_a3!==void 0?_a3:_b.attrs=Object.create(null);attrLocations[this.currentAttr.name]=this.currentAttrLocation;this._leaveAttrValue()}}}_leaveAttrValue(){
 if(this.currentAttrLocation){this.currentAttrLocation.endLine=this.preprocessor.line;this.currentAttrLocation.endCol=this.
-preprocessor.col;this.currentAttrLocation.endOffset=this.preprocessor.offset}}_flushRun(text5){if(this.runEnd===this.runStart&&
-text5.length===0){return}const slice=this.preprocessor.html.slice(this.runStart,this.runEnd);const run4=(slice.length<13?
-slice:` ${slice}`.slice(1))+text5;const token=this.currentToken;this.runStart=this.runEnd;if(token===null){this.currentCharacterToken.
+preprocessor.col;this.currentAttrLocation.endOffset=this.preprocessor.offset}}_flushRun(text6){if(this.runEnd===this.runStart&&
+text6.length===0){return}const slice=this.preprocessor.html.slice(this.runStart,this.runEnd);const run4=(slice.length<13?
+slice:` ${slice}`.slice(1))+text6;const token=this.currentToken;this.runStart=this.runEnd;if(token===null){this.currentCharacterToken.
 chars+=run4}else if(token.type===TokenType.COMMENT){token.data+=run4}else{this.currentAttr.value+=run4}}_extendRun(cp){const{
 preprocessor}=this;if(cp===CODE_POINTS.LINE_FEED&&preprocessor.html.charCodeAt(preprocessor.pos)!==CODE_POINTS.LINE_FEED){
 this._flushRun("\n");this.runStart=preprocessor.pos+1}else{const start3=preprocessor.pos-Number(cp>65535);if(start3!==this.
-runEnd){this._flushRun("");this.runStart=start3}}this.runEnd=preprocessor.pos+1}_extendRunWith(text5,cpOffset){const{preprocessor}=this;
-const start3=preprocessor.codePointStart+1+cpOffset-text5.length;if(start3>=0&&preprocessor.html.startsWith(text5,start3)){
-if(start3!==this.runEnd){this._flushRun("");this.runStart=start3}}else{this._flushRun(text5);this.runStart=start3+text5.
-length}this.runEnd=start3+text5.length}prepareToken(ct){this._emitCurrentCharacterToken(ct.location);this.currentToken=null;
+runEnd){this._flushRun("");this.runStart=start3}}this.runEnd=preprocessor.pos+1}_extendRunWith(text6,cpOffset){const{preprocessor}=this;
+const start3=preprocessor.codePointStart+1+cpOffset-text6.length;if(start3>=0&&preprocessor.html.startsWith(text6,start3)){
+if(start3!==this.runEnd){this._flushRun("");this.runStart=start3}}else{this._flushRun(text6);this.runStart=start3+text6.
+length}this.runEnd=start3+text6.length}prepareToken(ct){this._emitCurrentCharacterToken(ct.location);this.currentToken=null;
 if(ct.location){ct.location.endLine=this.preprocessor.line;ct.location.endCol=this.preprocessor.col+1;ct.location.endOffset=
 this.preprocessor.offset+1}this.currentLocation=this.getCurrentLocation(-1)}emitCurrentTagToken(){const ct=this.currentToken;
 this.currentAttrNames=null;this.prepareToken(ct);ct.tagID=getTagID(ct.tagName);if(ct.type===TokenType.START_TAG){this.lastStartTagName=
@@ -10257,12 +10257,12 @@ doctypeNode.publicId=publicId;doctypeNode.systemId=systemId}else{const node2={no
 systemId,parentNode:null};defaultTreeAdapter.appendChild(document2,node2)}},setDocumentMode(document2,mode){document2.mode=
 mode},getDocumentMode(document2){return document2.mode},detachNode(node2){if(node2.parentNode){const{childNodes}=node2.parentNode;
 const idx=childNodes[childNodes.length-1]===node2?childNodes.length-1:childNodes.indexOf(node2);childNodes.splice(idx,1);
-node2.parentNode=null}},insertText(parentNode,text5){if(parentNode.childNodes.length>0){const prevNode=parentNode.childNodes[parentNode.
-childNodes.length-1];if(defaultTreeAdapter.isTextNode(prevNode)){prevNode.value+=text5;return}}defaultTreeAdapter.appendChild(
-parentNode,defaultTreeAdapter.createTextNode(text5))},insertTextBefore(parentNode,text5,referenceNode){const{childNodes}=parentNode;
+node2.parentNode=null}},insertText(parentNode,text6){if(parentNode.childNodes.length>0){const prevNode=parentNode.childNodes[parentNode.
+childNodes.length-1];if(defaultTreeAdapter.isTextNode(prevNode)){prevNode.value+=text6;return}}defaultTreeAdapter.appendChild(
+parentNode,defaultTreeAdapter.createTextNode(text6))},insertTextBefore(parentNode,text6,referenceNode){const{childNodes}=parentNode;
 const referenceIdx=childNodes[childNodes.length-1]===referenceNode?childNodes.length-1:childNodes.indexOf(referenceNode);
-const prevNode=childNodes[referenceIdx-1];if(prevNode&&defaultTreeAdapter.isTextNode(prevNode)){prevNode.value+=text5}else{
-defaultTreeAdapter.insertBefore(parentNode,defaultTreeAdapter.createTextNode(text5),referenceNode)}},adoptAttributes(recipient,attrs){
+const prevNode=childNodes[referenceIdx-1];if(prevNode&&defaultTreeAdapter.isTextNode(prevNode)){prevNode.value+=text6}else{
+defaultTreeAdapter.insertBefore(parentNode,defaultTreeAdapter.createTextNode(text6),referenceNode)}},adoptAttributes(recipient,attrs){
 if(attrs.length===0||attrs===recipient.attrs)return;const cached2=attrListIndexes.get(recipient.attrs);const isIndexed=(cached2===
 null||cached2===void 0?void 0:cached2.size)===recipient.attrs.length&&attrs.every(({name:name2})=>{var _a3;const index=cached2.
 get(name2);return index===void 0||((_a3=recipient.attrs[index])===null||_a3===void 0?void 0:_a3.name)===name2});const recipientAttrsMap=isIndexed?
@@ -10908,7 +10908,7 @@ EMBED,TAG_NAMES.FRAME,TAG_NAMES.HR,TAG_NAMES.IMG,TAG_NAMES.INPUT,TAG_NAMES.KEYGE
 PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR])}});function parse4(html2,options){return Parser.parse(html2,options)}var init_dist=__esm({"node_modules/parse5/dist/index.j\
 s"(){init_parser();init_default();init_parser();init_serializer();init_error_codes();init_foreign_content();init_html();
 init_token();init_tokenizer()}});var words4,elements,withContent,missed,attributes,properties,imageProperties,valueFunctions,imageFunctions,mediaAndStates,
-ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words4=text5=>new Set(text5.trim().split(/\s+/));
+ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words4=text6=>new Set(text6.trim().split(/\s+/));
 elements=words4(`
   a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite code col colgroup dd del
   details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd
@@ -11097,8 +11097,8 @@ u.String)address2=inside2[4].value}written4+=picture(address2,pictures);break}if
 ()`);if(!valueFunctions.has(name2))return void 0;written4+=`${name2}(`;open9+=1;break}case u.URL:written4+=picture(token[4].
 value,pictures);break;case u.OpenParen:written4+="(";open9+=1;break;case u.CloseParen:if(open9===0)return void 0;written4+=
 ")";open9-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written4+=` ${token[4].
-value} `;break;default:{const text5=token[0]===u.Dimension?length(token):simple(token,anyUnit);if(text5===void 0)return void 0;
-written4+=text5}}}return open9===0?withImportant(written4.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
+value} `;break;default:{const text6=token[0]===u.Dimension?length(token):simple(token,anyUnit);if(text6===void 0)return void 0;
+written4+=text6}}}return open9===0?withImportant(written4.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
 if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))
 return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written4){const[mark]=/! +important$/i.
 exec(written4)??[];return mark===void 0?written4:`${written4.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
@@ -11108,15 +11108,15 @@ has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;ca
 value.toLowerCase()))return void 0;written4+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written4+="(";break;case u.
 CloseParen:written4+=")";break;case u.OpenSquare:written4+="[";break;case u.CloseSquare:written4+="]";break;case u.Colon:
 written4+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written4+=token[4].value;break;default:{
-const text5=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text5===void 0)return void 0;written4+=text5}}}return open9.length===
+const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written4+=text6}}}return open9.length===
 0?written4.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
 Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
 value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(token[4].value)}`;case u.Percentage:return`${number3(
 token[4].value)}%`;case u.Dimension:return unit.test(token[4].unit)?`${number3(token[4].value)}${token[4].unit}`:void 0;default:
 return void 0}}function number3(value3){const finite=Math.min(Math.max(value3,-1e9),1e9);return String(Math.abs(finite)<
-1e-6?0:finite)}function escaped2(character){return`\\${character.codePointAt(0)?.toString(16)} `}function name(text5){return text5.
-replace(/[^\p{L}\p{N}_-]/gu,escaped2)}function identifier3(text5){return text5==="-"?"\\2d ":name(text5).replace(/^(-?)([0-9])/,
-(_,dash,digit)=>dash+escaped2(digit))}function quoted(text5){return`"${text5.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped2)}\
+1e-6?0:finite)}function escaped2(character){return`\\${character.codePointAt(0)?.toString(16)} `}function name(text6){return text6.
+replace(/[^\p{L}\p{N}_-]/gu,escaped2)}function identifier3(text6){return text6==="-"?"\\2d ":name(text6).replace(/^(-?)([0-9])/,
+(_,dash,digit)=>dash+escaped2(digit))}function quoted(text6){return`"${text6.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped2)}\
 "`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm({"src/mail/styles.ts"(){"use strict";init_dist2();init_allowed();
 init_limits2();closing={[u.Function]:u.CloseParen,[u.OpenParen]:u.CloseParen,[u.OpenSquare]:u.CloseSquare,[u.OpenCurly]:u.
 CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#pictures;#at=0;constructor(tokens,pictures){this.#tokens=
@@ -11149,8 +11149,8 @@ elements.find(({tagName})=>tagName==="html");const page=root?.childNodes.find(no
 childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page===void 0?
 cleaner.frames(root):cleaner.children(page,0);return{html:`<html${root===void 0?"":cleaner.attributes(root)}><head>${styles2}\
 </head><body${page===void 0?"":cleaner.attributes(page)}>${inner}</body></html>`,left:cleaner.left}}function isElement(node2){
-return"tagName"in node2}function shortened(text5){return text5.length>200?`${text5.slice(0,199)}\u2026`:text5}function attributeText(name2,value3){
-return` ${name2}="${escapeNode(value3).replaceAll('"',"&quot;")}"`}function escapeNode(text5){return text5.replace(/[&<>\u00a0\0]/g,
+return"tagName"in node2}function shortened(text6){return text6.length>200?`${text6.slice(0,199)}\u2026`:text6}function attributeText(name2,value3){
+return` ${name2}="${escapeNode(value3).replaceAll('"',"&quot;")}"`}function escapeNode(text6){return text6.replace(/[&<>\u00a0\0]/g,
 character=>entities2[character]??"")}var childless,Cleaner,noteStyle,entities2;var init_clean=__esm({"src/mail/clean.ts"(){
 "use strict";init_dist();init_allowed();init_limits2();init_styles();init_tree();childless=new Set(["br","col","hr","wbr"]);
 Cleaner=class{#left=new Set;#styles=new Map;get left(){return[...this.#left]}styles(head){return head.childNodes.map(node2=>isElement(
@@ -11166,21 +11166,21 @@ element,"href"):void 0;const kept2=element.attrs.flatMap(({name:name2,value:valu
 value3);return written4===""?[]:[attributeText("style",written4)]}if(name2==="background"){const own4=this.#picture(value3);
 return own4===void 0?[]:[attributeText(name2,own4)]}if(name2==="title"&&target!==void 0)return[];return attributes.has(name2)?
 [attributeText(name2,value3)]:[]});const link2=target===void 0?[]:[attributeText("href","#"),attributeText("title",target.
-trim())];return[...kept2,...link2].join("")}#declarations(text5){const known3=this.#styles.get(text5);if(known3!==void 0)
-return known3;const written4=cleanDeclarations(text5,this.#picture);this.#styles.set(text5,written4);return written4}#sheet(element){
+trim())];return[...kept2,...link2].join("")}#declarations(text6){const known3=this.#styles.get(text6);if(known3!==void 0)
+return known3;const written4=cleanDeclarations(text6,this.#picture);this.#styles.set(text6,written4);return written4}#sheet(element){
 const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join("");const sheet=cleanSheet(source,
 this.#picture);const media=attribute(element,"media");const written4=media===void 0?"":cleanMedia(media);if(sheet===""||
 written4===void 0)return"";return`<style${written4===""?"":attributeText("media",written4)}>
 ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").trim();const alt=(attribute(element,"alt")??
 "").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words7=[
-shortened(alt),shortened(source)].filter(text6=>text6!=="").join(", ");this.#leave(`picture ${words7===""?"without addre\
+shortened(alt),shortened(source)].filter(text7=>text7!=="").join(", ");this.#leave(`picture ${words7===""?"without addre\
 ss":words7}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
 element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own4=this.#declarations(
 attribute(element,"style")??"");const styles2=[noteStyle,...size2,...own4===""?[]:[own4]].join(";");const names3=["class",
-"id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});const text5=alt===
+"id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});const text6=alt===
 ""?words7===""?"picture":words7:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText("titl\
-e",source)}>${escapeNode(text5)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
-element,name2)?.trim()??"").find(text5=>text5!=="");const words7=address2===void 0?what:`${what} ${shortened(address2)}`;
+e",source)}>${escapeNode(text6)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
+element,name2)?.trim()??"").find(text6=>text6!=="");const words7=address2===void 0?what:`${what} ${shortened(address2)}`;
 this.#leave(words7);return`<span${attributeText("style",noteStyle)}>${escapeNode(words7)}</span>`}#picture=address2=>{const source=address2.
 trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened(source)}`);return void 0};#leave(words7){
 if(this.#left.size<limits.leftOut)this.#left.add(words7)}};noteStyle="display:inline-block;box-sizing:border-box;overflo\
@@ -11292,41 +11292,41 @@ config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=C
 mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length2=0;let at3=0;const add=(piece,taken)=>{if(taken===
 0)return;origins.set(length2,at3);pieces2.push(piece);length2+=piece.length;at3+=taken};const addLine=line=>add(/\S/.test(
 line)?"x":" ",line.length);let delimiters=["{{","}}"];const open9=[];let isCrossed=false;let lastTag=0;while(at3<body2.length){
-const tag=body2.indexOf(delimiters[0],at3);const text5=body2.slice(at3,tag<0?void 0:tag);const first=text5.indexOf("\n");
-if(first<0){addLine(text5)}else{const last=text5.lastIndexOf("\n");addLine(text5.slice(0,first));add("\n",1);add("\n",last-
-first);addLine(text5.slice(last+1))}if(tag<0)break;const{end,next,sign,name:name2}=tagAt(body2,tag,delimiters);add(body2.
+const tag=body2.indexOf(delimiters[0],at3);const text6=body2.slice(at3,tag<0?void 0:tag);const first=text6.indexOf("\n");
+if(first<0){addLine(text6)}else{const last=text6.lastIndexOf("\n");addLine(text6.slice(0,first));add("\n",1);add("\n",last-
+first);addLine(text6.slice(last+1))}if(tag<0)break;const{end,next,sign,name:name2}=tagAt(body2,tag,delimiters);add(body2.
 slice(tag,end),end-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,end})}else if(sign===
 "/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.set(length2,body2.length);
 return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}function tagAt(body2,start3,delimiters){
-const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);const type=body2.charAt(first);const after=(text5,from)=>{
-const found2=body2.indexOf(text5,from);return found2<0?body2.length:found2+text5.length};const inside2=type!==""&&"#^/>{\
+const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);const type=body2.charAt(first);const after=(text6,from)=>{
+const found2=body2.indexOf(text6,from);return found2<0?body2.length:found2+text6.length};const inside2=type!==""&&"#^/>{\
 &=!".includes(type)?first+1:first;if(type==="{")return{end:after(`}${close}`,inside2),next:delimiters,sign:type,name:""};
 if(type!=="="){const end=after(close,inside2);const name2="#^/".includes(type)?body2.slice(inside2,end-close.length).trim():
 "";return{end,next:delimiters,sign:type,name:name2}}const equals=after("=",inside2);const[nextOpen="",nextClose=""]=body2.
 slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after(close,equals),sign:type,name:"",next:nextOpen===""||nextClose===
 ""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){let at3=from;while(at3<body2.length&&/\s/.test(body2.
 charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/condense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
- characters`,limit:true}}const{text:text5,whole:whole3}=withoutLongSpace(body2);const condensed=condense(text5);const writer=createWriter();
+ characters`,limit:true}}const{text:text6,whole:whole3}=withoutLongSpace(body2);const condensed=condense(text6);const writer=createWriter();
 try{const parsed4=writer.parse(condensed.text);if(depthOf(parsed4)>limits.sectionDepth){return{syntax:`sections are nest\
-ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed4,text5,condensed);const parts=partsOf2(
+ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed4,text6,condensed);const parts=partsOf2(
 tokens,offset=>whole3(condensed.original(offset)));const strange=strangeName(parts);if(strange!==void 0)return strange;if(tagsIn(
 parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>createWriter().
-renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text5,{escape:value3=>html2?mustache_default.escape(printed(
+renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text6,{escape:value3=>html2?mustache_default.escape(printed(
 value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words7,offset}=located2(
 failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end,until}=blamed(words7,condensed.original(offset),
-condensed,text5.length);const lineAt3=offset2=>text5.slice(0,offset2).split("\n").length;const where=`at line ${lineAt3(
+condensed,text6.length);const lineAt3=offset2=>text6.slice(0,offset2).split("\n").length;const where=`at line ${lineAt3(
 at3)}${until===void 0?"":`, before line ${lineAt3(until)} closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole3(
 at3),end:whole3(end)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("u\
 nclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
 {until:noticed}:{}}}const at3=words7.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
-const cuts=[];let gone=0;const text5=body2.replace(longSpace,(run4,at3)=>{if(run4.length>1e3){gone+=run4.length-1e3;cuts.
-push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{text:text5,whole:offset=>offset+(cuts.findLast(
+const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{if(run4.length>1e3){gone+=run4.length-1e3;cuts.
+push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{text:text6,whole:offset=>offset+(cuts.findLast(
 ({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){if(part.kind!=="text")tags+=
 1;if(part.kind==="section")tags+=tagsIn(part.parts)}return tags}function createWriter(){const writer=new LimitedWriter;writer.
 templateCache=void 0;return writer}function isSection([type]){return type==="#"||type==="^"}function inside([,,,,tokens]){
-return tokens??[]}function filled(tokens,text5,condensed){return tokens.map(token=>{const[type,name2,start3,end]=token;if(type===
-"text"){return[type,text5.slice(condensed.original(start3),condensed.original(end)),start3,end]}return isSection(token)?
-[type,name2,start3,end,filled(inside(token),text5,condensed)]:token})}function depthOf(tokens){let depth=0;let level3=tokens.
+return tokens??[]}function filled(tokens,text6,condensed){return tokens.map(token=>{const[type,name2,start3,end]=token;if(type===
+"text"){return[type,text6.slice(condensed.original(start3),condensed.original(end)),start3,end]}return isSection(token)?
+[type,name2,start3,end,filled(inside(token),text6,condensed)]:token})}function depthOf(tokens){let depth=0;let level3=tokens.
 filter(isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).
 filter(isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start3,
 end]=token;const at3=()=>({start:original(start3),end:original(end)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
@@ -11349,9 +11349,9 @@ init_limits2();longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooMa
 tags)} tags`;LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(
 super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
 return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){this.#visits+=1;if(this.#visits>limits.sectionVisits){
-throw new TooLong(`it goes into sections more than ${shown2(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text5){
-this.#characters+=String(text5??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`it has more\
- than ${shown2(limits.renderedCharacters)} characters`)}return text5??""}};JsonContext=class _JsonContext extends mustache_default.
+throw new TooLong(`it goes into sections more than ${shown2(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text6){
+this.#characters+=String(text6??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`it has more\
+ than ${shown2(limits.renderedCharacters)} characters`)}return text6??""}};JsonContext=class _JsonContext extends mustache_default.
 Context{#absent;constructor(view,parent,absent){super(view,parent);this.#absent=absent}push(view){return new _JsonContext(
 view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
 split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt(context3.view,path);if(found2!==
@@ -11362,7 +11362,7 @@ const parts=templates.flatMap(template2=>template2.parts);const all=given2.lengt
 let made2=0;let characters2=0;const isFull=()=>made2===limits.variants||characters2>limits.templateCharacters;for(const absent of combinations(
 sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed4.
 map(({txt,html:html2})=>({txt:renderBody(txt,data3,{html:false,absent}),html:renderBody(html2,data3,{html:true,absent})}));
-const text5=JSON.stringify(mails);if(seen2.has(text5))continue;seen2.add(text5);characters2+=text5.length;variants.push(
+const text6=JSON.stringify(mails);if(seen2.has(text6))continue;seen2.add(text6);characters2+=text6.length;variants.push(
 {sample,label:sections2.length===0?null:labelOf(sections2,absent),mails})}}return{variants,left:combinationsOf(sections2)*
 all.length-made2}}function parse7(body2){if(typeof body2!=="string")return null;const parsed4=parseMustache(body2);return"\
 syntax"in parsed4?{source:body2,template:void 0,problem:parsed4}:{source:body2,template:parsed4,problem:{syntax:""}}}function renderBody(body2,data3,options){
@@ -11910,8 +11910,8 @@ html2)-1,left};this.#kept.set(body2,kept2);return kept2}blocks(){return this.#do
 email-${number4}`,html2))}};noRoom=markup`<p class="note">not shown: this page has ${shown2(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
 noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function sizeOf(value3){if(typeof value3==="string"){return value3.split("\n").reduce((sum,{length:length2})=>sum+(length2>
 diffLineLimits.page?length2:0),0)}if(Array.isArray(value3))return value3.reduce((sum,one)=>sum+sizeOf(one),0);return isMap(
-value3)?Object.values(value3).reduce((sum,one)=>sum+sizeOf(one),0):0}function wholeValue(text5,other=""){if(text5.length<=
-unfoldedCharacters)return text5;return markup`<details class="long"><summary>${shorten(text5,other,shownCharacters2)}</summary>${text5}</details>`}
+value3)?Object.values(value3).reduce((sum,one)=>sum+sizeOf(one),0):0}function wholeValue(text6,other=""){if(text6.length<=
+unfoldedCharacters)return text6;return markup`<details class="long"><summary>${shorten(text6,other,shownCharacters2)}</summary>${text6}</details>`}
 var pageValueCharacters,unfoldedCharacters,shownCharacters2,ValueRoom,cutNote;var init_long=__esm({"src/report/long.ts"(){
 "use strict";init_values();init_limits2();init_hunks();init_markup();init_values2();pageValueCharacters=1e7;unfoldedCharacters=
 500;shownCharacters2=120;ValueRoom=class{#left;constructor(characters2=pageValueCharacters){this.#left=characters2}take(field2){
@@ -11956,21 +11956,21 @@ view)}</tr>\n`)}</tbody>
 sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<td class="${view.unknown||view.lacks==="b\
 efore"?"unknown":"before"}"><code>${wholeValue(view.before,view.after)}</code></td><td class="${view.lacks==="after"?"be\
 fore":"after"}"><code>${wholeValue(view.after,view.before)}</code></td>`;case"set":return markup`<td colspan="2">${view.
-head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(({mark,text:text5,spans})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text5.
-length>longElement?wholeValue(text5):spans?.map(word)??text5}</li>`)}${view.kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:
+head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(({mark,text:text6,spans})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6.
+length>longElement?wholeValue(text6):spans?.map(word)??text6}</li>`)}${view.kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:
 null}</ul></td>`;default:return null}}function driftLine({drift}){return drift===null?null:markup`<p class="drift">${wholeValue(
 drift)}</p>`}function bodyDiff(view,isCut,became){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
-head}</span>`,...hunk.lines.map(({mark,text:text5,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(
-word)??text5}</span>`)]);return markup`<h3><code>${path}</code></h3>
+head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(
+word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view,became).join("; ")}</p>
 ${isCut?cutNote:null}${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
-`}function word({text:text5,change:change2}){if(change2===null)return text5;return change2==="+"?markup`<ins>${text5}</ins>`:
-markup`<del>${text5}</del>`}function email2(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
+`}function word({text:text6,change:change2}){if(change2===null)return text6;return change2==="+"?markup`<ins>${text6}</ins>`:
+markup`<del>${text6}</del>`}function email2(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
 const deleted=change2.action==="delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side(
 "After",bodies2,deleted?{}:{...before,...expected},deleted?change2.fields.map(fateText)[0]??"deleted":absenceOf(bodies2,
-{...before,...expected}))];const given2=samples.get(change2.address)??[];const{pick:pick2,rendered,text:text5}=emailViews(
+{...before,...expected}))];const given2=samples.get(change2.address)??[];const{pick:pick2,rendered,text:text6}=emailViews(
 sides,given2,emails);return tabs(`view ${change2.address}`,"email","Show",[{name:"rendered",label:"as email",content:[unscripted,
-rendered]},{name:"text",label:"as text",content:text5},{name:"source",label:"changes of the source",content:diffs}],[pick2,
+rendered]},{name:"text",label:"as text",content:text6},{name:"source",label:"changes of the source",content:diffs}],[pick2,
 markup`<p class="quiet said">Rendered with sample data, ${samplesText(given2)}; pictures are blocked.</p>\n`])}function absenceOf(email3,fields3){
 const known3=[email3.txt,email3.html].every(body2=>Object.hasOwn(fields3,body2));return known3?"there is none":"there is\
  none, or it is not known here"}function side(label2,email3,fields3,none){const{[email3.txt]:txt,[email3.html]:html2}=fields3;
@@ -12042,8 +12042,8 @@ init_long();init_markup();init_names();init_page();init_review();init_words()}})
 function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups3=debug?result.results.
 map(one=>[one]):alike(result.results);const lines=groups3.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
-pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){const text5="Interrupted: \
-requests in flight were finished and recorded, no more were sent.";lines.push(fold2([{text:text5,tint:paint.yellow}],2,columns))}
+pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){const text6="Interrupted: \
+requests in flight were finished and recorded, no more were sent.";lines.push(fold2([{text:text6,tint:paint.yellow}],2,columns))}
 if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}`);const closing3=fold2([{text:resultSummaryLine(result),
 tint:paint.bold}],2,columns);return`${[...lines,closing3].join("\n")}
 `}function resultSummaryLine(result){const count3=summarizeResult(result);const rest=["failed","not_converged","unknown",
@@ -12058,8 +12058,8 @@ known"?"nobody can tell whether it was done":statusWords[result.status];const ti
 status==="unknown"?paint.yellow:paint.red;const head=fold2([{text:`${mark} ${result.action}`,tint},{text:` ${nameOf(result)}\
  `},{text:status,tint},{text:attemptsText(result)}],4,columns);return[head,...result.error===null?[]:wrap("    error: ",
 result.error,columns),...unverifiedLines(result,columns)]}function alikeLines(first,others,pen){const{paint,columns}=pen;
-if(first.status==="skipped"){const all=[first,...others];const text5=`- ${escapeText(leftText(all.length,gistOf(first,first.
-error??"not sent")))}`;return[fold2([{text:text5,tint:paint.dim}],4,columns),...wrap("    ",someOf(all),columns)]}return[
+if(first.status==="skipped"){const all=[first,...others];const text6=`- ${escapeText(leftText(all.length,gistOf(first,first.
+error??"not sent")))}`;return[fold2([{text:text6,tint:paint.dim}],4,columns),...wrap("    ",someOf(all),columns)]}return[
 ...troubleLines(first,pen),...wrap(`    ${others.length} more alike: `,someOf(others),columns)]}function attemptsText({httpStatus,
 attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>1?[plural(attempts,"attempt")]:[]];return parts.
 length===0?"":` (${parts.join(", ")})`}var done,statusWords;var init_result_text=__esm({"src/report/result-text.ts"(){"u\
@@ -12097,9 +12097,9 @@ file===void 0?void 0:inRepository(folder,place2.file);const properties2=[...file
 ...file===void 0||place2?.line===void 0?[]:[`line=${place2.line}`],...file===void 0||place2?.column===void 0?[]:[`col=${place2.
 column}`],`title=${property(title)}`];return`::${level3} ${properties2.join(",")}::${data2(annotationText(message))}`}function annotationText(message){
 return message.split(/\r?\n/).map(escapeText).join("\n")}function inRepository(folder,file){const steps=[];for(const step of`${folder}\
-/${file}`.split("/")){if(step==="..")steps.pop();else if(step!==""&&step!==".")steps.push(step)}return steps.join("/")}function data2(text5){
-return text5.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}function property(text5){return data2(escapeText(
-text5)).replaceAll(":","%3A").replaceAll(",","%2C")}function resultGithub(result,plan,options={}){const lines=resultAnnotations(
+/${file}`.split("/")){if(step==="..")steps.pop();else if(step!==""&&step!==".")steps.push(step)}return steps.join("/")}function data2(text6){
+return text6.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}function property(text6){return data2(escapeText(
+text6)).replaceAll(":","%3A").replaceAll(",","%2C")}function resultGithub(result,plan,options={}){const lines=resultAnnotations(
 result,plan).map(annotation=>annotationCommand(annotation,options));return[...lines,`idops apply: ${resultSummaryLine(result)}`,
 ""].join("\n")}function resultAnnotations(result,plan){const places=new Map(plan.changes.map(({address:address2,declaredAt})=>[
 address2,declaredAt]));return result.results.filter(({status})=>status!=="applied").map(({address:address2,label:label2,
@@ -12115,13 +12115,13 @@ resultSummaryLine(result))}`}`,...result.run===null?[]:["",`Run ${code(result.ru
 undoes===void 0?[]:["",`Undoes run ${code(result.undoes)}`],...result.interrupted?["","**Interrupted**: what was left wa\
 s not sent."]:[],""].join("\n");const lines=ordered(result).map(({address:address2,label:label2,action:action2,status,error:error3,
 notes=[]})=>`- ${status==="applied"?status:`**${status.replace("_"," ")}**`} ${codeName({address:address2,label:label2})}\
- (${action2})${[...error3===null?[]:[error3],...notes].map(text5=>`: ${prose(text5)}`).join("")}`);return`${head}
+ (${action2})${[...error3===null?[]:[error3],...notes].map(text6=>`: ${prose(text6)}`).join("")}`);return`${head}
 ${fitting(lines,budget-head.length-100)}
 `}function fitting(lines,room){let used=0;const kept2=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
 length-kept2.length;return[...kept2,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
 results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var defaultBudget2;
 var init_results=__esm({"src/report/results.ts"(){"use strict";init_marked();init_result_text();init_words();defaultBudget2=
-6e4}});function shellWord2(text5){const word2=text5.startsWith("-")?`./${text5}`:text5;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
+6e4}});function shellWord2(text6){const word2=text6.startsWith("-")?`./${text6}`:text6;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
 if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
 "'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
@@ -12211,18 +12211,18 @@ const tint=severityPaint(problem.severity,paint);const shown3=problem.places.sli
 places.slice(snippetsAtMost);const digits=Math.max(1,...shown3.map(({line})=>String(line).length));const[message="",...more]=paragraphs(
 problem.message);const[help,...moreHelp]=paragraphs(problem.hint??"");const margin=" ".repeat(digits+2);const barred=line=>fold2(
 inWords(line),2,columns===void 0?void 0:columns-margin.length-2).split("\n").map(part=>`${margin}${paint.blue("|")} ${part}`);
-const head=[{text:`${problem.severity}[${escapeText(problem.code)}]`,tint:text5=>paint.bold(tint(text5))},...inWords(`: ${message}`,
+const head=[{text:`${problem.severity}[${escapeText(problem.code)}]`,tint:text6=>paint.bold(tint(text6))},...inWords(`: ${message}`,
 paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),...shown3.flatMap(place2=>placeLines(place2,
 digits,tint,paint,columns)),...others.length===0?[]:[fold2([{text:" ".repeat(digits+1)},{text:"-->",tint:paint.blue},...inWords(
 ` also at ${placeList(others,problem.morePlaces)}`)],margin.length+2,columns)],...help===void 0?[]:[fold2([{text:margin},
-{text:"=",tint:paint.blue},...inWords(` help: ${help}`)],margin.length+2,columns)],...moreHelp.flatMap(barred)]}function paragraphs(text5){
-return text5.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!=="")}function placeLines(place2,digits,tint,paint,columns){
+{text:"=",tint:paint.blue},...inWords(` help: ${help}`)],margin.length+2,columns)],...moreHelp.flatMap(barred)]}function paragraphs(text6){
+return text6.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!=="")}function placeLines(place2,digits,tint,paint,columns){
 const gutter=label2=>paint.blue(` ${label2.padStart(digits)} |`);const arrow=`${" ".repeat(digits+1)}${paint.blue("-->")}\
  `;const head=`${arrow}${escapeText(place2.file)}:${place2.line}:${place2.column}`;if(place2.text===void 0)return[head];
 const{source,before,under}=snippet(place2,place2.text,(columns??lineWidth)-digits-4);return[head,gutter(""),`${gutter(String(
-place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text5,offset){
-const at3=Math.min(Math.max(0,offset),text5.length);return at3>0&&/[\udc00-\udfff]/.test(text5.charAt(at3))?at3-1:at3}function snippet({
-column,length:length2},text5,room){const[whole3=""]=text5.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole3.length);
+place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text6,offset){
+const at3=Math.min(Math.max(0,offset),text6.length);return at3>0&&/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function snippet({
+column,length:length2},text6,room){const[whole3=""]=text6.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole3.length);
 const cut=beginsAt(whole3,caret-REACH);const line=whole3.slice(cut,beginsAt(whole3,caret+REACH));const start3=caret-cut;
 const end=Math.max(start3+1,start3+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
 "	"?"  ":escapeText(character);const marked=at3<end&&at3+character.length>start3;cells2.push({shown:shown4,width:displayWidth(
@@ -12236,7 +12236,107 @@ const inside2=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1
 width??0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside2){used+=cells2[to]?.width??0;to+=1}while(to===
 cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside2){from-=1;used+=cells2[from]?.width??0}return{from,to}}function validText(objects2){
 return`${objects2} ${objects2===1?"object is":"objects are"} valid`}var snippetsAtMost,REACH;var init_problems2=__esm({"\
-src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH=2e3}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
+src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH=2e3}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
+pid,started:processStart(process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf(mark){const{host,pid,started:started2,
+boot,namespace}=mark;if(host!==hostname())return"unknown";if(boot!==void 0&&boot!==bootId())return"unknown";if(namespace!==
+void 0&&namespace!==namespaceId())return"unknown";const now=processStart(pid);if(unnamedParts(mark).length>0){return started2!=
+null&&started2===now&&!isZombie(pid)?"alive":"unknown"}if(pid===process.pid)return started2===void 0||started2===now?"al\
+ive":"gone";try{process.kill(pid,0)}catch(failure2){if(failure2.code==="ESRCH")return"gone"}if(isZombie(pid))return"gone";
+return started2!=null&&now!==null&&started2!==now?"gone":"alive"}function unnamedParts({boot,namespace}){return[...boot===
+void 0&&bootId()!==null?["boot"]:[],...namespace===void 0&&namespaceId()!==null?["process namespace"]:[]]}function surelyAlive(mark){
+return mark.pid!==process.pid&&mark.started!=null&&fateOf(mark)==="alive"}function isZombie(pid){const[state]=processStat(
+pid)??[];return state==="Z"||state==="X"}function processStart(pid){const start3=processStat(pid)?.[19];const boot=bootId();
+return start3===void 0||boot===null?null:`${boot} ${start3}`}function processStat(pid){try{const stat9=readFileSync(`/pr\
+oc/${pid}/stat`,"utf8");return stat9.slice(stat9.lastIndexOf(")")+2).split(" ")}catch{return void 0}}function bootId(){try{
+return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){try{return readlinkSync(
+"/proc/self/ns/pid")}catch{return null}}var init_process=__esm({"src/base/process.ts"(){"use strict"}});import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}var init_user_name=__esm(
+{"src/base/user-name.ts"(){"use strict"}});var processMark,markSchema;var init_process_mark=__esm({"src/base/process-mark.ts"(){"use strict";init_zod();processMark=
+{host:string2().meta({description:"the machine that runs it",examples:["ci-7"]}),pid:int().positive().meta({description:"\
+the number of the process",examples:[4711]}),started:string2().nullable().optional().meta({description:"the boot and the\
+ tick at which it started",examples:["71c9\u2026 4711"]}),boot:string2().nullable().optional().meta({description:"the bo\
+ot of the machine",examples:["71c9\u2026"]}),namespace:string2().nullable().optional().meta({description:"what its numbe\
+r counts in, such as a container",examples:["pid:[4026531836]"]})};markSchema=object(processMark)}});function jsonFields(){const fields3=unknown().refine(isMap,"expected a map").meta({type:"object"});return fields3}var init_json_fields=__esm(
+{"src/state/json-fields.ts"(){"use strict";init_zod();init_values()}});import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function emptyState(server){return{format_version:STATE_FORMAT,
+serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).toString("base64url"),resources:{}}}var STATE_FORMAT,stored,owedSchema,
+identitySchema,recordSchema,stateSchema;var init_state=__esm({"src/state/state.ts"(){"use strict";init_zod();init_kind_names();
+init_values();init_json_fields();STATE_FORMAT=1;stored=strictObject({fields:jsonFields(),hashes:record(string2(),string2())});
+owedSchema=union([strictObject({run:string2(),lost:stored,seen:stored}),strictObject({run:string2(),before:stored,asked:stored})]);
+identitySchema=record(string2(),string2()).refine(identity2=>Object.entries(identity2).every(([part,text6])=>part==="nam\
+e"||isPathParameter(text6)),"has an id that no path can carry");recordSchema=strictObject({kind:_enum(kindNames),identity:identitySchema,
+recorded_at:iso_exports.datetime(),run:string2(),managed:array(string2()),fields:jsonFields(),hashes:record(string2(),string2()),
+left:strictObject({run:string2(),fields:jsonFields(),hashes:record(string2(),string2())}).optional(),uncertain:array(string2()).
+optional(),did_generation:int().min(0).optional(),pending_regeneration:string2().optional(),owed:owedSchema.optional(),other_profile:strictObject(
+{profile:string2(),run:string2()}).optional(),deleted:string2().optional()});stateSchema=strictObject({format_version:literal(
+STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),
+last_run:string2().optional(),resources:record(string2(),recordSchema)})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
+error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
+command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} on ${host}, process ${pid}, si\
+nce ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;
+var init_journal=__esm({"src/state/journal.ts"(){"use strict";init_zod();init_kind_names();init_problems();init_process();
+init_process_mark();init_json_fields();init_state();COPY_BACK="put a good copy back, or move it away; what it says of it\
+s run is then no longer known";JOURNAL_FORMAT=1;storedFields=strictObject({fields:jsonFields().describe("the fields; a s\
+ecret is null here"),hashes:record(string2(),string2()).describe("salted hashes of the secrets, by JSON pointer")});RUN=
+"20260131T120000Z-4f2a1c";at=iso_exports.datetime().meta({description:"UTC",examples:["2026-01-31T12:00:00.000Z"]});runLine=
+strictObject({type:literal("run").describe("which line this is"),format_version:literal(JOURNAL_FORMAT).describe("the ve\
+rsion of this format"),run:string2().meta({description:"the name of the run and of this file",examples:[RUN]}),tool_version:string2().
+meta({description:"the version of idops",examples:["0.1.0"]}),at,command:_enum(["apply","undo","regenerate-did"]).describe(
+"what was run"),user:string2().meta({description:"who ran it, as the system names them",examples:["ada"]}),...processMark,
+state:strictObject({lineage:string2().describe("what tells a state from others"),file:string2().describe("the name of th\
+e state's file")}).optional().describe("the state that the run belongs to; states in one folder have their journals in o\
+ne"),server:string2().meta({description:"the base URL of the server",examples:["https://id.example.com"]}),profile:string2().
+meta({description:"the profile that it was taken for",examples:["documented"]}),environment:string2().nullable().meta({description:"\
+the chosen environment",examples:["production"]}),digest:string2().meta({description:"the digest of the plan",examples:[
+`sha256:${"5f".repeat(32)}`]}),salt:string2().meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).
+describe("the first line: who, when, where");sendingLine=strictObject({type:literal("sending").describe("which line this\
+ is"),seq:int().meta({description:"the number of the request, which its answer has too",examples:[1]}),at,address:string2().
+meta({description:"what names the object, such as Organization/acme",examples:["Organization/acme"]}),label:string2().optional().
+meta({description:"what the server called it, where that was known and the address does not say it",examples:["ada@acme.\
+example"]}),key:string2().meta({description:"what the state records it under: its address by ids alone",examples:["Organ\
+ization/10000000-0000-4000-8000-000000000004"]}),kind:_enum(kindNames).describe("the kind of the object"),identity:identitySchema.
+describe("what finds the object on the server"),action:_enum(["update","delete","regenerate","adopt"]).describe("what is\
+ done to it"),operation:string2().nullable().meta({description:"the operation of the API; null for an adoption, which se\
+nds nothing",examples:["updateOrganization"]}),method:string2().nullable().meta({description:"the method of the request",
+examples:["PATCH"]}),path:string2().nullable().meta({description:"the path under the base URL",examples:["/api/organizat\
+ions/10000000-0000-4000-8000-000000000004"]}),last:boolean2().describe("whether this is the last request of the change"),
+existed:boolean2().nullable().describe("whether the server had it before; null where it could not be asked"),before:storedFields.
+describe("the object as it was known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.
+describe("what the object is to be afterwards"),managed:array(string2()).describe("the fields that manifests declare"),generation:int().
+optional().meta({description:"the generation to be recorded",examples:[2]}),recorded_generation:int().optional().meta({description:"\
+the generation that was recorded before; left out where none was",examples:[1]})}).describe("before a request is sent");
+answeredLine=strictObject({type:literal("answered").describe("which line this is"),seq:int().meta({description:"the numb\
+er of the request",examples:[1]}),at,status:_enum(["applied","failed","not_converged","unknown","skipped"]).describe("wh\
+at became of it"),ambiguous:boolean2().describe("whether it may have been done although nothing says so"),http_status:int().
+nullable().meta({description:"the status of the last answer; null where there was none",examples:[200]}),attempts:int().
+meta({description:"how many times the request was sent",examples:[1]}),after:storedFields.nullable().describe("what the \
+server showed afterwards"),unverified:array(string2()).describe("sent fields that the answer did not carry"),error:string2().
+nullable().meta({description:"what went wrong",examples:["the server refused it"]}),other_profile:string2().optional().meta(
+{description:"the profile whose server this surely is, where that is another one and loses what is not mentioned",examples:[
+"boruta"]}),notes:array(string2()).optional().describe("what a person should know although it went well")}).describe("af\
+ter its answer");endLine=strictObject({type:literal("end").describe("which line this is"),at,interrupted:boolean2().describe(
+"whether the run was interrupted"),by:string2().optional().meta({description:"the later run that settled what this one l\
+eft open",examples:["20260131T130000Z-0b9d7e"]})}).describe("the last line: the state holds everything above");journalLineSchema=
+discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine])}});var Node,Queue;var init_yocto_queue=__esm({"node_modules/yocto-queue/index.js"(){Node=class{value;next;constructor(value3){
+this.value=value3}};Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){const node2=new Node(value3);
+if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}this.#size++}dequeue(){const current=this.#head;
+if(!current){return}this.#head=this.#head.next;this.#size--;if(!this.#head){this.#tail=void 0}return current.value}peek(){
+if(!this.#head){return}return this.#head.value}clear(){this.#head=void 0;this.#tail=void 0;this.#size=0}get size(){return this.#size}*[Symbol.
+iterator](){let current=this.#head;while(current){yield current.value;current=current.next}}*drain(){while(this.#head){yield this.
+dequeue()}}}}});function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
+concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
+OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve18,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve18(result);try{await result}catch{}next()};const enqueue=(function_,resolve18,reject,arguments_)=>{
+const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run4.
+bind(void 0,function_,resolve18,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve18,reject)=>{enqueue(function_,resolve18,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
+abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
+validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
+size>0){resumeNext()}})}},map:{async value(iterable,function_){const promises3=[];try{Array.from(iterable,(value3,index)=>{
+const promise2=generator(function_,value3,index);promises3.push(promise2);return promise2})}catch(error3){for(const promise2 of promises3){
+promise2.catch(()=>{})}throw error3}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){
+if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&concurrency>0)){throw new TypeError("Expec\
+ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
 KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
 [...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
@@ -12728,7 +12828,7 @@ webP image format|iwebp||p:2007-2019
 `}});function colorOf(value3){const tokens=value3.filter(([type])=>type!==u.Whitespace&&type!==u.Comment);const[first]=tokens;
 if(first===void 0)return void 0;if(tokens.length===1&&first[0]===u.Hash)return hex(first[4].value);if(tokens.length===1&&
 first[0]===u.Ident)return plainColor(first[4].value);return first[0]===u.Function?called(first[4].value.toLowerCase(),tokens.
-slice(1)):void 0}function plainColor(text5){const name2=text5.trim().toLowerCase();if(/^#[0-9a-f]{6}$/.test(name2))return hex(
+slice(1)):void 0}function plainColor(text6){const name2=text6.trim().toLowerCase();if(/^#[0-9a-f]{6}$/.test(name2))return hex(
 name2.slice(1));return Object.hasOwn(named3,name2)?hex(named3[name2]??""):void 0}function hex(digits){if(!/^(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.
 test(digits))return void 0;const size2=digits.length<6?1:2;const part=index=>{const one=digits.slice(index*size2,(index+
 1)*size2);return Number.parseInt(size2===1?one+one:one,16)};const solid=digits.length%3===0||part(3)===255;return solid?
@@ -12822,8 +12922,8 @@ if(color===void 0||background===void 0||color===unsure||background===unsure)retu
 24||size2>=18.66&&bold2!==false;const needed2=isLarge?3:4.5;const ratio=contrast2(color,background);if(ratio>=needed2)return;
 const names3={color:shownColor(color),background:shownColor(background)};const key=`${names3.color} ${names3.background}\
  ${needed2}`;const one=found2.get(key)??{...names3,ratio:Math.floor(ratio*10)/10,needed:needed2,times:0,at:[]};found2.set(
-key,one);one.times+=1;const spot=spotOf(element);if(spot!==void 0)one.at.push(spot)}function hasText(text5){return/\S/.test(
-text5.replace(/\{\{[#^/!][^{}]*\}\}/g,""))}var start,unseen,ownColors,large,bold;var init_contrast=__esm({"src/mail/cont\
+key,one);one.times+=1;const spot=spotOf(element);if(spot!==void 0)one.at.push(spot)}function hasText(text6){return/\S/.test(
+text6.replace(/\{\{[#^/!][^{}]*\}\}/g,""))}var start,unseen,ownColors,large,bold;var init_contrast=__esm({"src/mail/cont\
 rast.ts"(){"use strict";init_cascade();init_colors();init_tree();start={color:void 0,background:void 0,size:16,bold:false};
 unseen=new Set(["head","script","style","title","template","noscript","svg","math","select"]);ownColors=new Set(["mark",
 "button","input","textarea"]);large=new Set(["h1","h2"]);bold=new Set(["b","strong","th","h1","h2","h3","h4","h5","h6"])}});function stylesOf({elements:elements2},body2){const rules=[];const atRules=[];const inline2=new Map;for(const element of elements2){
@@ -12901,12 +13001,12 @@ false;before=token})}function isCompound(token){if(token===void 0)return false;i
 token[4].value);return token[0]!==u.Comma&&token[0]!==u.Comment}var combinators,olderElements;var init_features=__esm({"\
 src/mail/features.ts"(){"use strict";init_dist2();init_fonts();init_tree();combinators={">":"s>","+":"s+","~":"s~"};olderElements=
 new Set(["after","before","first-letter","first-line"])}});function inspectHtml({elements:elements2}){return{active:elements2.flatMap(activeParts),charsets:elements2.flatMap(element=>{
-const text5=charsetOf(element);return text5===void 0?[]:[{text:text5,at:spotOf(element)}]}),imagesWithoutAlt:elements2.filter(
+const text6=charsetOf(element);return text6===void 0?[]:[{text:text6,at:spotOf(element)}]}),imagesWithoutAlt:elements2.filter(
 element=>isImage(element)&&attribute(element,"alt")===void 0).map(element=>({text:attribute(element,"src")??"",at:spotOf(
 element)})),insecure:elements2.flatMap(insecureParts),head:elements2.flatMap(element=>element.tagName==="head"?spotOf(element)??
 []:[])[0]}}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(element,"ty\
-pe")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add=(text5,name2)=>found2.push(
-{text:text5,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock2.test(attribute(element,"\
+pe")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add=(text6,name2)=>found2.push(
+{text:text6,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock2.test(attribute(element,"\
 type")?.trim()??""))add("<script>");if(embedding.has(tag))add(`<${tag}>`);for(const{name:name2,value:value3}of element.attrs){
 if(/^on[a-z]+$/.test(name2))add(`${name2}=`,name2);if(addressAttributes.has(name2)&&/^(javascript|vbscript|data:text\/html)/i.
 test(address(value3))){add(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){
@@ -12918,7 +13018,7 @@ return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")
 dataBlock2,addressAttributes;var init_html3=__esm({"src/mail/html.ts"(){"use strict";init_tree();embedding=new Set(["ifr\
 ame","object","embed","applet","frame","portal"]);dataBlock2=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["h\
 ref","src","action","formaction","data","background","poster"])}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
- ${more} more`:""}`}function short2(text5){return text5.length>80?`${text5.slice(0,79)}\u2026`:text5}var namedAtMost2;var init_words2=__esm(
+ ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
 {"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function htmlFindings(body2,support){const tree=parseBody(body2,{located:true});const size2=clipped(body2);if(!("refused"in
 tree)){const[active,...others]=treeFindings(tree,body2,support);return[...active??[],...size2,...others.flat()]}if(body2.
 length>limits.bodyCharacters)return size2;const message=`the html body is ${tree.refused}, so nothing else is said about\
@@ -12930,13 +13030,13 @@ const{active,charsets,imagesWithoutAlt,insecure,head}=inspectHtml(tree);const st
 html-script",active,what=>`the html body has ${what}, which mail clients remove or distrust`),charset(charsets,head),withoutAlt(
 imagesWithoutAlt),faint(faintTextIn(tree,styles2)),support===void 0?[]:unsupported(unsupportedIn(tree,styles2,support)),
 told("insecure-link",insecure,what=>`the html body leads to ${what} without https`)]}function told(code2,found2,message){
-if(found2.length===0)return[];const texts2=new Set(found2.map(({text:text5})=>text5));return[{code:code2,message:message(
+if(found2.length===0)return[];const texts2=new Set(found2.map(({text:text6})=>text6));return[{code:code2,message:message(
 some([...texts2].map(short2))),at:spotsOf(found2)}]}function spotsOf(found2){return found2.flatMap(({at:at3})=>at3??[])}
 function charset(charsets,head){if(charsets.length===0){const message='the html body declares no character set: <meta ch\
 arset="utf-8"> is missing';return[{code:"html-charset",message,at:head===void 0?[]:[head]}]}const foreign2=charsets.filter(
-({text:text5})=>!["utf-8","utf8"].includes(text5));return told("html-charset",foreign2,what=>`the html body says that it\
+({text:text6})=>!["utf-8","utf8"].includes(text6));return told("html-charset",foreign2,what=>`the html body says that it\
  is ${what}, and it is sent as UTF-8`)}function withoutAlt(images){if(images.length===0)return[];const many=images.length===
-1?"1 image without alt text":`${images.length} images without alt text`;const sources=[...new Set(images.map(({text:text5})=>text5))].
+1?"1 image without alt text":`${images.length} images without alt text`;const sources=[...new Set(images.map(({text:text6})=>text6))].
 filter(source=>source!=="").map(short2);const message=`the html body has ${many}${sources.length>0?`: ${some(sources)}`:
 ""}`;return[{code:"image-without-alt",message,at:spotsOf(images)}]}function faint(found2){return found2.slice(0,eachAtMost).
 map(({color,background,ratio,needed:needed2,times,at:at3},index)=>{const rest=index===eachAtMost-1?found2.slice(eachAtMost):
@@ -13160,7 +13260,7 @@ length;state.index+=slashes;if(slashes%2!==0){value3+="\\"}}if(opts.unescape===t
 if(state.brackets===0){push2({type:"text",value:value3});continue}}if(state.brackets>0&&(value3!=="]"||prev.value==="["||
 prev.value==="[^")){if(opts.posix!==false&&value3===":"){const inner=prev.value.slice(1);if(inner.includes("[")){prev.posix=
 true;if(inner.includes(":")){const idx=prev.value.lastIndexOf("[");const pre=prev.value.slice(0,idx);const rest2=prev.value.
-slice(idx+2);const posix3=POSIX_REGEX_SOURCE[rest2];if(posix3){prev.value=pre+posix3;state.backtrack=true;advance();if(!bos.
+slice(idx+2);const posix5=POSIX_REGEX_SOURCE[rest2];if(posix5){prev.value=pre+posix5;state.backtrack=true;advance();if(!bos.
 output&&tokens.indexOf(prev)===1){bos.output=ONE_CHAR}continue}}}}if(value3==="["&&peek()!==":"||value3==="-"&&peek()===
 "]"){value3=`\\${value3}`}if(value3==="]"&&(prev.value==="["||prev.value==="[^")){value3=`\\${value3}`}if(opts.posix===true&&
 value3==="!"&&prev.value==="["){value3="^"}prev.value+=value3;append({value:value3});continue}if(state.quotes===1&&value3!==
@@ -13258,21 +13358,21 @@ var parse11=require_parse2();var utils=require_utils2();var constants7=require_c
 map(input=>picomatch2(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
 str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
 if(glob2===""||typeof glob2!=="string"&&!isState){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
-{};const posix3=opts.windows;const regex2=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
+{};const posix5=opts.windows;const regex2=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
 true);const state=regex2.state;delete regex2.state;let isIgnored=()=>false;if(opts.ignore){const ignoreOpts={...options,
 ignore:null,onMatch:null,onResult:null};isIgnored=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
-const{isMatch,match,output}=picomatch2.test(input,regex2,options,{glob:glob2,posix:posix3});const result={glob:glob2,state,
-regex:regex2,posix:posix3,input,output,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(result)}if(isMatch===
+const{isMatch,match,output}=picomatch2.test(input,regex2,options,{glob:glob2,posix:posix5});const result={glob:glob2,state,
+regex:regex2,posix:posix5,input,output,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(result)}if(isMatch===
 false){result.isMatch=false;return returnObject?result:false}if(isIgnored(input)){if(typeof opts.onIgnore==="function"){
 opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch==="function"){opts.onMatch(
 result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch2.test=(input,regex2,options,{
-glob:glob2,posix:posix3}={})=>{if(typeof input!=="string"){throw new TypeError("Expected input to be a string")}if(input===
-""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix3?utils.toPosixSlashes:null);
+glob:glob2,posix:posix5}={})=>{if(typeof input!=="string"){throw new TypeError("Expected input to be a string")}if(input===
+""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix5?utils.toPosixSlashes:null);
 let match=input===glob2;let output=match&&format?format(input):input;if(match===false){output=format?format(input):input;
 match=output===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.basename===true){match=picomatch2.
-matchBase(input,regex2,options,posix3)}else{match=regex2.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch2.
-matchBase=(input,glob2,options,posix3=options&&options.windows)=>{const regex2=glob2 instanceof RegExp?glob2:picomatch2.
-makeRe(glob2,options);return regex2.test(utils.basename(input,{windows:posix3}))};picomatch2.isMatch=(str,patterns,options)=>picomatch2(
+matchBase(input,regex2,options,posix5)}else{match=regex2.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch2.
+matchBase=(input,glob2,options,posix5=options&&options.windows)=>{const regex2=glob2 instanceof RegExp?glob2:picomatch2.
+makeRe(glob2,options);return regex2.test(utils.basename(input,{windows:posix5}))};picomatch2.isMatch=(str,patterns,options)=>picomatch2(
 patterns,options)(str);picomatch2.parse=(pattern,options)=>{if(Array.isArray(pattern))return pattern.map(p=>picomatch2.parse(
 p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch2.scan=(input,options)=>scan2(input,options);
 picomatch2.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===true){return state.output}
@@ -13451,25 +13551,25 @@ replace(/^(?!$)(?: $)?/gm,"#");function indentComment(comment,indent2){if(/^\n+$
 1);return indent2?comment.replace(/^(?! *$)/gm,indent2):comment}var lineComment=(str,indent2,comment)=>str.endsWith("\n")?
 indentComment(comment,indent2):comment.includes("\n")?"\n"+indentComment(comment,indent2):(str.endsWith(" ")?"":" ")+comment;
 exports.indentComment=indentComment;exports.lineComment=lineComment;exports.stringifyComment=stringifyComment}});var require_foldFlowLines=__commonJS({"node_modules/yaml/dist/stringify/foldFlowLines.js"(exports){"use strict";var FOLD_FLOW="\
-flow";var FOLD_BLOCK="block";var FOLD_QUOTED="quoted";function foldFlowLines(text5,indent2,mode="flow",{indentAtStart,lineWidth:lineWidth2=80,
-minContentWidth=20,onFold,onOverflow}={}){if(!lineWidth2||lineWidth2<0)return text5;if(lineWidth2<minContentWidth)minContentWidth=
-0;const endStep=Math.max(1+minContentWidth,1+lineWidth2-indent2.length);if(text5.length<=endStep)return text5;const folds=[];
+flow";var FOLD_BLOCK="block";var FOLD_QUOTED="quoted";function foldFlowLines(text6,indent2,mode="flow",{indentAtStart,lineWidth:lineWidth2=80,
+minContentWidth=20,onFold,onOverflow}={}){if(!lineWidth2||lineWidth2<0)return text6;if(lineWidth2<minContentWidth)minContentWidth=
+0;const endStep=Math.max(1+minContentWidth,1+lineWidth2-indent2.length);if(text6.length<=endStep)return text6;const folds=[];
 const escapedFolds={};let end=lineWidth2-indent2.length;if(typeof indentAtStart==="number"){if(indentAtStart>lineWidth2-
 Math.max(2,minContentWidth))folds.push(0);else end=lineWidth2-indentAtStart}let split=void 0;let prev=void 0;let overflow=false;
-let i2=-1;let escStart=-1;let escEnd=-1;if(mode===FOLD_BLOCK){i2=consumeMoreIndentedLines(text5,i2,indent2.length);if(i2!==
--1)end=i2+endStep}for(let ch;ch=text5[i2+=1];){if(mode===FOLD_QUOTED&&ch==="\\"){escStart=i2;switch(text5[i2+1]){case"x":
+let i2=-1;let escStart=-1;let escEnd=-1;if(mode===FOLD_BLOCK){i2=consumeMoreIndentedLines(text6,i2,indent2.length);if(i2!==
+-1)end=i2+endStep}for(let ch;ch=text6[i2+=1];){if(mode===FOLD_QUOTED&&ch==="\\"){escStart=i2;switch(text6[i2+1]){case"x":
 i2+=3;break;case"u":i2+=5;break;case"U":i2+=9;break;default:i2+=1}escEnd=i2}if(ch==="\n"){if(mode===FOLD_BLOCK)i2=consumeMoreIndentedLines(
-text5,i2,indent2.length);end=i2+indent2.length+endStep;split=void 0}else{if(ch===" "&&prev&&prev!==" "&&prev!=="\n"&&prev!==
-"	"){const next=text5[i2+1];if(next&&next!==" "&&next!=="\n"&&next!=="	")split=i2}if(i2>=end){if(split){folds.push(split);
-end=split+endStep;split=void 0}else if(mode===FOLD_QUOTED){while(prev===" "||prev==="	"){prev=ch;ch=text5[i2+=1];overflow=
-true}const j=i2>escEnd+1?i2-2:escStart-1;if(escapedFolds[j])return text5;folds.push(j);escapedFolds[j]=true;end=j+endStep;
-split=void 0}else{overflow=true}}}prev=ch}if(overflow&&onOverflow)onOverflow();if(folds.length===0)return text5;if(onFold)
-onFold();let res=text5.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold3=folds[i3];const end2=folds[i3+1]||
-text5.length;if(fold3===0)res=`
-${indent2}${text5.slice(0,end2)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold3])res+=`${text5[fold3]}\\`;res+=`
-${indent2}${text5.slice(fold3+1,end2)}`}}return res}function consumeMoreIndentedLines(text5,i2,indent2){let end=i2;let start3=i2+
-1;let ch=text5[start3];while(ch===" "||ch==="	"){if(i2<start3+indent2){ch=text5[++i2]}else{do{ch=text5[++i2]}while(ch&&ch!==
-"\n");end=i2;start3=i2+1;ch=text5[start3]}}return end}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
+text6,i2,indent2.length);end=i2+indent2.length+endStep;split=void 0}else{if(ch===" "&&prev&&prev!==" "&&prev!=="\n"&&prev!==
+"	"){const next=text6[i2+1];if(next&&next!==" "&&next!=="\n"&&next!=="	")split=i2}if(i2>=end){if(split){folds.push(split);
+end=split+endStep;split=void 0}else if(mode===FOLD_QUOTED){while(prev===" "||prev==="	"){prev=ch;ch=text6[i2+=1];overflow=
+true}const j=i2>escEnd+1?i2-2:escStart-1;if(escapedFolds[j])return text6;folds.push(j);escapedFolds[j]=true;end=j+endStep;
+split=void 0}else{overflow=true}}}prev=ch}if(overflow&&onOverflow)onOverflow();if(folds.length===0)return text6;if(onFold)
+onFold();let res=text6.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold3=folds[i3];const end2=folds[i3+1]||
+text6.length;if(fold3===0)res=`
+${indent2}${text6.slice(0,end2)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold3])res+=`${text6[fold3]}\\`;res+=`
+${indent2}${text6.slice(fold3+1,end2)}`}}return res}function consumeMoreIndentedLines(text6,i2,indent2){let end=i2;let start3=i2+
+1;let ch=text6[start3];while(ch===" "||ch==="	"){if(i2<start3+indent2){ch=text6[++i2]}else{do{ch=text6[++i2]}while(ch&&ch!==
+"\n");end=i2;start3=i2+1;ch=text6[start3]}}return end}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
 FOLD_QUOTED=FOLD_QUOTED;exports.foldFlowLines=foldFlowLines}});var require_stringifyString=__commonJS({"node_modules/yaml/dist/stringify/stringifyString.js"(exports){"use strict";var Scalar=require_Scalar();
 var foldFlowLines=require_foldFlowLines();var getFoldOptions=(ctx,isBlock)=>({indentAtStart:isBlock?ctx.indent.length:ctx.
 indentAtStart,lineWidth:ctx.options.lineWidth,minContentWidth:ctx.options.minContentWidth});var containsDocumentMarker=str=>/^(%|---|\.\.\.)/m.
@@ -14009,23 +14109,23 @@ var YAMLMap=require_YAMLMap();var resolveProps=require_resolve_props();var utilC
 var utilFlowIndentCheck=require_util_flow_indent_check();var utilMapIncludes=require_util_map_includes();var startColMsg="\
 All mapping items must start at the same column";function resolveBlockMap({composeNode,composeEmptyNode},ctx,bm,onError,tag){
 const NodeClass=tag?.nodeClass??YAMLMap.YAMLMap;const map2=new NodeClass(ctx.schema);if(ctx.atRoot)ctx.atRoot=false;let offset=bm.
-offset;let commentEnd=null;for(const collItem of bm.items){const{start:start3,key,sep:sep11,value:value3}=collItem;const keyProps=resolveProps.
-resolveProps(start3,{indicator:"explicit-key-ind",next:key??sep11?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
+offset;let commentEnd=null;for(const collItem of bm.items){const{start:start3,key,sep:sep12,value:value3}=collItem;const keyProps=resolveProps.
+resolveProps(start3,{indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
 const implicitKey=!keyProps.found;if(implicitKey){if(key){if(key.type==="block-seq")onError(offset,"BLOCK_AS_IMPLICIT_KE\
 Y","A block sequence may not be used as an implicit map key");else if("indent"in key&&key.indent!==bm.indent)onError(offset,
-"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep11){commentEnd=keyProps.end;if(keyProps.comment){if(map2.
+"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep12){commentEnd=keyProps.end;if(keyProps.comment){if(map2.
 comment)map2.comment+="\n"+keyProps.comment;else map2.comment=keyProps.comment}continue}if(keyProps.newlineAfterProp||utilContainsNewline.
 containsNewline(key)){onError(key??start3[start3.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a singl\
 e line")}}else if(keyProps.found?.indent!==bm.indent){onError(offset,"BAD_INDENT",startColMsg)}ctx.atKey=true;const keyStart=keyProps.
 end;const keyNode=key?composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start3,null,keyProps,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bm.indent,key,onError);ctx.atKey=false;if(utilMapIncludes.mapIncludes(
 ctx,map2.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must be unique");const valueProps=resolveProps.resolveProps(
-sep11??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
+sep12??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
 key.type==="block-scalar"});offset=valueProps.end;if(valueProps.found){if(implicitKey){if(value3?.type==="block-map"&&!valueProps.
 hasNewline)onError(offset,"BLOCK_AS_IMPLICIT_KEY","Nested mappings are not allowed in compact mappings");if(ctx.options.
 strict&&keyProps.start<valueProps.found.offset-1024)onError(keyNode.range,"KEY_OVER_1024_CHARS","The : indicator must be\
  at most 1024 chars after the start of an implicit block mapping key")}const valueNode=value3?composeNode(ctx,value3,valueProps,
-onError):composeEmptyNode(ctx,offset,sep11,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
+onError):composeEmptyNode(ctx,offset,sep12,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
 bm.indent,value3,onError);offset=valueNode.range[2];const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)
 pair.srcToken=collItem;map2.items.push(pair)}else{if(implicitKey)onError(keyNode.range,"MISSING_CHAR","Implicit map keys\
  need to be followed by map values");if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else
@@ -14042,10 +14142,10 @@ type==="block-seq")onError(props.end,"BAD_INDENT","All sequence items must start
 continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start3,null,props,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bs.indent,value3,onError);offset=node2.range[2];seq.items.push(
 node2)}seq.range=[bs.offset,offset,commentEnd??offset];return seq}exports.resolveBlockSeq=resolveBlockSeq}});var require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/resolve-end.js"(exports){"use strict";function resolveEnd(end,offset,reqSpace,onError){
-let comment="";if(end){let hasSpace=false;let sep11="";for(const token of end){const{source,type}=token;switch(type){case"\
+let comment="";if(end){let hasSpace=false;let sep12="";for(const token of end){const{source,type}=token;switch(type){case"\
 space":hasSpace=true;break;case"comment":{if(reqSpace&&!hasSpace)onError(token,"MISSING_CHAR","Comments must be separate\
-d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep11+
-cb;sep11="";break}case"newline":if(comment)sep11+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`U\
+d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep12+
+cb;sep12="";break}case"newline":if(comment)sep12+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`U\
 nexpected ${type} at node end`)}offset+=source.length}}return{comment,offset}}exports.resolveEnd=resolveEnd}});var require_resolve_flow_collection=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-collection.js"(exports){"us\
 e strict";var identity2=require_identity();var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
 var resolveEnd=require_resolve_end();var resolveProps=require_resolve_props();var utilContainsNewline=require_util_contains_newline();
@@ -14054,9 +14154,9 @@ var isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");f
 composeEmptyNode},ctx,fc,onError,tag){const isMap3=fc.start.source==="{";const fcName=isMap3?"flow map":"flow sequence";
 const NodeClass=tag?.nodeClass??(isMap3?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq);const coll=new NodeClass(ctx.schema);coll.flow=
 true;const atRoot=ctx.atRoot;if(atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=fc.offset+fc.start.source.
-length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start3,key,sep:sep11,value:value3}=collItem;
-const props=resolveProps.resolveProps(start3,{flow:fcName,indicator:"explicit-key-ind",next:key??sep11?.[0],offset,onError,
-parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep11&&!value3){if(i2===0&&
+length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start3,key,sep:sep12,value:value3}=collItem;
+const props=resolveProps.resolveProps(start3,{flow:fcName,indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,
+parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep12&&!value3){if(i2===0&&
 props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(i2<fc.items.length-1)onError(props.
 start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`);if(props.comment){if(coll.comment)coll.comment+="\n"+props.
 comment;else coll.comment=props.comment}offset=props.end;continue}if(!isMap3&&ctx.options.strict&&utilContainsNewline.containsNewline(
@@ -14066,19 +14166,19 @@ if(props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}
 switch(st.type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}}
 if(prevItemComment){let prev=coll.items[coll.items.length-1];if(identity2.isPair(prev))prev=prev.value??prev.key;if(prev.
 comment)prev.comment+="\n"+prevItemComment;else prev.comment=prevItemComment;props.comment=props.comment.substring(prevItemComment.
-length+1)}}}if(!isMap3&&!sep11&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
-ctx,props.end,sep11,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
+length+1)}}}if(!isMap3&&!sep12&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
+ctx,props.end,sep12,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
 valueNode.range,"BLOCK_IN_FLOW",blockMsg)}else{ctx.atKey=true;const keyStart=props.end;const keyNode=key?composeNode(ctx,
 key,props,onError):composeEmptyNode(ctx,keyStart,start3,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK\
-_IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep11??[],{flow:fcName,indicator:"map-val\
+_IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep12??[],{flow:fcName,indicator:"map-val\
 ue-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:fc.indent,startOnNewline:false});if(valueProps.found){if(!isMap3&&
-!props.found&&ctx.options.strict){if(sep11)for(const st of sep11){if(st===valueProps.found)break;if(st.type==="newline"){
+!props.found&&ctx.options.strict){if(sep12)for(const st of sep12){if(st===valueProps.found)break;if(st.type==="newline"){
 onError(st,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line");break}}if(props.
 start<valueProps.found.offset-1024)onError(valueProps.found,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 \
 chars after the start of an implicit flow sequence key")}}else if(value3){if("source"in value3&&value3.source?.[0]===":")
 onError(value3,"MISSING_CHAR",`Missing space after : in ${fcName}`);else onError(valueProps.start,"MISSING_CHAR",`Missin\
 g , or : between ${fcName} items`)}const valueNode=value3?composeNode(ctx,value3,valueProps,onError):valueProps.found?composeEmptyNode(
-ctx,valueProps.end,sep11,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_I\
+ctx,valueProps.end,sep12,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_I\
 N_FLOW",blockMsg)}else if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else keyNode.comment=
 valueProps.comment}const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)pair.srcToken=collItem;if(isMap3){
 const map2=coll;if(utilMapIncludes.mapIncludes(ctx,map2.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must b\
@@ -14124,14 +14224,14 @@ indent2.length>trimIndent)trimIndent=indent2.length}else{if(indent2.length<trimI
 AR",message)}if(header.indent===0)trimIndent=indent2.length;contentStart=i2;if(trimIndent===0&&!ctx.atRoot){const message="\
 Block scalar values in collections must be indented";onError(offset,"BAD_INDENT",message)}break}offset+=indent2.length+content.
 length+1}for(let i2=lines.length-1;i2>=chompStart;--i2){if(lines[i2][0].length>trimIndent)chompStart=i2+1}let value3="";
-let sep11="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
+let sep12="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
 chompStart;++i2){let[indent2,content]=lines[i2];offset+=indent2.length+content.length+1;const crlf=content[content.length-
 1]==="\r";if(crlf)content=content.slice(0,-1);if(content&&indent2.length<trimIndent){const src=header.indent?"explicit i\
 ndentation indicator":"first line";const message=`Block scalar lines must not be less indented than their ${src}`;onError(
-offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent2=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep11+indent2.
-slice(trimIndent)+content;sep11="\n"}else if(indent2.length>trimIndent||content[0]==="	"){if(sep11===" ")sep11="\n";else if(!prevMoreIndented&&
-sep11==="\n")sep11="\n\n";value3+=sep11+indent2.slice(trimIndent)+content;sep11="\n";prevMoreIndented=true}else if(content===
-""){if(sep11==="\n")value3+="\n";else sep11="\n"}else{value3+=sep11+content;sep11=" ";prevMoreIndented=false}}switch(header.
+offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent2=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep12+indent2.
+slice(trimIndent)+content;sep12="\n"}else if(indent2.length>trimIndent||content[0]==="	"){if(sep12===" ")sep12="\n";else if(!prevMoreIndented&&
+sep12==="\n")sep12="\n\n";value3+=sep12+indent2.slice(trimIndent)+content;sep12="\n";prevMoreIndented=true}else if(content===
+""){if(sep12==="\n")value3+="\n";else sep12="\n"}else{value3+=sep12+content;sep12=" ";prevMoreIndented=false}}switch(header.
 chomp){case"-":break;case"+":for(let i2=chompStart;i2<lines.length;++i2)value3+="\n"+lines[i2][0].slice(trimIndent);if(value3[value3.
 length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end=start3+header.length+scalar.source.length;return{value:value3,
 type,comment:header.comment,range:[start3,end,end]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
@@ -14163,9 +14263,9 @@ source)}function singleQuotedValue(source,onError){if(source[source.length-1]!==
 "MISSING_CHAR","Missing closing 'quote");return unfoldLines(source.slice(1,-1)).replace(/''/g,"'")}function unfoldLines(source){
 const line=/(.*?)\r?\n/sy;let match=line.exec(source);if(!match)return source;let trimEnd,trimBoth;try{trimEnd=new RegExp(
 "(?<![ 	])[ 	]+$");trimBoth=new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{trimEnd=/[ \t]+$/;trimBoth=/^[ \t]+|[ \t]+$/g}
-let res=match[1].replace(trimEnd,"");let sep11=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
-replace(trimBoth,"");if(lm===""){if(sep11==="\n")res+=sep11;else sep11="\n"}else{res+=sep11+lm;sep11=" "}pos=line.lastIndex}
-const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep11+(match?.[1]??"")}function doubleQuotedValue(source,onError){
+let res=match[1].replace(trimEnd,"");let sep12=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
+replace(trimBoth,"");if(lm===""){if(sep12==="\n")res+=sep12;else sep12="\n"}else{res+=sep12+lm;sep12=" "}pos=line.lastIndex}
+const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep12+(match?.[1]??"")}function doubleQuotedValue(source,onError){
 let res="";for(let i2=1;i2<source.length-1;++i2){const ch=source[i2];if(ch==="\r"&&source[i2+1]==="\n")continue;if(ch===
 "\n"){const{fold:fold3,offset}=foldNewline(source,i2);res+=fold3;i2=offset}else if(ch==="\\"){let next=source[++i2];const cc=escapeCodes[next];
 if(cc)res+=cc;else if(next==="\n"){next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="\r"&&
@@ -14323,7 +14423,7 @@ let res="";for(const item of token.items)res+=stringifyItem(item);return res}cas
 source;for(const item of token.items)res+=stringifyItem(item);for(const st of token.end)res+=st.source;return res}case"d\
 ocument":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.source;return res}default:{let res=token.
 source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start3,
-key,sep:sep11,value:value3}){let res="";for(const st of start3)res+=st.source;if(key)res+=stringifyToken(key);if(sep11)for(const st of sep11)
+key,sep:sep12,value:value3}){let res="";for(const st of start3)res+=st.source;if(key)res+=stringifyToken(key);if(sep12)for(const st of sep12)
 res+=st.source;if(value3)res+=stringifyToken(value3);return res}exports.stringify=stringify2}});var require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";var BREAK=Symbol("br\
 eak visit");var SKIP=Symbol("skip children");var REMOVE=Symbol("remove item");function visit(cst,visitor){if("type"in cst&&
 cst.type==="document")cst={start:cst.start,value:cst.value};_visit(Object.freeze([]),cst,visitor)}visit.BREAK=BREAK;visit.
@@ -14495,9 +14595,9 @@ if(doc.value)return yield*this.lineEnd(doc);switch(this.type){case"doc-start":{i
 pop();yield*this.step()}else doc.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"\
 newline":doc.start.push(this.sourceToken);return}const bv=this.startBlockValue(doc);if(bv)this.stack.push(bv);else{yield{
 type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}}*scalar(scalar){
-if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start3=getFirstKeyStartProps(prev);let sep11;
-if(scalar.end){sep11=scalar.end;sep11.push(this.sourceToken);delete scalar.end}else sep11=[this.sourceToken];const map2={
-type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start3,key:scalar,sep:sep11}]};this.onKeyLine=true;
+if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start3=getFirstKeyStartProps(prev);let sep12;
+if(scalar.end){sep12=scalar.end;sep12.push(this.sourceToken);delete scalar.end}else sep12=[this.sourceToken];const map2={
+type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start3,key:scalar,sep:sep12}]};this.onKeyLine=true;
 this.stack[this.stack.length-1]=map2}else yield*this.lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"\
 comment":case"newline":scalar.props.push(this.sourceToken);return;case"scalar":scalar.source=this.source;this.atNewLine=
 true;this.indent=0;if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=
@@ -14522,9 +14622,9 @@ sep:[this.sourceToken]})}else{const start4=getFirstKeyStartProps(it.start);this.
 offset,indent:this.indent,items:[{start:start4,key:null,sep:[this.sourceToken]}]})}}else if(it.value){map2.items.push({start:[],
 key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push({type:"block-map",offset:this.
 offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(it.key)&&!includesToken(
-it.sep,"newline")){const start4=getFirstKeyStartProps(it.start);const key=it.key;const sep11=it.sep;sep11.push(this.sourceToken);
+it.sep,"newline")){const start4=getFirstKeyStartProps(it.start);const key=it.key;const sep12=it.sep;sep12.push(this.sourceToken);
 delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start4,
-key,sep:sep11}]})}else if(start3.length>0){it.sep=it.sep.concat(start3,this.sourceToken)}else{it.sep.push(this.sourceToken)}}else{
+key,sep:sep12}]})}else if(start3.length>0){it.sep=it.sep.concat(start3,this.sourceToken)}else{it.sep.push(this.sourceToken)}}else{
 if(!it.sep){Object.assign(it,{key:null,sep:[this.sourceToken]})}else if(it.value||atNextItem){map2.items.push({start:start3,
 key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push({type:"block-map",offset:this.
 offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]})}else{it.sep.push(this.sourceToken)}}this.
@@ -14555,8 +14655,8 @@ flow-map-end":case"flow-seq-end":fc.end.push(this.sourceToken);return}const bv=t
 push(bv);else{yield*this.pop();yield*this.step()}}else{const parent=this.peek(2);if(parent.type==="block-map"&&(this.type===
 "map-value-ind"&&parent.indent===fc.indent||this.type==="newline"&&!parent.items[parent.items.length-1].sep)){yield*this.
 pop();yield*this.step()}else if(this.type==="map-value-ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);
-const start3=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep11=fc.end.splice(1,fc.end.length);sep11.push(this.
-sourceToken);const map2={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start:start3,key:fc,sep:sep11}]};this.
+const start3=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep12=fc.end.splice(1,fc.end.length);sep12.push(this.
+sourceToken);const map2={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start:start3,key:fc,sep:sep12}]};this.
 onKeyLine=true;this.stack[this.stack.length-1]=map2}else{yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.
 source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.
 offset,indent:this.indent,source:this.source}}startBlockValue(parent){switch(this.type){case"alias":case"scalar":case"si\
@@ -14607,7 +14707,229 @@ isMap=identity2.isMap;exports.isNode=identity2.isNode;exports.isPair=identity2.i
 exports.isSeq=identity2.isSeq;exports.Pair=Pair.Pair;exports.Scalar=Scalar.Scalar;exports.YAMLMap=YAMLMap.YAMLMap;exports.
 YAMLSeq=YAMLSeq.YAMLSeq;exports.CST=cst;exports.Lexer=lexer.Lexer;exports.LineCounter=lineCounter.LineCounter;exports.Parser=
 parser.Parser;exports.parse=publicApi.parse;exports.parseAllDocuments=publicApi.parseAllDocuments;exports.parseDocument=
-publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit.visit;exports.visitAsync=visit.visitAsync}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
+publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit.visit;exports.visitAsync=visit.visitAsync}});import{lstat as lstat3}from"node:fs/promises";import{dirname as dirname7,join as join6}from"node:path";async function workTreeOf(folder){
+if(await isThere(join6(folder,".git")))return folder;const above=dirname7(folder);return above===folder?void 0:await workTreeOf(
+above)}async function isThere(path){return await lstat3(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/ba\
+se/work-tree.ts"(){"use strict"}});import{constants as constants3,readFileSync as readFileSync3}from"node:fs";import{open as open3}from"node:fs/promises";async function readRegular(path){
+const handle=await open3(path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat9=await handle.stat();if(!stat9.
+isFile())throw new NoRegularFile(stat9);return readFileSync3(handle.fd,"utf8")}finally{await handle.close()}}function fileType(stat9){
+if(stat9.isDirectory())return"a folder";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())return"a named pipe";
+if(stat9.isSocket())return"a socket";return"a device"}var NoRegularFile;var init_regular=__esm({"src/base/regular.ts"(){
+"use strict";NoRegularFile=class extends Error{constructor(stat9){super(`it is ${fileType(stat9)}, not a regular file`);
+this.name="NoRegularFile"}}}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
+split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
+"run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
+byteLength(whole3),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
+line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
+"number"&&version3>JOURNAL_FORMAT){throw unusableJournal(place2,`it has format ${version3}, this idops knows formats up \
+to ${JOURNAL_FORMAT}`)}const parsed4=journalLineSchema.safeParse(data3);if(parsed4.success)return parsed4.data;throw unusableJournal(
+place2,`line ${number4} is not a line of a journal`)}function unusableJournal(place2,why){return new ProblemsError([error(
+"journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}var init_journal_text=__esm({"src/sta\
+te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});function stateData(text6,place2){try{return parseJson(text6)}catch{throw new ProblemsError([error("state-unreadable",`th\
+e state ${place2} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}}function ofServer(state,place2,server){
+if(state.server!==server){throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}\
+, and this is ${server}`,[],'give each server a state of its own with state.path, in its environment for instance; after\
+ a move of the server, edit "server" in the file')])}return state}function stateOf2(data3,place2){const version3=typeof data3===
+"object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){
+throw new ProblemsError([error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to\
+ ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.safeParse(data3);
+if(!parsed4.success){const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.
+path.join(".")}`;throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a state of idops${where}`,
+[],`put a good copy back, or move it away: ${LOSS}`)])}return{...parsed4.data,resources:oneSpelling(parsed4.data.resources)}}
+function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))
+return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.
+recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}
+var LOSS;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();init_state();
+LOSS="without it requests may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
+delimiter,dirname as dirname12,isAbsolute as isAbsolute4,join as join13,resolve as resolve9}from"node:path";async function inGitIndex(root,paths){
+const entries=await indexEntries(root,paths);return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}
+async function indexEntries(root,paths){if(await findGit()===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await git(
+root,["ls-files","--stage","-z","--",...paths]);return listed2.toString("utf8").split("\0").flatMap(entryOf)}catch(failure2){
+if(!await hasRepository(join13(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
+exec(line)??[];if(mode===void 0||object3===void 0||path===void 0)return[];return[{path,object:mode.startsWith("100")?object3:
+null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe":"git";for(const folder of(process.env.PATH??
+"").split(delimiter).filter(path=>isAbsolute4(path))){const path=join13(folder,name2);if(await access2(path,constants5.X_OK).
+then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text6=await readRegular(path).
+catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];if(folder===void 0)return false;const real=resolve9(
+dirname12(path),folder);return await isThere(join13(real,"HEAD"))||await isThere(join13(real,"index"))}async function git(root,command2,{
+input="",most:most3=MOST3,reaches=false,env:more={},patience=PATIENCE}={}){const found2=await findGit();if(found2===void 0)
+throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=["core.fsmo\
+nitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--literal-path\
+specs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join13(root,".git")}`,`--work-tree=${root}`],...command2];
+const own4=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.test(
+upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh \
+-oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,...Object.
+fromEntries(own4),...quiet,...more};const limits2={timeout:patience,killSignal:"SIGKILL",maxBuffer:most3};const detached=reaches&&
+process.platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding:"buffer",detached,...limits2};return await new Promise(
+(done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
+const why=whyFailed(failure2,stderr.toString("utf8"),patience);failed(new GitFailed(why,stdout.toString("utf8"),{cause:failure2}))});
+child.stdin?.on("error",()=>{});child.stdin?.end(input)})}function whyFailed({killed,code:code2,message},stderr,patience){
+const said2=stderr.split("\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split(
+"\n").flatMap(line=>line.startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said2!==
+void 0)return[said2.slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2==="number")return`it en\
+ded with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2===
+"string"?code2:message.split("\n")[0]??""}var PATIENCE,MOST3,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src\
+/base/git.ts"(){"use strict";init_regular();init_work_tree();PATIENCE=1e4;MOST3=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
+GitFailed=class extends Error{said;constructor(why,said2,options){super(why,options);this.said=said2}};NoGit=class extends Error{constructor(){
+super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
+list(head,folder(run4),"blob");const read2=async run4=>{const found2=await store.read(async(head,branch)=>{const names3=await batches(
+head,branch,run4);return await branch.texts(head,names3.map(name2=>`${folder(run4)}/${name2}`))});return(found2??[]).join(
+"")};return{list:async()=>await store.read((head,branch)=>branch.list(head,runs,"tree"))??[],read:async run4=>journalOf(
+await read2(run4),run4,`${run4} in ${place2}`),async hasEnd(run4){const text6=await store.read(async(head,branch)=>{const last=(await batches(
+head,branch,run4)).at(-1);return last===void 0?void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??
+"").trimEnd().split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],async create(first){const{run:run4}=first;
+await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){throw new Error(`the\
+re is a journal of ${run4} already`)}return new Map([[`${folder(run4)}/${numbered2(0)}`,textOf3([first])]])},`idops: run\
+ ${run4} begins`);return new GitJournal(store,folder(run4),run4,1)},async reopen(content){if(isUnderWay(content))throw underWay(
+content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(head,branch,run4)).
+at(-1));return new GitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names3){if(names3.
+length===0)return;const what=names3.length===1?`the journal of ${names3[0]}`:`${names3.length} journals`;await store.change(
+()=>new Map(names3.map(run4=>[folder(run4),null])),`idops: ${what} removed`)}}}function numbered2(number4){return`${String(
+number4).padStart(8,"0")}.jsonl`}function textOf3(lines){return lines.map(line=>`${stringifyJson(line)}
+`).join("")}var GitJournal;var init_runs=__esm({"src/state/git/runs.ts"(){"use strict";init_json();init_journal();init_journal_text();
+GitJournal=class{kept=null;#store;#folder;#run;#number;#waiting=[];#pushing;constructor(store,folder,run4,number4){this.#store=
+store;this.#folder=folder;this.#run=run4;this.#number=number4}write(line){return new Promise((done2,failed)=>{this.#waiting.
+push({line,done:done2,failed});this.#pushing??=this.#push()})}async#push(){await Promise.resolve();while(this.#waiting.length>
+0){const batch2=this.#waiting;this.#waiting=[];const path=`${this.#folder}/${numbered2(this.#number)}`;this.#number+=1;try{
+const text6=textOf3(batch2.map(({line})=>line));await this.#store.change(()=>new Map([[path,text6]]),`idops: run ${this.#run}`);
+for(const{done:done2}of batch2)done2()}catch(failure2){for(const{failed}of batch2)failed(failure2)}}this.#pushing=void 0}async close(){
+await this.#pushing}}}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
+const[,ref,reason]=/^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line)??[];if(ref!==void 0)return{ref,reason:reason??
+"it gives no reason"}}return void 0}function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGit?"i\
+nstall git, or keep the state elsewhere":`check the remote and its credentials: git ls-remote ${remote} has to work from\
+ here without a question`;return new ProblemsError([error("state-unreachable",`the state ${place2} can't be reached: ${messageOf2(
+failure2)}`,[],hint)],{cause:failure2})}function notTaken(place2,{ref,reason},failure2){return new ProblemsError([error(
+"not-writable",`the remote does not take the state ${place2}: it refused to move ${ref} (${reason}): ${messageOf2(failure2)}`,
+[],`the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no\
+ rule or hook of the remote may be against it`)],{cause:failure2})}function notHere(place2,failure2){if(failure2 instanceof
+NoGit)return unreachable(place2,"",failure2);return new ProblemsError([error("not-writable",`git can't work with the sta\
+te ${place2} here: ${messageOf2(failure2)}`,[],'make room, or mend the repository, so that "git fsck" finds nothing')],{
+cause:failure2})}function messageOf2(failure2){return failure2 instanceof Error?failure2.message:String(failure2)}var init_failures=__esm(
+{"src/state/git/failures.ts"(){"use strict";init_git();init_problems()}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{tmpdir}from"node:os";import{
+join as join16}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE2,PAUSES,EMPTY_TREE,Branch,
+FAR,FETCHING,HEAD,SIGHTS;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
+PATIENCE2=6e4;PAUSES=[500,2e3,5e3];EMPTY_TREE="4b825dc642cb6eb9a060e54bf8d69288fbee4904";Branch=class{settings;#refs;#place;#answered=false;constructor(settings,lock,place2){
+this.settings=settings;this.#place=place2;this.#refs={branch:`refs/heads/${settings.branch}`,lock}}async look(){const{remote}=this.
+settings;const names3=Object.values(this.#refs);const said2=await this.#asking(["ls-remote","--quiet",remote,...names3]);
+const found2=new Map(said2.split("\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));return{branch:found2.
+get(this.#refs.branch)??null,lock:found2.get(this.#refs.lock)??null}}async see(){for(let tries=1;;tries+=1){const heads=await this.
+look();const failure2=await this.#fetch(heads).catch(thrown=>thrown);if((await this.#missing(heads)).length===0)return heads;
+if(tries>=SIGHTS){throw unreachable(this.#place,this.settings.remote,failure2??new Error("it moves all the time"))}}}async#missing(heads){
+const missing3=[];for(const name2 of["branch","lock"]){const{[name2]:head}=heads;if(head!==null&&!await this.#has(head))
+missing3.push(name2)}return missing3}async#fetch(heads){const{root,remote}=this.settings;const missing3=await this.#missing(
+heads);if(missing3.length===0)return;const shallow=(await this.#git(["rev-parse","--is-shallow-repository"])).trim()==="\
+true";const quiet=["--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no-recurse-submodules"];const depth=shallow?
+["--depth=1"]:[];const passing=`refs/idops/passing/${randomUUID4()}`;const into={branch:this.#seen,lock:passing};const specs=missing3.
+map(name2=>`+${this.#refs[name2]}:${into[name2]}`);try{await git(root,["fetch",...quiet,...depth,remote,...specs],FETCHING)}finally{
+if(missing3.includes("lock"))await this.#git(["update-ref","-d",passing]).catch(()=>"")}}get#seen(){return`refs/idops/se\
+en/${this.settings.branch}`}async list(commit2,folder,type){const said2=await this.#git(["ls-tree","-z",commit2,...folder===
+""?[]:[`${folder}/`]]);return said2.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.exec(
+line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folder.length+1)]:[]}).sort()}async text(commit2,path){
+const[text6]=await this.texts(commit2,[path]);return text6}async texts(commit2,paths){if(paths.length===0)return[];const input=paths.
+map(path=>`${commit2}:${path}
+`).join("");const said2=await this.#git(["cat-file","--batch-check=%(objecttype) %(objectsize)"],{input});const sizes=said2.
+split("\n").map(line=>Number(/^blob (\d+)$/.exec(line)?.[1]??Number.NaN));const there=paths.filter((_,index)=>!Number.isNaN(
+sizes[index]));const most3=sizes.reduce((sum,size2)=>sum+(Number.isNaN(size2)?0:size2+HEAD),HEAD);const wanted=there.map(
+path=>`${commit2}:${path}
+`).join("");const found2=await git(this.settings.root,["cat-file","--batch"],{input:wanted,most:most3}).catch(failure2=>{
+throw notHere(this.#place,failure2)});let at3=0;return there.map(()=>{const begin=found2.indexOf("\n",at3)+1;const size2=Number(
+found2.toString("latin1",at3,begin).trim().split(" ").at(-1));at3=begin+size2+1;return found2.toString("utf8",begin,begin+
+size2)})}async message(commit2){const said2=await this.#git(["cat-file","commit",commit2]);return said2.slice(said2.indexOf(
+"\n\n")+2)}async note(message){await this.#git(["hash-object","-t","tree","-w","--stdin"]);return await this.#commit(EMPTY_TREE,
+[],message)}async change(parent,files,message){const index=join16(tmpdir(),`idops-index-${randomUUID4()}`);const env={GIT_INDEX_FILE:index};
+try{await this.#git(["read-tree",...parent===null?["--empty"]:[parent]],{env});const lines=[];for(const[path,text6]of files){
+if(text6===null){const gone=(await this.#git(["ls-files","-z","--",path],{env})).split("\0").filter(Boolean);lines.push(
+...gone.map(one=>`0 ${"0".repeat(40)}	${one}`))}else{const object3=await this.#git(["hash-object","-w","--stdin"],{input:text6});
+lines.push(`100644 ${object3.trim()}	${path}`)}}await this.#git(["update-index","-z","--index-info"],{env,input:lines.map(
+line=>`${line}\0`).join("")});const tree=await this.#git(["write-tree"],{env});return await this.#commit(tree.trim(),parent===
+null?[]:[parent],message)}finally{await rm5(index,{force:true})}}async push(moves){const{remote,pauses=PAUSES}=this.settings;
+const named6=Object.entries(moves).map(([name2,move2])=>({ref:this.#refs[name2],...move2}));const leases=named6.map(({ref,
+from})=>`--force-with-lease=${ref}:${from??""}`);const specs=named6.map(({ref,to})=>`${to??""}:${ref}`);const options=["\
+--quiet","--porcelain","--atomic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{
+await git(this.settings.root,["push",...options,...leases,remote,...specs],FAR);if(moves.branch?.to!=null)await this.#git(
+["update-ref",this.#seen,moves.branch.to]).catch(()=>"");return"done"}catch(failure2){const now=await this.look();const is=compare2=>Object.
+entries(moves).every(([name2,move2])=>now[name2]===move2[compare2]);if(is("to"))return"done";if(!is("from"))return"moved";
+const refused4=refusedBy(failure2);if(refused4!==void 0)throw notTaken(this.#place,refused4,failure2);const pause=pauses[tries];
+if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#commit(tree,parents,message){
+const who2={NAME:userName(),EMAIL:"idops@localhost"};const env=Object.fromEntries(["AUTHOR","COMMITTER"].flatMap(role2=>Object.
+entries(who2).map(([part,text6])=>[`GIT_${role2}_${part}`,text6])));const args=["commit-tree","--no-gpg-sign",tree,...parents.
+flatMap(parent=>["-p",parent])];return(await this.#git(args,{env,input:message})).trim()}async#has(object3){return await this.#git(
+["cat-file","-e",object3]).then(()=>true,()=>false)}async#asking(command2){const{root,remote,pauses=PAUSES}=this.settings;
+for(let tries=0;;tries+=1){try{const said2=(await git(root,command2,FAR)).toString("utf8");this.#answered=true;return said2}catch(failure2){
+const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)
+throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command2,options={}){try{return(await git(
+this.settings.root,command2,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};FAR={reaches:true,
+patience:PATIENCE2};FETCHING={...FAR,patience:5*PATIENCE2};HEAD=256;SIGHTS=5}});function holderOf(message){try{return holderSchema2.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf3(holder))}function endOf3({expires}){return Date.parse(
+expires)+SKEW}function endInWords(holder){return new Date(endOf3(holder)).toISOString()}function describe4(holder){if(holder===
+null)return NOBODY;const{user:user3,host,pid,command:command2,at:at3}=holder;return`${command2} by ${user3} on ${host}, \
+process ${pid}, since ${at3}`}function locked2(place2,holder){const until=holder===null?"":`; the lock of a run that was\
+ killed ends by itself at ${endInWords(holder)}, and one that goes on renews it`;return new ProblemsError([error("locked",
+`the state is locked: ${describe4(holder)} (${place2})`,[],`wait until it has ended${until}; where it surely has, idops \
+runs unlock removes the lock`)])}function notOwn(place2){return new ProblemsError([error("state-unreadable",`the state ${place2}\
+ can't be used: that branch was not made by idops, whose README.md it lacks`,[],"name a branch with state.git.branch tha\
+t is not there yet, or was made by idops; put README.md back, if somebody removed it")])}function lostTo(place2,now){const who2=now===
+void 0?"it was removed":`somebody else has it: ${describe4(now)}`;return new ProblemsError([error("locked",`the lock of \
+the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other run is under way")])}
+var holderSchema2,NOBODY,LEASE,SKEW;var init_holder=__esm({"src/state/git/holder.ts"(){"use strict";init_zod();init_problems();
+init_process();init_process_mark();holderSchema2=object({user:string2(),...processMark,command:string2(),at:string2(),expires:string2(),
+nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";var TRIES3,FRESH2,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/s\
+tate/git/store.ts"(){"use strict";init_p_limit();init_process();init_user_name();init_branch();init_holder();TRIES3=20;FRESH2=
+1e3;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}
+
+idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The \
+history
+is the audit log. Change nothing by hand, and merge it nowhere.
+`;Store=class{#branch;#place;#inTurn=pLimit(1);#heads={branch:null,lock:null};#seenAt=Number.NEGATIVE_INFINITY;#held;#lost;#isOwn=false;constructor(settings,lock,place2){
+this.#branch=new Branch(settings,`refs/idops/lock/${settings.branch}/${lock}`,place2);this.#place=place2}async read(work){
+const{branch:head}=await this.#inTurn(async()=>{const isFresh=this.#held!==void 0||performance.now()-this.#seenAt<FRESH2;
+return isFresh?this.#heads:await this.#see()});return head===null?void 0:await work(head,this.#branch)}async#see(){this.#heads=
+await this.#branch.see();const{branch:head}=this.#heads;if(head!==null&&!this.#isOwn){const about2=await this.#branch.text(
+head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=true}this.#seenAt=performance.now();
+return this.#heads}async change(files,message){await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES3;tries+=1){if(this.#lost!==
+void 0)throw this.#lost;if(tries>1||this.#heads.branch===null)await this.#see();const{branch:from}=this.#heads;const changed2=await files(
+from,this.#branch);const about2=from===null?[[ABOUT,TEXT]]:[];const to=await this.#branch.change(from,new Map([...about2,
+...changed2]),message);const renewed=this.#held===void 0?void 0:await this.#renewed(this.#held.holder);const lock=renewed&&
+this.#held&&{from:this.#held.at,to:renewed.at};const pushed=await this.#branch.push({branch:{from,to},...lock===void 0?{}:
+{lock}});if(pushed==="done"){this.#heads={branch:to,lock:lock?.to??this.#heads.lock};if(renewed!==void 0)this.#held=renewed;
+return}if(this.#held!==void 0)await this.#confirm(this.#held.holder)}throw new Error(`others changed the branch ${TRIES3}\
+ times meanwhile`)})}async lock(command2,now){return await this.#inTurn(async()=>{const{lock:from}=await this.#see();const other=from===
+null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,other);const mark={...ownMark(),
+command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed({user:userName(),...mark});
+if(await this.#branch.push({lock:{from,to:made2.at}})==="moved"){const{lock}=await this.#see();throw locked2(this.#place,
+lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;const timer=setInterval(()=>void this.#renew().
+catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describe4(other)}, wh\
+ich is gone`,fenced:true,confirm:()=>this.#inTurn(()=>this.#confirm(made2.holder)),release:async()=>{clearInterval(timer);
+await this.#inTurn(()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){const{at:at3}=this.#held??made2;this.#held=
+void 0;this.#seenAt=Number.NEGATIVE_INFINITY;await this.#branch.push({lock:{from:at3,to:null}})}async holding(){const{lock}=await this.#inTurn(
+()=>this.#see());if(lock===null)return null;const holder=await this.#holder(lock);if(holder===null)return{holder:NOBODY,
+readable:false,fate:"unknown",elsewhere:null};const fate=isOver(holder)?"gone":fateOf(holder);const elsewhere=`runs else\
+where, and its lock ends by itself at ${endInWords(holder)} where nothing renews it`;return{holder:describe4(holder),readable:true,
+fate,elsewhere:fate==="unknown"?elsewhere:null}}async removable(){const{lock}=await this.#inTurn(()=>this.#see());if(lock===
+null)return null;const holder=await this.#holder(lock);if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="ali\
+ve")throw locked2(this.#place,holder);return{holder:describe4(holder),remove:async()=>{const{lock:now}=await this.#inTurn(
+()=>this.#see());const other=now===null?void 0:await this.#holder(now);if(now===null||other===void 0)return;if(other!==null&&
+other.nonce!==holder?.nonce)throw locked2(this.#place,other);await this.#branch.push({lock:{from:now,to:null}})}}}async#renew(){
+await this.#inTurn(async()=>{if(this.#held===void 0)return;const renewed=await this.#renewed(this.#held.holder);const pushed=await this.#branch.
+push({lock:{from:this.#held.at,to:renewed.at}});if(pushed==="done")this.#held=renewed;else await this.#confirm(this.#held.
+holder)})}async#renewed(holder){const next={...holder,expires:new Date(Date.now()+LEASE).toISOString()};return{holder:next,
+at:await this.#branch.note(JSON.stringify({...next,turn:randomUUID5()}))}}async#confirm({nonce}){const{lock}=await this.#see();
+const now=lock===null?void 0:await this.#holder(lock);if(now?.nonce===nonce)return;this.#lost=lostTo(this.#place,now);throw this.#lost}async#holder(commit2){
+return holderOf(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix as posix2}from"node:path";function gitBackend(settings){
+const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${remote}`;const store=new Store(settings,
+path,place2);const folder=posix2.dirname(path);const within5=name2=>posix2.join(folder,name2);const saved2=async()=>{const text6=await store.
+read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf2(stateData(text6,place2),place2)};const named6=async file=>{
+const text6=await store.read((head,of)=>of.text(head,file));try{return text6===void 0?void 0:nameSchema2.safeParse(JSON.
+parse(text6)).data}catch{return void 0}};return{place:place2,name:posix2.basename(path),runs:gitRuns(store,within5("runs"),
+place2),async load(server){const state=await saved2();return state===void 0?emptyState(server):ofServer(state,place2,server)},
+saved:saved2,save:state=>store.change(()=>new Map([[path,`${stringifyJson(state,2)}
+`]]),`idops: ${path}, serial ${state.serial}`),told:()=>named6(path),async beside(){const files=await store.read((head,of)=>of.
+list(head,folder==="."?"":folder,"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==
+path);const names3=await Promise.all(others.map(named6));return names3.filter(name2=>name2!==void 0)},lock:(command2,now)=>store.
+lock(command2,now),async holder(){const holding=await store.holding();return holding===null||holding.fate==="gone"?null:
+holding.holder},holding:()=>store.holding(),removable:()=>store.removable(),async check(){}}}var nameSchema2;var init_git2=__esm(
+{"src/state/git/index.ts"(){"use strict";init_zod();init_json();init_state();init_state_text();init_runs();init_store();
+nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
 super(message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name;this.code=code2;this.exitCode=
 exitCode;this.nestedError=void 0}};var InvalidArgumentError2=class extends CommanderError2{constructor(message){super(1,
 "commander.invalidArgument",message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name}};exports.
@@ -15026,8 +15348,8 @@ option.helpGroup(this._defaultOptionGroup)}_initCommandGroup(cmd){if(this._defau
 this._defaultCommandGroup)}nameFromFilename(filename){this._name=path.basename(filename,path.extname(filename));return this}executableDir(path2){
 if(path2===void 0)return this._executableDir;this._executableDir=path2;return this}helpInformation(contextOptions){const helper=this.
 createHelp();const context3=this._getOutputContext(contextOptions);helper.prepareContext({error:context3.error,helpWidth:context3.
-helpWidth,outputHasColors:context3.hasColors});const text5=helper.formatHelp(this,helper);if(context3.hasColors)return text5;
-return this._outputConfiguration.stripColor(text5)}_getOutputContext(contextOptions){contextOptions=contextOptions||{};const error3=!!contextOptions.
+helpWidth,outputHasColors:context3.hasColors});const text6=helper.formatHelp(this,helper);if(context3.hasColors)return text6;
+return this._outputConfiguration.stripColor(text6)}_getOutputContext(contextOptions){contextOptions=contextOptions||{};const error3=!!contextOptions.
 error;let baseWrite;let hasColors;let helpWidth;if(error3){baseWrite=str=>this._outputConfiguration.writeErr(str);hasColors=
 this._outputConfiguration.getErrHasColors();helpWidth=this._outputConfiguration.getErrHelpWidth()}else{baseWrite=str=>this.
 _outputConfiguration.writeOut(str);hasColors=this._outputConfiguration.getOutHasColors();helpWidth=this._outputConfiguration.
@@ -15046,11 +15368,11 @@ this._helpOption=this.createOption(flags??"-h, --help",description??"display hel
 _initOptionGroup(this._helpOption);return this}_getHelpOption(){if(this._helpOption===void 0){this.helpOption(void 0,void 0)}
 return this._helpOption}addHelpOption(option){this._helpOption=option;this._initOptionGroup(option);return this}help(contextOptions){
 this.outputHelp(contextOptions);let exitCode=Number(process2.exitCode??0);if(exitCode===0&&contextOptions&&typeof contextOptions!==
-"function"&&contextOptions.error){exitCode=1}this._exit(exitCode,"commander.help","(outputHelp)")}addHelpText(position,text5){
+"function"&&contextOptions.error){exitCode=1}this._exit(exitCode,"commander.help","(outputHelp)")}addHelpText(position,text6){
 const allowedValues=["beforeAll","before","after","afterAll"];if(!allowedValues.includes(position)){throw new Error(`Une\
 xpected value for position to addHelpText.
 Expecting one of '${allowedValues.join("', '")}'`)}const helpEvent=`${position}Help`;this.on(helpEvent,context3=>{let helpStr;
-if(typeof text5==="function"){helpStr=text5({error:context3.error,command:context3.command})}else{helpStr=text5}if(helpStr){
+if(typeof text6==="function"){helpStr=text6({error:context3.error,command:context3.command})}else{helpStr=text6}if(helpStr){
 context3.write(`${helpStr}
 `)}});return this}_outputHelpIfRequested(args){const helpOption=this._getHelpOption();const helpRequested=helpOption&&args.
 find(arg=>helpOption.is(arg));if(helpRequested){this.outputHelp();this._exit(0,"commander.helpDisplayed","(outputHelp)")}}};
@@ -15422,7 +15744,7 @@ result);return result}catch{featureCache.set(parseFingerprint,false);return fals
 const isCustomFormatBigInt=typeof value3==="string"&&customFormat.test(value3);if(isCustomFormatBigInt)return BigInt(value3.
 slice(0,-1));const isNoiseValue=typeof value3==="string"&&noiseValue.test(value3);if(isNoiseValue)return value3.slice(0,
 -1);const hasUserReviver=typeof userReviver==="function";if(!hasUserReviver)return value3;return userReviver(key,value3,
-context3)};JSONParseV2=(text5,reviver)=>{return JSON.parse(text5,(key,value3,context3)=>{const isNumber3=typeof value3===
+context3)};JSONParseV2=(text6,reviver)=>{return JSON.parse(text6,(key,value3,context3)=>{const isNumber3=typeof value3===
 "number";const isOutOfBounds=value3>Number.MAX_SAFE_INTEGER||value3<Number.MIN_SAFE_INTEGER;const isBigNumber=isNumber3&&
 isOutOfBounds;const isInt=context3&&intRegex.test(context3.source);const isBigInt=isBigNumber&&isInt;if(isBigInt)return BigInt(
 context3.source);const hasCustomReviver=typeof reviver==="function";if(!hasCustomReviver)return value3;return reviver(key,
@@ -15435,14 +15757,14 @@ const{parent,key}=node2;let value3=parent[key];if(typeof value3==="string"){cons
 value3);if(isCustomFormatBigInt){value3=BigInt(value3.slice(0,-1))}else{const isNoise=noiseValue.test(value3);if(isNoise)
 value3=value3.slice(0,-1)}}const hasUserReviver=typeof userReviver==="function";if(hasUserReviver){value3=userReviver.call(
 parent,key,value3)}const isDeleted=value3===void 0;if(isDeleted){delete parent[key]}else{parent[key]=value3}stack.pop()}}
-return rootHolder[""]};serializeBigInts=text5=>{return text5.replace(stringsOrLargeNumbers,(match,digits,fractional,exponential)=>{
+return rootHolder[""]};serializeBigInts=text6=>{return text6.replace(stringsOrLargeNumbers,(match,digits,fractional,exponential)=>{
 const isString=match[0]==='"';const isNoise=isString&&noiseValueWithQuotes.test(match);if(isNoise)return match.substring(
 0,match.length-1)+'n"';const hasFractionalOrExponential=fractional||exponential;const isLessThanMaxSafeInt=digits&&(digits.
 length<MAX_DIGITS||digits.length===MAX_DIGITS&&digits<=MAX_INT);const isStandardValue=isString||hasFractionalOrExponential||
-isLessThanMaxSafeInt;if(isStandardValue)return match;return'"'+match+'n"'})};JSONParse=(text5,reviver)=>{if(!text5)return originalParse(
-text5,reviver);try{if(isContextSourceSupported())return JSONParseV2(text5,reviver);const serializedData=serializeBigInts(
-text5);return originalParse(serializedData,(key,value3,context3)=>convertMarkedBigIntsReviver(key,value3,context3,reviver))}catch(error3){
-if(error3 instanceof RangeError){const serializedData=serializeBigInts(text5);const parsed4=originalParse(serializedData);
+isLessThanMaxSafeInt;if(isStandardValue)return match;return'"'+match+'n"'})};JSONParse=(text6,reviver)=>{if(!text6)return originalParse(
+text6,reviver);try{if(isContextSourceSupported())return JSONParseV2(text6,reviver);const serializedData=serializeBigInts(
+text6);return originalParse(serializedData,(key,value3,context3)=>convertMarkedBigIntsReviver(key,value3,context3,reviver))}catch(error3){
+if(error3 instanceof RangeError){const serializedData=serializeBigInts(text6);const parsed4=originalParse(serializedData);
 return applyReviverIteratively(parsed4,reviver)}throw error3}}}});var RequestError;var init_dist_src=__esm({"node_modules/@octokit/request-error/dist-src/index.js"(){RequestError=class extends Error{name;status;request;response;constructor(message,statusCode,options){
 super(message,{cause:options.cause});this.name="HttpError";this.status=Number.parseInt(statusCode);if(Number.isNaN(this.
 status)){this.status=0}if("response"in options){this.response=options.response}const requestCopy=Object.assign({},options.
@@ -15474,8 +15796,8 @@ request:requestOptions})}if(status>=400){octokitResponse.data=await getResponseD
 toErrorMessage(octokitResponse.data),status,{response:octokitResponse,request:requestOptions})}octokitResponse.data=parseSuccessResponseBody?
 await getResponseData(fetchResponse):fetchResponse.body;return octokitResponse}async function getResponseData(response){
 const contentType=response.headers.get("content-type");if(!contentType){return response.text().catch(noop2)}const mimetype=(0,import_content_type.parse)(
-contentType);if(isJSONResponse(mimetype)){let text5="";try{text5=await response.text();return JSONParse(text5)}catch(err){
-return text5}}else if(mimetype.type.startsWith("text/")||mimetype.parameters.charset?.toLowerCase()==="utf-8"&&mimetype.
+contentType);if(isJSONResponse(mimetype)){let text6="";try{text6=await response.text();return JSONParse(text6)}catch(err){
+return text6}}else if(mimetype.type.startsWith("text/")||mimetype.parameters.charset?.toLowerCase()==="utf-8"&&mimetype.
 type!=="application/octet-stream"){return response.text().catch(noop2)}else{return response.arrayBuffer().catch(()=>new ArrayBuffer(
 0))}}function isJSONResponse(mimetype){return mimetype.type==="application/json"||mimetype.type==="application/scim+json"}
 function toErrorMessage(data3){if(typeof data3==="string"){return data3}if(data3 instanceof ArrayBuffer){return"Unknown \
@@ -15516,8 +15838,8 @@ const isUserToServer=token.startsWith("ghu_");const tokenType=isApp?"app":isInst
 user-to-server":"oauth";return{type:"token",token,tokenType}}function withAuthorizationPrefix(token){if(token.split(/\./).
 length===3){return`bearer ${token}`}return`token ${token}`}async function hook(token,request5,route,parameters){const endpoint2=request5.
 endpoint.merge(route,parameters);endpoint2.headers.authorization=withAuthorizationPrefix(token);return request5(endpoint2)}
-var b64url,sep7,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
-ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep7="\\.";jwtRE=new RegExp(`^${b64url}${sep7}${b64url}${sep7}${b64url}$`);isJWT=
+var b64url,sep8,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
+ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep8="\\.";jwtRE=new RegExp(`^${b64url}${sep8}${b64url}${sep8}${b64url}$`);isJWT=
 jwtRE.test.bind(jwtRE);createTokenAuth=function createTokenAuth2(token){if(!token){throw new Error("[@octokit/auth-token\
 ] No token passed to createTokenAuth")}if(typeof token!=="string"){throw new Error("[@octokit/auth-token] Token passed t\
 o createTokenAuth is not a string")}token=token.replace(/^(token|bearer) +/i,"");return Object.assign(auth.bind(null,token),
@@ -16616,7 +16938,7 @@ const htmlAttrs=Object.entries(attrs).map(([key,value3])=>` ${key}="${value3}"`)
 null||options===void 0?void 0:options.overwrite);const filePath=yield this.filePath();const writeFunc=overwrite?writeFile:
 appendFile;yield writeFunc(filePath,this._buffer,{encoding:"utf8"});return this.emptyBuffer()})}clear(){return __awaiter(
 this,void 0,void 0,function*(){return this.emptyBuffer().write({overwrite:true})})}stringify(){return this._buffer}isEmptyBuffer(){
-return this._buffer.length===0}emptyBuffer(){this._buffer="";return this}addRaw(text5,addEOL=false){this._buffer+=text5;
+return this._buffer.length===0}emptyBuffer(){this._buffer="";return this}addRaw(text6,addEOL=false){this._buffer+=text6;
 return addEOL?this.addEOL():this}addEOL(){return this.addRaw(EOL3)}addCodeBlock(code2,lang){const attrs=Object.assign({},
 lang&&{lang});const element=this.wrap("pre",this.wrap("code",code2),attrs);return this.addRaw(element).addEOL()}addList(items,ordered2=false){
 const tag=ordered2?"ol":"ul";const listItems=items.map(item=>this.wrap("li",item)).join("");const element=this.wrap(tag,
@@ -16627,21 +16949,21 @@ join("");return this.wrap("tr",cells2)}).join("");const element=this.wrap("table
 addEOL()}addDetails(label2,content){const element=this.wrap("details",this.wrap("summary",label2)+content);return this.addRaw(
 element).addEOL()}addImage(src,alt,options){const{width,height}=options||{};const attrs=Object.assign(Object.assign({},width&&
 {width}),height&&{height});const element=this.wrap("img",null,Object.assign({src,alt},attrs));return this.addRaw(element).
-addEOL()}addHeading(text5,level3){const tag=`h${level3}`;const allowedTag=["h1","h2","h3","h4","h5","h6"].includes(tag)?
-tag:"h1";const element=this.wrap(allowedTag,text5);return this.addRaw(element).addEOL()}addSeparator(){const element=this.
+addEOL()}addHeading(text6,level3){const tag=`h${level3}`;const allowedTag=["h1","h2","h3","h4","h5","h6"].includes(tag)?
+tag:"h1";const element=this.wrap(allowedTag,text6);return this.addRaw(element).addEOL()}addSeparator(){const element=this.
 wrap("hr",null);return this.addRaw(element).addEOL()}addBreak(){const element=this.wrap("br",null);return this.addRaw(element).
-addEOL()}addQuote(text5,cite){const attrs=Object.assign({},cite&&{cite});const element=this.wrap("blockquote",text5,attrs);
-return this.addRaw(element).addEOL()}addLink(text5,href){const element=this.wrap("a",text5,{href});return this.addRaw(element).
+addEOL()}addQuote(text6,cite){const attrs=Object.assign({},cite&&{cite});const element=this.wrap("blockquote",text6,attrs);
+return this.addRaw(element).addEOL()}addLink(text6,href){const element=this.wrap("a",text6,{href});return this.addRaw(element).
 addEOL()}};var _summary=new Summary;var summary=_summary;var ExitCode;(function(ExitCode2){ExitCode2[ExitCode2["Success"]=0]="Success";ExitCode2[ExitCode2["Failure"]=1]="Failure"})(
 ExitCode||(ExitCode={}));function setSecret(secret3){issueCommand("add-mask",{},secret3)}function getInput(name2,options){const val=process.env[`INPUT_${name2.replace(/ /g,"_").toUpperCase()}`]||"";if(options&&
 options.required&&!val){throw new Error(`Input required and not supplied: ${name2}`)}if(options&&options.trimWhitespace===
 false){return val}return val.trim()}function setOutput(name2,value3){const filePath=process.env["GITHUB_OUTPUT"]||"";if(filePath){return issueFileCommand("O\
 UTPUT",prepareKeyValueMessage(name2,value3))}process.stdout.write(os3.EOL);issueCommand("set-output",{name:name2},toCommandValue(
 value3))}function warning(message,properties2={}){issueCommand("warning",toCommandProperties(properties2),message instanceof Error?
-message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text5=>text5){
+message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text6=>text6){
 const hidden=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden.set(word2,
 clean);else if(looksLikeCredential(word2))hidden.set(word2,stead(word2))}const found2=[...hidden].sort(([one],[other])=>other.
-length-one.length);return text5=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text5)}function withoutPastedIn(problems,words7,{
+length-one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text6)}function withoutPastedIn(problems,words7,{
 holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
 hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
 place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
@@ -16689,15 +17011,15 @@ left.address,redactor),...redactLabel(left,redactor),path:left.path===null?null:
 redactSentence(left.reason)}}function redactNames(place2,redact){const{file,inProject}=place2;return{...place2,file:redact(file),...inProject===void 0?
 {}:{inProject:redact(inProject)}}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.map(
 ({hint,...problem})=>({...problem,message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},
-places:problem.places.map(({text:text5,...place2})=>({...redactNames(place2,redactFile),...text5===void 0||redact(text5)!==
-text5?{}:{text:text5}}))}))}init_problems();init_settle();import{STATUS_CODES}from"node:http";init_values();var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
+places:problem.places.map(({text:text6,...place2})=>({...redactNames(place2,redactFile),...text6===void 0||redact(text6)!==
+text6?{}:{text:text6}}))}))}init_problems();init_settle();import{STATUS_CODES}from"node:http";init_values();var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
 ""?null:body2;if(!isMap(body2))return null;const main=firstText(body2.message,body2.error_description,body2.detail,body2.
 error,body2.code);const error3=isMap(body2.error)?messageIn(body2.error):null;const said2=main??error3??"";const code2=typeof body2.
 code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth).filter(part=>!repeats(said2,part)&&!isCode(code2,
 part));if(more.length===0)return said2||null;return[...said2===""?[]:[said2],more.join("; ")].join(": ")}function repeats(message,part){
 const said2=words(withoutField(part));return said2.trim()!==""&&words(message).includes(said2)}function isCode(code2,part){
 return code2!==""&&words(withoutField(part).replace(/^is /,""))===words(code2.replaceAll("_"," "))}function withoutField(part){
-return part.replace(/^[\w.]+: /,"")}function words(text5){return` ${text5.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join("\
+return part.replace(/^[\w.]+: /,"")}function words(text6){return` ${text6.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join("\
  ")??""} `}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
 function isRaw(message){return insides.test(message)}var rawInstead="what it says is raw internals of the server, which \
 --debug shows";function firstText(...candidates2){return candidates2.find(candidate=>typeof candidate==="string"&&candidate.
@@ -16706,7 +17028,7 @@ errors2)){const texts2=errors2.filter(item=>typeof item!=="object").map(String);
 "object");return[...texts2.length===0?[]:[`${label2}${texts2.join(", ")}`],...depth===0?[]:others.flatMap(item=>flatten(
 item,path,depth-1))]}if(isMap(errors2)){if(depth===0)return[];return Object.entries(errors2).flatMap(([key,value3])=>flatten(
 value3,path===""?key:`${path}.${key}`,depth-1))}return errors2===void 0||errors2===null?[]:[`${label2}${String(errors2)}`]}
-function oneLine(text5){const line=text5.toWellFormed().replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.
+function oneLine(text6){const line=text6.toWellFormed().replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.
 length>maxLength?[...line]:[];return characters2.length>maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}var proxyMark="proxy:";var ServerFailure=class extends Error{kind;operation;title;method;path;scope;origin;status;serverMessage;attempts;retryAfter;sent;reason;detail;timeout;members;proxy;doubt;outOfPatience;open;constructor(facts2){
 super(describe(facts2));this.name="ServerFailure";this.kind=facts2.kind;this.operation=facts2.operation;this.title=facts2.
 title;this.method=facts2.method;this.path=facts2.path;this.scope=facts2.scope;this.origin=facts2.origin;this.status=facts2.
@@ -16815,109 +17137,17 @@ s to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder
 EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not there",ENOSPC:"the disk is full",
 EROFS:"the disk is read-only"};function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="\
 code"in failure2?String(failure2.code):"";const said2=words5[code2];return said2===void 0?failure2.message:`${said2} (${code2}\
-)`}init_problems();import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
-pid,started:processStart(process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf(mark){const{host,pid,started:started2,
-boot,namespace}=mark;if(host!==hostname())return"unknown";if(boot!==void 0&&boot!==bootId())return"unknown";if(namespace!==
-void 0&&namespace!==namespaceId())return"unknown";const now=processStart(pid);if(unnamedParts(mark).length>0){return started2!=
-null&&started2===now&&!isZombie(pid)?"alive":"unknown"}if(pid===process.pid)return started2===void 0||started2===now?"al\
-ive":"gone";try{process.kill(pid,0)}catch(failure2){if(failure2.code==="ESRCH")return"gone"}if(isZombie(pid))return"gone";
-return started2!=null&&now!==null&&started2!==now?"gone":"alive"}function unnamedParts({boot,namespace}){return[...boot===
-void 0&&bootId()!==null?["boot"]:[],...namespace===void 0&&namespaceId()!==null?["process namespace"]:[]]}function surelyAlive(mark){
-return mark.pid!==process.pid&&mark.started!=null&&fateOf(mark)==="alive"}function isZombie(pid){const[state]=processStat(
-pid)??[];return state==="Z"||state==="X"}function processStart(pid){const start3=processStat(pid)?.[19];const boot=bootId();
-return start3===void 0||boot===null?null:`${boot} ${start3}`}function processStat(pid){try{const stat9=readFileSync(`/pr\
-oc/${pid}/stat`,"utf8");return stat9.slice(stat9.lastIndexOf(")")+2).split(" ")}catch{return void 0}}function bootId(){try{
-return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){try{return readlinkSync(
-"/proc/self/ns/pid")}catch{return null}}init_redact();import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}init_values();init_kinds();init_operations();init_zod();init_kind_names();init_problems();init_zod();var processMark={host:string2().meta({description:"the machine that runs it",examples:["ci-7"]}),pid:int().positive().
-meta({description:"the number of the process",examples:[4711]}),started:string2().nullable().optional().meta({description:"\
-the boot and the tick at which it started",examples:["71c9\u2026 4711"]}),boot:string2().nullable().optional().meta({description:"\
-the boot of the machine",examples:["71c9\u2026"]}),namespace:string2().nullable().optional().meta({description:"what its\
- number counts in, such as a container",examples:["pid:[4026531836]"]})};var markSchema=object(processMark);init_zod();init_values();function jsonFields(){const fields3=unknown().refine(isMap,"expected a map").meta({type:"object"});
-return fields3}init_zod();init_kind_names();init_values();import{randomBytes,randomUUID as randomUUID2}from"node:crypto";var STATE_FORMAT=1;var stored=strictObject({fields:jsonFields(),hashes:record(string2(),string2())});var owedSchema=union(
-[strictObject({run:string2(),lost:stored,seen:stored}),strictObject({run:string2(),before:stored,asked:stored})]);var identitySchema=record(
-string2(),string2()).refine(identity2=>Object.entries(identity2).every(([part,text5])=>part==="name"||isPathParameter(text5)),
-"has an id that no path can carry");var recordSchema=strictObject({kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_exports.
-datetime(),run:string2(),managed:array(string2()),fields:jsonFields(),hashes:record(string2(),string2()),left:strictObject(
-{run:string2(),fields:jsonFields(),hashes:record(string2(),string2())}).optional(),uncertain:array(string2()).optional(),
-did_generation:int().min(0).optional(),pending_regeneration:string2().optional(),owed:owedSchema.optional(),other_profile:strictObject(
-{profile:string2(),run:string2()}).optional(),deleted:string2().optional()});var stateSchema=strictObject({format_version:literal(
-STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),
-last_run:string2().optional(),resources:record(string2(),recordSchema)});function emptyState(server){return{format_version:STATE_FORMAT,
-serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).toString("base64url"),resources:{}}}var COPY_BACK="put a good copy back, or move it away; what it says of its run is then no longer known";var JOURNAL_FORMAT=1;
-var storedFields=strictObject({fields:jsonFields().describe("the fields; a secret is null here"),hashes:record(string2(),
-string2()).describe("salted hashes of the secrets, by JSON pointer")});var RUN="20260131T120000Z-4f2a1c";var at=iso_exports.
-datetime().meta({description:"UTC",examples:["2026-01-31T12:00:00.000Z"]});var runLine=strictObject({type:literal("run").
-describe("which line this is"),format_version:literal(JOURNAL_FORMAT).describe("the version of this format"),run:string2().
-meta({description:"the name of the run and of this file",examples:[RUN]}),tool_version:string2().meta({description:"the \
-version of idops",examples:["0.1.0"]}),at,command:_enum(["apply","undo","regenerate-did"]).describe("what was run"),user:string2().
-meta({description:"who ran it, as the system names them",examples:["ada"]}),...processMark,state:strictObject({lineage:string2().
-describe("what tells a state from others"),file:string2().describe("the name of the state's file")}).optional().describe(
-"the state that the run belongs to; states in one folder have their journals in one"),server:string2().meta({description:"\
-the base URL of the server",examples:["https://id.example.com"]}),profile:string2().meta({description:"the profile that \
-it was taken for",examples:["documented"]}),environment:string2().nullable().meta({description:"the chosen environment",
-examples:["production"]}),digest:string2().meta({description:"the digest of the plan",examples:[`sha256:${"5f".repeat(32)}`]}),
-salt:string2().meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).describe("the first l\
-ine: who, when, where");var sendingLine=strictObject({type:literal("sending").describe("which line this is"),seq:int().meta(
-{description:"the number of the request, which its answer has too",examples:[1]}),at,address:string2().meta({description:"\
-what names the object, such as Organization/acme",examples:["Organization/acme"]}),label:string2().optional().meta({description:"\
-what the server called it, where that was known and the address does not say it",examples:["ada@acme.example"]}),key:string2().
-meta({description:"what the state records it under: its address by ids alone",examples:["Organization/10000000-0000-4000\
--8000-000000000004"]}),kind:_enum(kindNames).describe("the kind of the object"),identity:identitySchema.describe("what f\
-inds the object on the server"),action:_enum(["update","delete","regenerate","adopt"]).describe("what is done to it"),operation:string2().
-nullable().meta({description:"the operation of the API; null for an adoption, which sends nothing",examples:["updateOrga\
-nization"]}),method:string2().nullable().meta({description:"the method of the request",examples:["PATCH"]}),path:string2().
-nullable().meta({description:"the path under the base URL",examples:["/api/organizations/10000000-0000-4000-8000-0000000\
-00004"]}),last:boolean2().describe("whether this is the last request of the change"),existed:boolean2().nullable().describe(
-"whether the server had it before; null where it could not be asked"),before:storedFields.describe("the object as it was\
- known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.describe("what the object is \
-to be afterwards"),managed:array(string2()).describe("the fields that manifests declare"),generation:int().optional().meta(
-{description:"the generation to be recorded",examples:[2]}),recorded_generation:int().optional().meta({description:"the \
-generation that was recorded before; left out where none was",examples:[1]})}).describe("before a request is sent");var answeredLine=strictObject(
-{type:literal("answered").describe("which line this is"),seq:int().meta({description:"the number of the request",examples:[
-1]}),at,status:_enum(["applied","failed","not_converged","unknown","skipped"]).describe("what became of it"),ambiguous:boolean2().
-describe("whether it may have been done although nothing says so"),http_status:int().nullable().meta({description:"the s\
-tatus of the last answer; null where there was none",examples:[200]}),attempts:int().meta({description:"how many times t\
-he request was sent",examples:[1]}),after:storedFields.nullable().describe("what the server showed afterwards"),unverified:array(
-string2()).describe("sent fields that the answer did not carry"),error:string2().nullable().meta({description:"what went\
- wrong",examples:["the server refused it"]}),other_profile:string2().optional().meta({description:"the profile whose ser\
-ver this surely is, where that is another one and loses what is not mentioned",examples:["boruta"]}),notes:array(string2()).
-optional().describe("what a person should know although it went well")}).describe("after its answer");var endLine=strictObject(
-{type:literal("end").describe("which line this is"),at,interrupted:boolean2().describe("whether the run was interrupted"),
-by:string2().optional().meta({description:"the later run that settled what this one left open",examples:["20260131T13000\
-0Z-0b9d7e"]})}).describe("the last line: the state holds everything above");var journalLineSchema=discriminatedUnion("ty\
-pe",[runLine,sendingLine,answeredLine,endLine]);function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){
-return new ProblemsError([error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}
-function runHolder({run:run4,command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} o\
-n ${host}, process ${pid}, since ${at3})`}var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const code2=failure2 instanceof Error&&"code"in failure2?
+)`}init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();init_journal();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
-e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
-const node2=new Node(value3);if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}
-this.#size++}dequeue(){const current=this.#head;if(!current){return}this.#head=this.#head.next;this.#size--;if(!this.#head){
-this.#tail=void 0}return current.value}peek(){if(!this.#head){return}return this.#head.value}clear(){this.#head=void 0;this.#tail=
-void 0;this.#size=0}get size(){return this.#size}*[Symbol.iterator](){let current=this.#head;while(current){yield current.
-value;current=current.next}}*drain(){while(this.#head){yield this.dequeue()}}};function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
-concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
-OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve18,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve18(result);try{await result}catch{}next()};const enqueue=(function_,resolve18,reject,arguments_)=>{
-const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run4.
-bind(void 0,function_,resolve18,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve18,reject)=>{enqueue(function_,resolve18,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
-pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
-abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
-validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
-size>0){resumeNext()}})}},map:{async value(iterable,function_){const promises3=[];try{Array.from(iterable,(value3,index)=>{
-const promise2=generator(function_,value3,index);promises3.push(promise2);return promise2})}catch(error3){for(const promise2 of promises3){
-promise2.catch(()=>{})}throw error3}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&
-concurrency>0)){throw new TypeError("Expected `concurrency` to be a number from 1 and up")}}init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
+e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
 now();constructor(signal){this.#signal=signal}get due(){return this.#signal?.aborted===true||performance.now()-this.#since>=
 AFTER}async pause(){await setImmediate2();await setImmediate2();this.#since=performance.now();if(this.#signal?.aborted)throw interrupted(
 "nothing more was read")}async during(steps){for(;;){const step=steps.next();if(step.done)return step.value;if(this.due)
 await this.pause()}}};function atOnce(steps){for(;;){const step=steps.next();if(step.done)return step.value}}function interrupted(left){
 return new ProblemsError([error("interrupted",`interrupted: ${left}`)])}var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
-var underWay2=new Map;var ownKey2=randomBytes2(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text5){
-const key=keyOf(salt,text5);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
-return keep(key,scryptSync(text5,salt,LENGTH,COST));lacking.set(key,{salt,text:text5});return notYet}async function prepareSlowHashes(wanted,signal){
+var underWay2=new Map;var ownKey2=randomBytes2(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text6){
+const key=keyOf(salt,text6);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
+return keep(key,scryptSync(text6,salt,LENGTH,COST));lacking.set(key,{salt,text:text6});return notYet}async function prepareSlowHashes(wanted,signal){
 await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work,pauses=new Pauses(
 void 0)){const done2=[];for(const thing of things){done2.push(tried(()=>work(thing)));if(pauses.due)await pauses.pause()}
 const lacked=new Map(done2.flatMap(({lacks})=>[...lacks]));await prepareSlowHashes(lacked.values());const results=[];for(const[
@@ -16928,12 +17158,12 @@ const[result]=await eachWithSlowHashes([void 0],work);return result}function tri
 lacking=lacks;try{return{result:work(),lacks}}catch(failure2){return{thrown:{failure:failure2},lacks}}finally{lacking=around}}
 async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known2.get(key);if(before!==void 0){
 keep(key,before);return}let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(
-key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text5}){
-return new Promise((resolve18,reject)=>{scrypt(text5,salt,LENGTH,COST,(failure2,hash2)=>{if(failure2===null)resolve18(hash2);else
+key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){
+return new Promise((resolve18,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash2)=>{if(failure2===null)resolve18(hash2);else
 reject(failure2)})})}function keep(key,hash2){known2.delete(key);known2.set(key,hash2);if(known2.size>KEPT){const[oldest]=known2.
-keys();if(oldest!==void 0)known2.delete(oldest)}return hash2}function keyOf(salt,text5){return createHmac("sha256",ownKey2).
-update(JSON.stringify([salt,text5])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
-this.#salt=salt;this.#holds=holds}conceals(text5){return this.#holds(text5)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash2){
+keys();if(oldest!==void 0)known2.delete(oldest)}return hash2}function keyOf(salt,text6){return createHmac("sha256",ownKey2).
+update(JSON.stringify([salt,text6])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
+this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash2){
 return new HashedSecret(hash2,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash2})}async prepare(values,signal){
 const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
 return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
@@ -16953,7 +17183,7 @@ return[];if(value3 instanceof Sensitive)return[value3.reveal()];if(Array.isArray
 return isMap(value3)?Object.values(value3).flatMap(secretsIn):[]}function escapePointer(key){return key.replaceAll("~","\
 ~0").replaceAll("/","~1")}function conceal(got,asked){if(asked instanceof Sensitive)return got instanceof Sensitive?got:
 new Sensitive(reveal(got));if(Array.isArray(asked))return holdsSensitive(asked)?new Sensitive(reveal(asked)):got;if(isMap(
-asked)&&isMap(got)){return mapValues(got,(member2,key)=>conceal(member2,Object.hasOwn(asked,key)?asked[key]:void 0))}return got}init_problems();init_settle();init_kinds();init_values();init_values();var documented={name:"documented",limits:null,signs:null};var boruta={name:"boruta",limits:{uuids:true,requestBytes:8e6},
+asked)&&isMap(got)){return mapValues(got,(member2,key)=>conceal(member2,Object.hasOwn(asked,key)?asked[key]:void 0))}return got}init_p_limit();init_problems();init_settle();init_kinds();init_values();init_values();var documented={name:"documented",limits:null,signs:null};var boruta={name:"boruta",limits:{uuids:true,requestBytes:8e6},
 signs:{read:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},elements:["id","public_key","is_de\
 fault"],errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406}};var profiles={
 documented,boruta};function betterProfileByError(used,{status,members:members3=[]}){return otherProfiles(used).find(({signs})=>signs?.errors.
@@ -17036,8 +17266,8 @@ keys(shown3).length===0}function sentenceOf({path,wanted,got}){return`${path}: a
 s ${brief(got??null,wanted)}`}function otherObject(identity2,answer){for(const part of["id","backend_id","type"]){const asked=identity2[part];
 const got=answer[part];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about \
 another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown3,other){if(holdsSensitive(
-shown3)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text5=stringifyJson(reveal(shown3));return text5.
-length<=BRIEF?text5:`${text5.slice(0,BRIEF)}\u2026 (${text5.length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
+shown3)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text6=stringifyJson(reveal(shown3));return text6.
+length<=BRIEF?text6:`${text6.slice(0,BRIEF)}\u2026 (${text6.length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
  back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing2={
 different:[],differing:[],unverified:[],lost:{},begun:false};const done2={...nothing2,verdict:"done",sentence:`was done,\
  ${SHOWN}`};const notDone={...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen2={...nothing2,
@@ -17066,7 +17296,7 @@ void 0?part.type.type!=="map":first.verdict!=="same";const shown3=since.get(part
 part.type.type==="map"&&before[field2]!==void 0;return{part,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
-again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();function stoppable(reader,signal){const stopped=once(()=>interrupted("nothing more was asked"));const goOn=()=>{if(signal?.
+again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();function stoppable(reader,signal){const stopped=once(()=>interrupted("nothing more was asked"));const goOn=()=>{if(signal?.
 aborted)throw stopped()};const paged={...reader,listOrganizations:async(page,wanted)=>{goOn();return await reader.listOrganizations(
 page,wanted)},listExtra:async(read2,page,parse11,wanted)=>{goOn();return await reader.listExtra(read2,page,parse11,wanted)}};
 return{paged,goOn}}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
@@ -17210,10 +17440,11 @@ after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3));
 const{address:address2}=planned;this.#options.progress.step({address:address2,status,error:error3,...gist===void 0?{}:{gist}})}#hear(planned,after){
 const kind=kindOf(planned.kind);const called2=kind.naming===void 0?kind.called?.(after):void 0;if(called2!==void 0)this.#called.
 set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(after)??{}))this.#names.set(id,name2)}async#guard(write){
-try{await write()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError?"not sent: the lock of the state was lo\
-st":"not sent: the journal could not be written";throw failure2}}};function isSame(one,other){const path=({operation,params})=>operationPath(
-operation,params);return one.operation===other.operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof
-ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="not sent: the run ended early";init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){const change2=compareFields(
+try{await write()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
+"locked")?"not sent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function isSame(one,other){
+const path=({operation,params})=>operationPath(operation,params);return one.operation===other.operation&&path(one)===path(
+other)}function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="\
+not sent: the run ended early";init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){const change2=compareFields(
 given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;const shown3=field2=>live===
 void 0?void 0:liveValue(live,field2);const fields3=withDrift(change2.fields,kindOf(declared.kind).fields,recorded2?.left,
 shown3);return{...change2,fields:fields3}}function liveValue({exists,fields:fields3},field2){if(!exists)return null;return Object.
@@ -17366,10 +17597,10 @@ size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,plac
 reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],more:seen2.size===firsts?
 0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort(
 (a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields3){return{txt:readable(fields3[txt]),html:readable(fields3[html2])}}
-function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_nearest();init_problems();init_address();init_kinds();init_values();function matchesPattern(pattern,text5){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===
-1)return pattern===text5;const last=parts[parts.length-1]??"";if(!text5.startsWith(first)||!text5.endsWith(last)||text5.
-length<first.length+last.length)return false;let position=first.length;const end=text5.length-last.length;for(const part of parts.
-slice(1,-1)){const found2=text5.indexOf(part,position);if(found2<0||found2+part.length>end)return false;position=found2+
+function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_nearest();init_problems();init_address();init_kinds();init_values();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===
+1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.startsWith(first)||!text6.endsWith(last)||text6.
+length<first.length+last.length)return false;let position=first.length;const end=text6.length-last.length;for(const part of parts.
+slice(1,-1)){const found2=text6.indexOf(part,position);if(found2<0||found2+part.length>end)return false;position=found2+
 part.length}return true}function matchesTarget(target,address2){if(matchesPattern(target,address2))return true;const id=address2.
 split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(address2))}function withSmallId(address2){
 return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isSelected({targets:targets2,kinds:kinds2},kind,addresses3){
@@ -17512,109 +17743,116 @@ hasher,readable:readable2};const{[asked2.key]:known3}=resources;await withSlowHa
 [asked2.key]:known3},asked2,became,context3));recordInto(resources,asked2,became,context3)});const executing=execute(plan,
 {...options,notBefore:asked,recorder});const{results,fatal}=await executing.catch(async failure2=>{await journal.close();
 throw failure2});const result={run:run4,results,interrupted:signal.aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(
-run4,fatal)],...stillOwed(plan)];try{await held.look()}catch(failure2){await journal.close();return{result,state,problems:fatal===
-void 0?[runEndedEarly(run4,failure2),...problems]:problems}}try{if(fatal===void 0){const{open_run:_,...rest}=state;state=
-{...rest,last_run:run4}}await backend3.save(state);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),
-interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",`the state ${backend3.place} could no\
-t be saved: ${messageOf(failure2)}`,[],`make room or mend the permissions; the journal of run ${run4} holds everything, \
-and the next apply reads it`))}finally{await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){
-const resources={...state.resources};for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{
-owed:_,...rest}=record2;resources[key]=rest}return{...state,resources}}async function saved(backend3,state){try{await backend3.
-save(state);return[]}catch(failure2){const why=`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`;
-return[error("state-not-saved",why,[],"make room or mend the permissions; nothing was to be sent")]}}async function start2(plan,run4,state,options){
+run4,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){await journal.close();return{result,state,
+problems:fatal===void 0?[runEndedEarly(run4,failure2,journal),...problems]:problems}}try{if(fatal===void 0){const{open_run:_,
+...rest}=state;state={...rest,last_run:run4}}await backend3.save(state);if(fatal===void 0)await journal.write({type:"end",
+at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",`the state ${backend3.
+place} could not be saved: ${messageOf(failure2)}`,[],journal.kept===null?`${hintOf(failure2)??"make room or mend the pe\
+rmissions"}; the journal of run ${run4} holds everything, and the next apply reads it`:keptHint(run4,journal.kept)))}finally{
+await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){const resources={...state.resources};
+for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=
+rest}return{...state,resources}}async function saved(backend3,state){try{await backend3.save(state);return[]}catch(failure2){
+const why=`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`;const cure=hintOf(failure2)??"make ro\
+om or mend the permissions";return[error("state-not-saved",why,[],`${cure}; nothing was to be sent`)]}}async function start2(plan,run4,state,options){
 try{await options.backend.save(state);return await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,
 run:run4,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
 state:{lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,
 digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError([error("not-writable",`the state or the jou\
-rnal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}var HELD=100;
-var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=confirm2}async check(){if(performance.now()>=
-this.#until)await this.look()}async look(){this.#looking??=this.#confirm().then(()=>{this.#until=performance.now()+HELD}).
-finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{hasher,now,redactor},record2){
-const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){if(!begun.has(change2.
-apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,before,existed,managed,
-generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(concealAll(
-before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,hasher)}));
-sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),address:redactAddress(
-change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},key,kind:change2.kind,
-identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.
-operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...held,managed:[
-...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},
-async answered(change2,httpStatus,attempts){await journal.write({type:"answered",seq:sequences.get(change2)??0,at:now().
-toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,after:null,unverified:[],error:null})},async settled(change2,outcome3){
-const at3=now().toISOString();const after=await withSlowHashes(()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.
-after,change2.apply.expected),hasher));await record2(change2,outcome3,at3);await journal.write({type:"answered",seq:sequences.
-get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.
-attempts,after,unverified:outcome3.unverified.map(redactor.redactName),error:outcome3.error===null?null:redactor.redactSentence(
-outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.
-notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}function stored2(fields3,hasher){return storeFields(
-fields3,hasher)}function concealAll(fields3,asked){return mapValues(fields3,(value3,field2)=>conceal(value3,asked[field2]))}
-async function nextRun({backend:backend3,now,state}){const known3=await backend3.runs.list().catch(()=>[]);const before=[
-...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date3,time3]=/^(\d{8}T)(\d{6})Z-/.
-exec(newest)??[];const latest=date3===void 0||time3===void 0?0:momentOf(date3,time3);const first=runName(new Date(Math.max(
-now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(now().getTime(),latest+1e3)))}function momentOf(date3,time3){
-const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(
-iso)||0}function runName(now){return`${now.toISOString().slice(0,19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("h\
-ex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,
-message})=>error(code2,message))}function runEndedEarly(run4,failure2){return error("run-ended-early",`run ${run4} ended\
- early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next apply reads it")}function messageOf(failure2){
-if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).join("; ");if(failure2 instanceof
-AggregateError)return failure2.errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+rnal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${hintOf(failure2)??cureOf(failure2)}`)],{cause:failure2})}}
+var HELD=100;var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=confirm2}async check(){if(performance.
+now()>=this.#until)await this.look()}async look(){this.#looking??=this.#confirm().then(()=>{this.#until=performance.now()+
+HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{fenced,hasher,now,
+redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){
+if(!fenced&&!begun.has(change2.apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,
+before,existed,managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(
+concealAll(before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,
+hasher)}));sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),
+address:redactAddress(change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},
+key,kind:change2.kind,identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===
+null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
+last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?
+{}:{recorded_generation:recordedGeneration}})},async answered(change2,httpStatus,attempts){await journal.write({type:"an\
+swered",seq:sequences.get(change2)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
+after:null,unverified:[],error:null})},async settled(change2,outcome3){const at3=now().toISOString();const after=await withSlowHashes(
+()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.after,change2.apply.expected),hasher));await record2(change2,
+outcome3,at3);await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.
+ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after,unverified:outcome3.unverified.map(redactor.redactName),
+error:outcome3.error===null?null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.
+otherProfile},...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}
+function stored2(fields3,hasher){return storeFields(fields3,hasher)}function concealAll(fields3,asked){return mapValues(
+fields3,(value3,field2)=>conceal(value3,asked[field2]))}async function nextRun({backend:backend3,now,state}){const known3=await backend3.
+runs.list().catch(()=>[]);const before=[...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??
+"";const[,date3,time3]=/^(\d{8}T)(\d{6})Z-/.exec(newest)??[];const latest=date3===void 0||time3===void 0?0:momentOf(date3,
+time3);const first=runName(new Date(Math.max(now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(
+now().getTime(),latest+1e3)))}function momentOf(date3,time3){const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
+replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
+19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("hex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2===
+"restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept2}){
+return error("run-ended-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept2===null?"what was sent is in th\
+e journal, and the next apply reads it":keptHint(run4,kept2))}function keptHint(run4,kept2){return`a part of the journal\
+ of run ${run4} could not be brought to its place and is kept in ${kept2}: run idops again from here, which takes it alo\
+ng`}function hintOf(failure2){if(!(failure2 instanceof ProblemsError))return void 0;return failure2.problems.find(({hint})=>hint!==
+void 0)?.hint}function messageOf(failure2){if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).
+join("; ");if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry3={sending:line,answers:[]};byKey.set(line.key,entry3);bySequence.set(line.seq,entry3)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
 answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...sending,key:objectKey(sending.key),identity:identityKey(
-sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_problems();init_kinds();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
+sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_problems();init_kinds();init_journal();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
 async function othersOf(state,home){const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,
 state))&&(!isOfLost(run4,home)||beside.some(one=>belongs(run4,one)))}function isOfLost({state,environment},home){return state===
 void 0?environment===home.environment:state.file===home.backend.name}function heirOf(state,{state:lost2}){return state.serial>
 0||lost2===void 0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.backend.
 name;return state===void 0||state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the st\
 ate ${state.file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-stat\
-e",ownerOf(run4,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home){const{runs}=home.backend;const{open_run,last_run}=state;const names3=[];const read2=async name2=>name2===
-last_run&&name2!==open_run?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){
-const later=name2===open_run||last_run===void 0||name2>last_run;if(later||name2===last_run&&!await runs.hasEnd(name2).catch(
-()=>true))names3.push(name2)}const contents2=(await Promise.all(names3.map(name2=>read2(name2)))).filter(content=>content!==
-null&&content.run.server===state.server);const own4=contents2.filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&run4.
-run===last_run));const others=contents2.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));if(others.length===0||state.
-serial>0)return own4;const isOther3=await othersOf(state,home);const lost2=others.filter(({run:run4})=>!isOther3(run4));
-return contents2.filter(content=>own4.includes(content)||lost2.includes(content))}async function newestRun(runs,state){for(const name2 of(await runs.
-list()).toReversed()){const content=await runs.read(name2).catch(failure2=>{throw maybeNewest(failure2)});if(content===null&&
-name2===state.last_run)throw maybeNewest(new ProblemsError([withoutFirstLine(name2)]));if(content!==null&&content.run.server===
-state.server&&belongs(content.run,state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
+e",ownerOf(run4,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home){const{runs}=home.backend;const{open_run,last_run}=state;const names3=[];const kept2=new Set(
+await runs.kept());const read2=async name2=>name2===last_run&&name2!==open_run?await runs.read(name2).catch(()=>null):await runs.
+read(name2);for(const name2 of await runs.list()){const later=kept2.has(name2)||name2===open_run||last_run===void 0||name2>
+last_run;if(later||name2===last_run&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}const contents2=(await Promise.
+all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===state.server);const own4=contents2.
+filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&run4.run===last_run));const others=contents2.filter(({run:run4,
+ended})=>!ended&&!belongs(run4,state));if(others.length===0||state.serial>0)return own4;const isOther3=await othersOf(state,
+home);const lost2=others.filter(({run:run4})=>!isOther3(run4));return contents2.filter(content=>own4.includes(content)||
+lost2.includes(content))}async function newestRun(runs,state){for(const name2 of(await runs.list()).toReversed()){const content=await runs.
+read(name2).catch(failure2=>{throw maybeNewest(failure2)});if(content===null&&name2===state.last_run)throw maybeNewest(new ProblemsError(
+[withoutFirstLine(name2)]));if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}
+return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
 ine is gone`,[],COPY_BACK)}function maybeNewest(failure2){if(!(failure2 instanceof ProblemsError))return failure2;const hint="\
 it may be of the newest run: put a good copy back, or name the run that is meant, idops undo RUN (idops runs lists them)";
 return new ProblemsError(failure2.problems.map(problem=>({...problem,hint})),{cause:failure2})}async function resumeRun(content,before,options){
 const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const state=Object.keys(before.resources).length===
 0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep2=fields3=>state.salt===run4.
-salt?fields3:withoutHashes(fields3,journalHasher);const entries=entriesOf(content).filter(({sending})=>state.resources[sending.
-key]?.run!==run4.run);const live=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,options);const takeIn=()=>{
-const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry3 of entries){const{sending,
-answered}=entry3;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(options.profile);
-const became=answered===void 0?becameOf(entry3,live.get(entry3),journalHasher):{...answered,otherProfile:answered.other_profile,
-sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.at??options.now().
-toISOString();const expected=keep2(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,before:keep2(
-fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,after:became.
-after===void 0?void 0:keep2(became.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)continue;
-const owed2=resources2[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&became.
-status!=="unknown"?"; the next apply that takes it in puts it back":""}`);additions2.push({type:"answered",seq:sending.seq,
-at:at3,status:became.status,ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:storeFields(
-became.after,journalHasher),unverified:[...became.unverified],error:became.status==="applied"?null:"the run ended before\
- there was an answer"})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,findings,additions}=await withSlowHashes(
-takeIn);const{open_run:_,...rest}=state;return{state:{...rest,resources,serial:before.serial+1,last_run:laterOf(before.last_run,
-run4.run)},run:run4.run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===
-0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.write(line);await journal.
-write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}
-var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({sending})=>sending.action!==
-"adopt").map(entry3=>({kind:entry3.sending.kind,identity:entry3.sending.identity,entry:entry3}));const isUnsteady=({entry:entry3},live2)=>options.
-now().getTime()-Date.parse(entry3.sending.at)<SETTLED&&becameOf(entry3,live2,hasher).status==="failed";const live=await readBack(
-objects2,isUnsteady,options);return new Map([...live].map(([object3,found2])=>[object3.entry,found2]))}function becameOf({
-sending},live,hasher){const{action:action2}=sending;const aim={action:action2,before:fieldsOf(sending.before,hasher),expected:fieldsOf(
-sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict===
-"unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}const shown3=action2==="ado\
-pt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown3,unverified:[],sentence:sentence2}}
-function withoutHashes(fields3,hasher){const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(Object.keys(hashes).
-map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.has(field2)))}
-function laterOf(a2,b){return a2!==void 0&&a2>b?a2:b}async function findRun(store,name2){const names3=await store.list();const found2=names3.includes(name2)?[name2]:names3.filter(
+salt?fields3:withoutHashes(fields3,journalHasher);const entries=entriesOf(content).filter(({sending})=>isNews(content,state.
+resources[sending.key]));const live=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,options);
+const takeIn=()=>{const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry3 of entries){
+const{sending,answered}=entry3;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
+options.profile);const became=answered===void 0?becameOf(entry3,live.get(entry3),journalHasher):{...answered,otherProfile:answered.
+other_profile,sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.
+at??options.now().toISOString();const expected=keep2(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,
+before:keep2(fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,
+after:became.after===void 0?void 0:keep2(became.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)
+continue;const owed2=resources2[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&
+became.status!=="unknown"?"; the next apply that takes it in puts it back":""}`);additions2.push({type:"answered",seq:sending.
+seq,at:at3,status:became.status,ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:
+storeFields(became.after,journalHasher),unverified:[...became.unverified],error:became.status==="applied"?null:"the run \
+ended before there was an answer"})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,
+findings,additions}=await withSlowHashes(takeIn);const{open_run:_,...rest}=state;return{state:{...rest,resources,serial:before.
+serial+1,last_run:laterOf(before.last_run,run4.run)},run:run4.run,findings,settled:entries.length-findings.length,async finish(){
+if(content.ended&&additions.length===0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)
+await journal.write(line);await journal.write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.
+pid}`})}finally{await journal.close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)
+return true;if(!late2)return record2.run!==run4;if(record2.pending_regeneration===run4)return true;return record2.run===
+run4?record2.uncertain!==void 0:record2.run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.
+filter(({sending})=>sending.action!=="adopt").map(entry3=>({kind:entry3.sending.kind,identity:entry3.sending.identity,entry:entry3}));
+const isUnsteady=({entry:entry3},live2)=>options.now().getTime()-Date.parse(entry3.sending.at)<SETTLED&&becameOf(entry3,
+live2,hasher).status==="failed";const live=await readBack(objects2,isUnsteady,options);return new Map([...live].map(([object3,
+found2])=>[object3.entry,found2]))}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,
+before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(
+kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}
+const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown3,
+unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(
+Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.
+has(field2)))}function laterOf(a2,b){return a2!==void 0&&a2>b?a2:b}async function findRun(store,name2){const names3=await store.list();const found2=names3.includes(name2)?[name2]:names3.filter(
 one=>name2!==""&&one.startsWith(name2));const[only2]=found2;const content=only2!==void 0&&found2.length===1?await store.
 read(only2):null;if(content!==null)return content;if(only2!==void 0&&found2.length===1)throw new ProblemsError([withoutFirstLine(
 only2)]);const why=found2.length>1?`${found2.length} runs begin with "${name2}"`:`there is no run "${name2}"`;throw new ProblemsError(
@@ -17857,35 +18095,35 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
-const[crawler,relative14]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative14):
+const[crawler,relative16]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative16):
 []}init_problems();init_problems();init_redact();import{closeSync,constants as constants2,fstatSync,openSync,readSync}from"node:fs";import{
-open as open2}from"node:fs/promises";import{relative as relative2,sep as sep2}from"node:path";init_secret_names();function secretRanges(text5){const found2=[];let lineStart=0;let nextLine=lineEnd(text5,0)+1;for(let colon=text5.
-indexOf(":");colon!==-1;colon=text5.indexOf(":",colon+1)){const keyStart=keyBefore(text5,colon);if(keyStart===void 0)continue;
-const after=text5.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after)?.[0].length??0);const at3=colon+1+
+open as open2}from"node:fs/promises";import{relative as relative2,sep as sep2}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
+indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
+const after=text6.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after)?.[0].length??0);const at3=colon+1+
 (/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
-nextLine=lineEnd(text5,nextLine)+1}const end=secretEnd(text5,lineStart,keyStart,at3);if(end>start3){if(!isReference(text5.
-slice(start3,end)))found2.push({start:start3,end});colon=end-1}}found2.push(...addressSecrets(text5));return found2}function addressSecrets(text5){
-const found2=[];for(let at3=text5.indexOf("://");at3!==-1;at3=text5.indexOf("://",at3+3)){const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.
-exec(text5.slice(at3,at3+300))??[];const named6=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.test(before);if(!named6)found2.
+nextLine=lineEnd(text6,nextLine)+1}const end=secretEnd(text6,lineStart,keyStart,at3);if(end>start3){if(!isReference(text6.
+slice(start3,end)))found2.push({start:start3,end});colon=end-1}}found2.push(...addressSecrets(text6));return found2}function addressSecrets(text6){
+const found2=[];for(let at3=text6.indexOf("://");at3!==-1;at3=text6.indexOf("://",at3+3)){const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.
+exec(text6.slice(at3,at3+300))??[];const named6=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.test(before);if(!named6)found2.
 push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.length<200&&/^(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1\s*$/.
-test(value3)}function keyBefore(text5,colon){const last=text5[colon-1]??"";if(!/["'\s]/.test(last)&&!keyCharacter.test(last))
-return void 0;const end=keyCharacter.test(last)?colon:colon-gapBefore(text5,colon);let start3=end;while(start3>0&&end-start3<
-120&&keyCharacter.test(text5[start3-1]??""))start3-=1;return start3<end&&looksSecret(text5.slice(start3,end))?start3:void 0}
-function gapBefore(text5,colon){const before=text5.slice(Math.max(0,colon-100),colon);return/["']?[ \t]*(?:\r?\n[ \t]*)?$/.
-exec(before)?.[0].length??0}function secretEnd(text5,lineStart,key,at3){const quoted2=/["']/.test(text5[key-1]??"")?1:0;
-const indent2=key-quoted2-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.test(text5.slice(lineStart,key-quoted2));
-const first=text5[at3]??"";let end=at3;if(first==='"'||first==="'")end=quotedEnd(text5,at3,first);else if(first==="{"||first===
-"[")end=flowEnd(text5,at3);else if(!block2){const plain3=/[,}\]\n]/g;plain3.lastIndex=at3;return plain3.exec(text5)?.index??
-text5.length}if(!block2)return end;end=lineEnd(text5,end);while(end<text5.length){const next=lineEnd(text5,end+1);const line=text5.
+test(value3)}function keyBefore(text6,colon){const last=text6[colon-1]??"";if(!/["'\s]/.test(last)&&!keyCharacter.test(last))
+return void 0;const end=keyCharacter.test(last)?colon:colon-gapBefore(text6,colon);let start3=end;while(start3>0&&end-start3<
+120&&keyCharacter.test(text6[start3-1]??""))start3-=1;return start3<end&&looksSecret(text6.slice(start3,end))?start3:void 0}
+function gapBefore(text6,colon){const before=text6.slice(Math.max(0,colon-100),colon);return/["']?[ \t]*(?:\r?\n[ \t]*)?$/.
+exec(before)?.[0].length??0}function secretEnd(text6,lineStart,key,at3){const quoted2=/["']/.test(text6[key-1]??"")?1:0;
+const indent2=key-quoted2-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.test(text6.slice(lineStart,key-quoted2));
+const first=text6[at3]??"";let end=at3;if(first==='"'||first==="'")end=quotedEnd(text6,at3,first);else if(first==="{"||first===
+"[")end=flowEnd(text6,at3);else if(!block2){const plain3=/[,}\]\n]/g;plain3.lastIndex=at3;return plain3.exec(text6)?.index??
+text6.length}if(!block2)return end;end=lineEnd(text6,end);while(end<text6.length){const next=lineEnd(text6,end+1);const line=text6.
 slice(end+1,next);const level3=/^ */.exec(line)?.[0].length??0;const item=level3===indent2&&/^ *-(\s|$)/.test(line);if(line.
-trim()!==""&&level3<=indent2&&!item)break;end=next}return end}function quotedEnd(text5,at3,quote2){for(let index=at3+1;index<
-text5.length;index+=1){if(quote2==='"'&&text5[index]==="\\")index+=1;else if(text5[index]===quote2){if(quote2==="'"&&text5[index+
-1]===quote2)index+=1;else return index+1}}return text5.length}function flowEnd(text5,at3){let depth=0;for(let index=at3;index<
-text5.length;index+=1){const char=text5[index];if(char==='"'||char==="'")index=quotedEnd(text5,index,char)-1;else if(char===
-"{"||char==="[")depth+=1;else if(char==="}"||char==="]"){depth-=1;if(depth===0)return index+1}}return text5.length}function lineEnd(text5,at3){
-const end=text5.indexOf("\n",at3);return end===-1?text5.length:end}init_secret_names();var keyLine=/^([ \t]*)(?:[-?][ \t]+)*["']?([^\s"':{}[\],#]{1,120})["']?[ \t]*:(?:\s|$)/;var MAX_WORDS=6;
-function strayRanges(text5){const found2=[];let isBelow2=false;let indent2=0;let start3=0;while(start3<=text5.length){const newline=text5.
-indexOf("\n",start3);const end=newline<0?text5.length:newline;const line=text5.slice(start3,Math.min(end,start3+2e3));const content=line.
+trim()!==""&&level3<=indent2&&!item)break;end=next}return end}function quotedEnd(text6,at3,quote2){for(let index=at3+1;index<
+text6.length;index+=1){if(quote2==='"'&&text6[index]==="\\")index+=1;else if(text6[index]===quote2){if(quote2==="'"&&text6[index+
+1]===quote2)index+=1;else return index+1}}return text6.length}function flowEnd(text6,at3){let depth=0;for(let index=at3;index<
+text6.length;index+=1){const char=text6[index];if(char==='"'||char==="'")index=quotedEnd(text6,index,char)-1;else if(char===
+"{"||char==="[")depth+=1;else if(char==="}"||char==="]"){depth-=1;if(depth===0)return index+1}}return text6.length}function lineEnd(text6,at3){
+const end=text6.indexOf("\n",at3);return end===-1?text6.length:end}init_secret_names();var keyLine=/^([ \t]*)(?:[-?][ \t]+)*["']?([^\s"':{}[\],#]{1,120})["']?[ \t]*:(?:\s|$)/;var MAX_WORDS=6;
+function strayRanges(text6){const found2=[];let isBelow2=false;let indent2=0;let start3=0;while(start3<=text6.length){const newline=text6.
+indexOf("\n",start3);const end=newline<0?text6.length:newline;const line=text6.slice(start3,Math.min(end,start3+2e3));const content=line.
 search(/\S/);if(content>=0){const key=keyLine.exec(line);if(isBelow2&&(/^(?:---|\.\.\.)(?:\s|$)/.test(line)||/^\s*[}\]]/.
 test(line)))isBelow2=false;if(isBelow2&&key!==null&&content<=indent2)isBelow2=false;if(isBelow2)found2.push({start:start3+
 content,end});else{const stray=strayAt(line,key!==null);if(stray!==void 0)found2.push({start:start3+stray,end});if(stray!==
@@ -17897,7 +18135,7 @@ slice(word2.lastIndex);const[gap=""]=/^["']?[ \t]*[:=]?[ \t]*/.exec(after)??[];i
 return name2.length>30||/\d/.test(name2)?match.index:word2.lastIndex+gap.length}return void 0}var MAX_BYTES=16*1024*1024;var MAX_LINE=1e5;function shownPath(path,cwd){return(relative2(cwd,path)||".").split(sep2).join(
 "/")}function nameOf3(path,{cwd,root}){const[file,inProject]=[shownPath(path,cwd),shownPath(path,root)];return file===inProject?
 {file}:{file,inProject}}function wholeFile(name2){return{...name2,line:1,column:1,length:1}}var SourceFile=class{path;text;#inProject;#lines;#written;#secrets;#hidden=[];#isDistrusted=false;constructor({
-file,inProject},text5){this.path=file;this.#inProject=inProject;this.text=text5}hide(range2){if(range2.end<=range2.start||
+file,inProject},text6){this.path=file;this.#inProject=inProject;this.text=text6}hide(range2){if(range2.end<=range2.start||
 isReference(this.text.slice(range2.start,range2.end)))return;this.#hidden.push(range2);this.#secrets=void 0}distrust(){if(this.#isDistrusted)
 return;this.#isDistrusted=true;for(const range2 of strayRanges(this.text))this.hide(range2)}hides(range2){const masked=this.#masked();
 const next=masked[firstEndingAfter(masked,range2.start)];return next!==void 0&&Math.max(range2.end,range2.start+1)>next.
@@ -17907,13 +18145,13 @@ lineEnd2>lineStart)lineEnd2-=1;const length2=Math.max(1,Math.min(range2.end,line
 column:start3-lineStart+1,...this.#shown(lineStart,lineEnd2,start3,length2)}}lineAt(point){return{file:this.path,...this.#inProject===
 void 0?{}:{inProject:this.#inProject},line:this.#lineOf(point)+1}}#lineOf(point){const lines=this.#lineStarts();let low=0;
 let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??0)<=point)low=middle;else high=middle-
-1}return low}#shown(lineStart,lineEnd2,start3,length2){if(lineEnd2-lineStart>MAX_LINE)return{length:length2};let text5="";
+1}return low}#shown(lineStart,lineEnd2,start3,length2){if(lineEnd2-lineStart>MAX_LINE)return{length:length2};let text6="";
 let at3=lineStart;let shownLength=length2;const masked=this.#masked();for(let index=firstEndingAfter(masked,lineStart);index<
 masked.length;index+=1){const secret3=masked[index];if(secret3===void 0||secret3.start>=lineEnd2)break;const from=Math.max(
-secret3.start,at3);text5+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));if(start3>=at3&&
+secret3.start,at3);text6+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));if(start3>=at3&&
 at3>secret3.start)return{length:length2};const within5=start3-from;if(within5>=mask.length)return{length:1};if(within5>=
 0)shownLength=mask.length-within5;else shownLength=Math.min(shownLength,Math.max(1,from-start3+mask.length))}return{length:shownLength,
-text:text5+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(
+text:text6+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(
 this.text);const sorted=[...this.#written,...this.#hidden].sort((a2,b)=>a2.start-b.start);const joined2=[];for(const range2 of sorted){
 const last=joined2.at(-1);if(last!==void 0&&range2.start<=last.end){joined2[joined2.length-1]={start:last.start,end:Math.
 max(last.end,range2.end)}}else joined2.push(range2)}this.#secrets=joined2;return joined2}#lineStarts(){if(this.#lines!==
@@ -17935,12 +18173,12 @@ if(length2===bytes.length)bytes=Buffer.concat([bytes],2*length2)}return tooLarge
 const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
 return{reason:"missing",detail:"does not exist"};const details={EACCES:"may not be read by this user (EACCES)",EPERM:"ma\
 y not be read by this user (EPERM)",ELOOP:"is a symbolic link that leads to itself (ELOOP)"};return{reason:"unreadable",
-detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text5){return new SourceFile(
-name2,text5.startsWith("\uFEFF")?text5.slice(1):text5)}async function readSource(path,name2){const{file:shown3}=name2;const bytes=await readBytes(
-path);const text5=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text5==="string")return sourceOf(name2,text5);
-const place2=wholeFile(name2);if(text5.reason==="too-large"){return error("too-large",`${shown3} ${text5.detail}`,[place2],
-"split it into several files")}if(text5.reason==="not-utf8"){return error("not-utf8",`${shown3} ${text5.detail}`,[place2],
-"save it as UTF-8")}return error("file-unreadable",`${shown3} ${text5.detail}`,[place2])}import{realpath as realpath3}from"node:fs/promises";import{basename as basename2,dirname as dirname3,join as join3,relative as relative4,
+detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text6){return new SourceFile(
+name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}async function readSource(path,name2){const{file:shown3}=name2;const bytes=await readBytes(
+path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);
+const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown3} ${text6.detail}`,[place2],
+"split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown3} ${text6.detail}`,[place2],
+"save it as UTF-8")}return error("file-unreadable",`${shown3} ${text6.detail}`,[place2])}import{realpath as realpath3}from"node:fs/promises";import{basename as basename2,dirname as dirname3,join as join3,relative as relative4,
 sep as sep4}from"node:path";import{lstatSync,realpathSync as realpathSync2}from"node:fs";import{lstat,realpath as realpath2}from"node:fs/promises";var ENOUGH=20;var SLOW=.3;var Disk=class{#now;#calls=0;#spent=0;constructor(now=()=>performance.now()){this.#now=now}lstat(path){
 return this.#isSlow()?lstat(path):this.#onTheSpot(()=>lstatSync(path))}realpath(path){return this.#isSlow()?realpath2(path):
 this.#onTheSpot(()=>realpathSync2.native(path))}readBytes(path){return this.#isSlow()?readBytes(path):this.#onTheSpot(()=>readBytesSync(
@@ -17966,9 +18204,9 @@ let target;const way={places:[],isHidden:false};try{const followed=await follow(
 place2,isLast));if(followed===null)return outside;target=await this.#disk.realpath(followed)}catch(failure2){return unreadable(
 failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{target};if(way.isHidden&&isHidden(target,
 this.#root))return own2("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){const found2=await this.
-find(path);if(!("target"in found2))return found2;const bytes=await this.#disk.readBytes(found2.target);const text5=bytes instanceof
-Uint8Array?decode2(bytes):bytes;if(typeof text5!=="string")return text5;return isWritten(text5)?own2("a state, a journal\
- or a stored plan"):{text:text5,target:found2.target}}async#look(place2,isLast){const known3=isLast?void 0:this.#folders.
+find(path);if(!("target"in found2))return found2;const bytes=await this.#disk.readBytes(found2.target);const text6=bytes instanceof
+Uint8Array?decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?own2("a state, a journal\
+ or a stored plan"):{text:text6,target:found2.target}}async#look(place2,isLast){const known3=isLast?void 0:this.#folders.
 get(place2);if(known3!==void 0)return await known3;const found2=this.#disk.lstat(place2);if(isLast)return await found2;this.#folders.
 set(place2,found2);try{return await found2}catch(failure2){this.#folders.delete(place2);throw failure2}}async#private(path){
 return isHidden(path,this.#root)?own2("a hidden file"):await this.#owned(path)}async#owned(...paths){const[files,states]=await Promise.
@@ -17979,13 +18217,13 @@ const real=await Promise.all(paths.map(path=>realpath3(path).catch(()=>path)));r
 const[folder,target]=await Promise.all([dirname3(path),path].map(one=>realpath3(one).catch(()=>void 0)));return[path,...folder===
 void 0?[]:[join3(folder,basename2(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative4(
 root,path).split(sep4).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
-`${state}.`))return true;return path.endsWith(".jsonl")&&dirname3(path)===join3(dirname3(state),"runs")}function isWritten(text5){
-if(!text5.startsWith("{")||!/"format_version"\s*:/.test(text5.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text5))
-return true;try{const data3=JSON.parse(text5);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
+`${state}.`))return true;return path.endsWith(".jsonl")&&dirname3(path)===join3(dirname3(state),"runs")}function isWritten(text6){
+if(!text6.startsWith("{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))
+return true;try{const data3=JSON.parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
 "resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath3(
 path).catch(()=>void 0);if(target===void 0)return false;const swapped=dirname3(target);if(basename2(target)!==basename2(
 path)||!mountedFolder.test(basename2(swapped)))return false;const data3=await realpath3(join3(dirname3(path),"..data")).
-catch(()=>void 0);return data3===swapped&&dirname3(swapped)===await realpath3(dirname3(path))}import{stat as stat3}from"node:fs/promises";import{relative as relative6,resolve as resolve4,sep as sep5}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat2}from"node:fs/promises";import{basename as basename3,extname,
+catch(()=>void 0);return data3===swapped&&dirname3(swapped)===await realpath3(dirname3(path))}init_p_limit();import{stat as stat3}from"node:fs/promises";import{relative as relative6,resolve as resolve4,sep as sep5}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat2}from"node:fs/promises";import{basename as basename3,extname,
 join as join4,relative as relative5,resolve as resolve3}from"node:path";var NOWHERE=resolve3("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
@@ -18039,7 +18277,7 @@ const found2=await Promise.all(project.everyGlobs().map(async globs=>{const igno
 [one.slice(1)]:[]);const named6=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named6.length===
 0?[]:await glob(named6,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve4(project.
 root,name2)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name2})=>name2).join("|")})\\b`);
-function isManifest(text5){return kindLine.test(text5)}function eitherEnd(pattern){return pattern.replace(/\.ya?ml$/i,".\
+function isManifest(text6){return kindLine.test(text6)}function eitherEnd(pattern){return pattern.replace(/\.ya?ml$/i,".\
 {yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
 step));return wild<0?steps:steps.slice(0,wild)}async function absence({pattern,isEmpty:isEmpty4},{root}){const folder=fixedSteps(
 pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat3(resolve4(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
@@ -18065,9 +18303,9 @@ the project");case"private":return error("manifest-private",`${shown3} ${detail}
  manifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreada\
 ble",`${shown3} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown3} ${detail}`,place2,
 "split it into several files");case"not-utf8":return error("not-utf8",`${shown3} ${detail}`,place2,"save it as UTF-8");default:
-return error("file-unreadable",`${shown3} ${detail}`,place2)}}import{basename as basename4,dirname as dirname6}from"node:path";init_problems();init_kinds();import{existsSync as existsSync3}from"node:fs";import{availableParallelism as availableParallelism2}from"node:os";import{
+return error("file-unreadable",`${shown3} ${detail}`,place2)}}init_p_limit();import{basename as basename4,dirname as dirname6}from"node:path";init_problems();init_kinds();import{existsSync as existsSync3}from"node:fs";import{availableParallelism as availableParallelism2}from"node:os";import{
 fileURLToPath as fileURLToPath2}from"node:url";import{Worker}from"node:worker_threads";var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();init_secret_names();function hideLoose(file,source,range2){if(shownKey(source)!==source&&beginsLine(file.text,range2.start))
-file.hide(range2)}function beginsLine(text5,at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text5.slice(Math.max(0,at3-200),
+file.hide(range2)}function beginsLine(text6,at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text6.slice(Math.max(0,at3-200),
 at3))}function hideMember(file,name2,key,value3){const told4=shownKey(name2);if(told4!==name2){const at3=file.text.indexOf(
 told4,key.start);file.hide({start:at3<0||at3>=key.end?key.start:at3+told4.length,end:key.end})}const isAuth=name2==="aut\
 h"&&value3.type==="scalar";if(!looksSecret(name2)&&!isAuth)return false;file.hide(value3.range);return true}var PLAIN="";var FLOW_END="";var Marks=class{#quotes=[];#unclosed=[];#open=[];#isText=false;see(lexeme,offset){const isText3=this.#isText;
@@ -18077,7 +18315,7 @@ for(const one of this.#open.splice(0))this.#unclosed.push(one.offset)}else if(le
 length>1&&lexeme.endsWith(lexeme[0])&&!/(?:\\"|'')$/.test(lexeme);if(!surelyClosed||lexeme.includes("\n"))this.#quotes.push(
 {start:offset,end:offset+lexeme.length})}}quoteBefore(offset){return this.#quotes.findLast(({end})=>end<=offset)}bracketBefore(offset){
 const isBefore=start3=>start3<offset;const closed2=this.#unclosed.findLast(isBefore)??-1;const open9=this.#open.findLast(
-one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open9<0?void 0:Math.max(closed2,open9)}};function decimalText(text5){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text5);if(parts===null)
+one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open9<0?void 0:Math.max(closed2,open9)}};function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
 return void 0;const[,sign,whole3="",fraction="",exponent=""]=parts;const digits=whole3.replace(/^0+(?=\d)/,"")||"0";return`${sign===
 "-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}function find6(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
 if(node2.type==="map"){const entry3=node2.entries.get(String(step));if(entry3===void 0)return{...found2,complete:false};
@@ -18087,33 +18325,33 @@ return found2}function mapNode(range2,entries){return{type:"map",range:range2,en
 map(({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure2(items)}}
 function measure2(children){let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,
 child.height+1)}return{size:size2,height}}function startOf2(node2){if(node2.type!=="map")return node2.range;const[first]=node2.
-entries.values();return first?.key??node2.range}init_problems();init_secret_names();function lineAt(text5,at3){const start3=text5.lastIndexOf("\n",at3-1)+1;const end=text5.indexOf("\n",
-at3);return{start:start3,end:withoutReturn(text5,start3,end<0?text5.length:end)}}function withoutReturn(text5,start3,end){
-return end>start3&&text5[end-1]==="\r"?end-1:end}var MAX_LINES=50;function contentAt(text5,at3){let from=at3;for(let tries=0;tries<
-MAX_LINES;tries+=1){const line=lineAt(text5,from);const indent2=text5.slice(from,line.end).search(/\S/);if(indent2>=0&&text5[from+
-indent2]!=="#")return{start:from+indent2,end:line.end};const next=text5.indexOf("\n",line.end);if(next<0)break;from=next+
-1}return{start:at3,end:at3+1}}function nextKeyLine(text5,at3){const first=contentAt(text5,at3);let line=first;for(let tries=0;tries<
-MAX_LINES;tries+=1){if(/:(?:\s|$)/.test(text5.slice(line.start,line.end)))return line;if(line.end>=text5.length)break;line=
-contentAt(text5,line.end)}return first}function keyOf3(line){const key=/^\s*(?:- +)*["']?([A-Za-z_][\w -]{0,60}?)["']?\s*:(?:\s|$)/.
-exec(line)?.[1];return key===void 0||shownKey(key)!==key?void 0:key}var REACH2=2e3;function unindentedText(text5,at3){const line=lineAt(text5,at3);const written4=text5.slice(line.start,line.
+entries.values();return first?.key??node2.range}init_problems();init_secret_names();function lineAt(text6,at3){const start3=text6.lastIndexOf("\n",at3-1)+1;const end=text6.indexOf("\n",
+at3);return{start:start3,end:withoutReturn(text6,start3,end<0?text6.length:end)}}function withoutReturn(text6,start3,end){
+return end>start3&&text6[end-1]==="\r"?end-1:end}var MAX_LINES=50;function contentAt(text6,at3){let from=at3;for(let tries=0;tries<
+MAX_LINES;tries+=1){const line=lineAt(text6,from);const indent2=text6.slice(from,line.end).search(/\S/);if(indent2>=0&&text6[from+
+indent2]!=="#")return{start:from+indent2,end:line.end};const next=text6.indexOf("\n",line.end);if(next<0)break;from=next+
+1}return{start:at3,end:at3+1}}function nextKeyLine(text6,at3){const first=contentAt(text6,at3);let line=first;for(let tries=0;tries<
+MAX_LINES;tries+=1){if(/:(?:\s|$)/.test(text6.slice(line.start,line.end)))return line;if(line.end>=text6.length)break;line=
+contentAt(text6,line.end)}return first}function keyOf3(line){const key=/^\s*(?:- +)*["']?([A-Za-z_][\w -]{0,60}?)["']?\s*:(?:\s|$)/.
+exec(line)?.[1];return key===void 0||shownKey(key)!==key?void 0:key}var REACH2=2e3;function unindentedText(text6,at3){const line=lineAt(text6,at3);const written4=text6.slice(line.start,line.
 end);const indent2=written4.search(/\S/);if(indent2<0||keyOf3(written4)!==void 0||/^\s*\t|^(?:---|\.\.\.)/.test(written4))
-return void 0;const above=headAbove(text5,line.start,indent2);if(above===void 0||indent2>=above.least)return void 0;if(/^-(?:\s|$)/.
+return void 0;const above=headAbove(text6,line.start,indent2);if(above===void 0||indent2>=above.least)return void 0;if(/^-(?:\s|$)/.
 test(written4.slice(indent2))&&indent2<above.column)return void 0;const{mark,columns,isFirst}=above;return{mark,columns,
-isFirst,range:{start:line.start+indent2,end:line.end}}}function headAbove(text5,before,indent2){const lines=text5.slice(
+isFirst,range:{start:line.start+indent2,end:line.end}}}function headAbove(text6,before,indent2){const lines=text6.slice(
 Math.max(0,before-REACH2),before).split("\n").filter(line=>line.trim()!=="");for(const[index,line]of lines.toReversed().
 entries()){const[,lead="",mark,digit]=/^(\s*(?:- +)*)["']?[A-Za-z_][\w -]{0,60}["']?:[ \t]+([|>])[-+]?(\d?)[-+]?(?:[ \t]+#.*)?\s*$/.
 exec(line)??[];if(mark!==void 0){const columns=digit===void 0||digit===""?void 0:Number(digit);return{mark,column:lead.length,
-columns,least:lead.length+(columns??1),isFirst:index===0}}if(line.search(/\S/)<=indent2)return void 0}return void 0}function slipOf({code:code2,message,pos},refused4){const{text:text5}=refused4;const at3=Math.min(pos[0],text5.length);const found2={
-code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text5.length),at3+1)};return unindented(found2,refused4)??forCode[code2]?.(
-found2,refused4)}function unindented({at:at3,code:code2},refused4){const{text:text5}=refused4;const found2=unindentedText(
-text5,at3);if(found2===void 0)return void 0;const{mark,columns,isFirst,range:range2}=found2;if(isFirst){return{message:`\
+columns,least:lead.length+(columns??1),isFirst:index===0}}if(line.search(/\S/)<=indent2)return void 0}return void 0}function slipOf({code:code2,message,pos},refused4){const{text:text6}=refused4;const at3=Math.min(pos[0],text6.length);const found2={
+code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text6.length),at3+1)};return unindented(found2,refused4)??forCode[code2]?.(
+found2,refused4)}function unindented({at:at3,code:code2},refused4){const{text:text6}=refused4;const found2=unindentedText(
+text6,at3);if(found2===void 0)return void 0;const{mark,columns,isFirst,range:range2}=found2;if(isFirst){return{message:`\
 the text that "${mark}" announces on the line above is not indented${columns===void 0?"":" so far"}`,hint:columns===void 0?
 "indent each line of the text further than its key":`indent each line of the text by ${columns} more than its key, or le\
-ave the ${columns} behind "${mark}" out`,range:range2}}const written4=text5.slice(range2.start,range2.end);const isOther3=/^[-=_*"']|^\/[/*]/.
+ave the ${columns} behind "${mark}" out`,range:range2}}const written4=text6.slice(range2.start,range2.end);const isOther3=/^[-=_*"']|^\/[/*]/.
 test(written4)||missingSpace(written4,range2,refused4)!==void 0;if(isOther3||!outside2.includes(code2))return void 0;return{
 message:`this line is no "key: value", and not indented as the text that "${mark}" announces above`,hint:"indent it as f\
 ar as that text, or write a colon and a space behind its key",range:range2}}var outside2=["MULTILINE_IMPLICIT_KEY","MISS\
-ING_CHAR"];function conflictIn(text5){const marker=/^<{7} [^\n]*$/m.exec(text5);if(marker===null||!/^>{7} /m.test(text5))
+ING_CHAR"];function conflictIn(text6){const marker=/^<{7} [^\n]*$/m.exec(text6);if(marker===null||!/^>{7} /m.test(text6))
 return void 0;return{message:"a merge conflict is not resolved: git left its marks here",hint:"keep one of the two sides\
 , and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",range:{start:marker.index,end:marker.index+marker[0].
 length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused4)=>/sequence/.test(
@@ -18121,26 +18359,26 @@ found2.message)?unevenList(found2,refused4):nested(found2,refused4),MULTILINE_IM
 test(found2.message)?openBracket(found2,refused4):/sequence/.test(found2.message)?unevenList(found2,refused4):/mapping/.
 test(found2.message)?unevenKeys(found2,refused4):void 0,MISSING_CHAR:missing2,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({
 at:at3,end})=>({message:"a comma is missing between the members in brackets, or quotes around a value with a colon",hint:'\
-write them as {id: x, name: "a: b"}',range:{start:at3,end}}),BAD_SCALAR_START:({at:at3},{text:text5})=>({message:`a text\
- without quotes can't begin with "${text5[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({
+write them as {id: x, name: "a: b"}',range:{start:at3,end}}),BAD_SCALAR_START:({at:at3},{text:text6})=>({message:`a text\
+ without quotes can't begin with "${text6[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({
 at:at3})=>({message:"in double quotes a backslash begins an escape, and there is none of this name",hint:"write the back\
-slash twice, or use single quotes, in which it is a backslash",range:{start:at3,end:at3+2}}),TAB_AS_INDENT:({at:at3},{text:text5})=>{
-const start3=text5.indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"inde\
+slash twice, or use single quotes, in which it is a backslash",range:{start:at3,end:at3+2}}),TAB_AS_INDENT:({at:at3},{text:text6})=>{
+const start3=text6.indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"inde\
 nt it with spaces",range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused4){
-const{text:text5}=refused4;const{at:at3}=found2;const line=lineAt(text5,at3);const owner=keyOf3(text5.slice(line.start,at3));
-const value3=text5.slice(at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin\
+const{text:text6}=refused4;const{at:at3}=found2;const line=lineAt(text6,at3);const owner=keyOf3(text6.slice(line.start,at3));
+const value3=text6.slice(at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin\
  with "? "`,hint:quoteIt,range:{start:at3,end:at3+1}}}if(/:(?:\s|$)/.test(value3)){const hint=owner===void 0?quoteIt:`${quoteIt}\
 : ${owner}: "\u2026"`;return{message:"a value without quotes holds a colon with a space after it",hint,range:{start:at3,
-end:line.end}}}const below2=nextKeyLine(text5,line.end);const ends2=refused4.hides(below2)?void 0:keyOf3(text5.slice(below2.
+end:line.end}}}const below2=nextKeyLine(text6,line.end);const ends2=refused4.hides(below2)?void 0:keyOf3(text6.slice(below2.
 start,below2.end));const name2=ends2===void 0?"this line":`"${ends2}"`;const above=owner===void 0?"a key that has a valu\
 e already":`"${owner}", which has a value already`;const place2=owner===void 0?"the key above":`"${owner}"`;return{message:`${name2}\
  is indented below ${above}`,hint:`indent it as far as ${place2}; a text of several lines begins with "|" behind its key\
-, or is in quotes`,range:below2}}function strayLine(found2,refused4){const{text:text5}=refused4;const{at:at3}=found2;const first=lineAt(
-text5,at3);const written4=text5.slice(at3,first.end);const range2={start:at3,end:at3+written4.trimEnd().length};if(/^-(?:\s|$)/.
+, or is in quotes`,range:below2}}function strayLine(found2,refused4){const{text:text6}=refused4;const{at:at3}=found2;const first=lineAt(
+text6,at3);const written4=text6.slice(at3,first.end);const range2={start:at3,end:at3+written4.trimEnd().length};if(/^-(?:\s|$)/.
 test(written4))return strayItem(at3);if(/^(?:\/\/|\/\*)/.test(written4)){return{message:"this line is no YAML",hint:'a c\
 omment begins with "#"',range:range2}}if(/^[-=_*]{2,}\s*$/.test(written4)){return{message:"this line is no YAML",hint:'d\
 ocuments are separated by a line of "---"',range:range2}}const glued=missingSpace(written4,range2,refused4);if(glued!==void 0)
-return glued;const next=nextKeyLine(text5,first.end);if(next.end<=found2.end+1&&next.start-lineAt(text5,next.start).start!==
+return glued;const next=nextKeyLine(text6,first.end);if(next.end<=found2.end+1&&next.start-lineAt(text6,next.start).start!==
 at3-first.start){return{message:"this line is indented neither like the keys above nor like the value above",hint:"inden\
 t it as far as the key that it belongs beside",range:next}}return{message:'this line is no "key: value", and the one aft\
 er it is',hint:"write a colon and a space behind the key, or indent the next line otherwise",range:range2}}function strayItem(at3){
@@ -18148,39 +18386,39 @@ return{message:'an item of a list ("- ") stands where a key is due',hint:'put th
 o; separate documents with a line of "---"',range:{start:at3,end:at3+1}}}function missingSpace(written4,range2,{hides}){
 const[,key]=/^["']?([A-Za-z_][\w-]{0,60})["']?:(?=[^\s/])/.exec(written4)??[];if(key===void 0)return void 0;return{message:"\
 a space is missing behind the colon",...hides(range2)?{}:{hint:`write it as "${key}: \u2026"`},range:range2}}function unevenKeys({
-at:at3},{text:text5}){const line=contentAt(text5,at3);const written4=text5.slice(line.start,line.end);return{message:"th\
+at:at3},{text:text6}){const line=contentAt(text6,at3);const written4=text6.slice(line.start,line.end);return{message:"th\
 is line is indented otherwise than the keys beside it",hint:/:(?:\s|$)/.test(written4)?"indent it as far as the key that\
- it belongs beside":"indent it as far as the text that it belongs to",range:line}}function unevenList({at:at3},{text:text5}){
+ it belongs beside":"indent it as far as the text that it belongs to",range:line}}function unevenList({at:at3},{text:text6}){
 return{message:"the items of a list have to begin in the same column",hint:'indent this line as far as the first "- " of\
- the list',range:contentAt(text5,at3)}}function openBracket({at:at3},{text:text5,marks:marks2}){const start3=marks2.bracketBefore(
-at3)??Math.max(0,at3-1);const[opens,closes]=text5[start3]==="{"?["{","}"]:["[","]"];const goesOn=text5.slice(at3).trim()!==
-""&&lineAt(text5,at3).start>start3;return{message:`the "${opens}" that opens here is not closed`,hint:`write its "${closes}\
+ the list',range:contentAt(text6,at3)}}function openBracket({at:at3},{text:text6,marks:marks2}){const start3=marks2.bracketBefore(
+at3)??Math.max(0,at3-1);const[opens,closes]=text6[start3]==="{"?["{","}"]:["[","]"];const goesOn=text6.slice(at3).trim()!==
+""&&lineAt(text6,at3).start>start3;return{message:`the "${opens}" that opens here is not closed`,hint:`write its "${closes}\
 "${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start3,end:start3+1}}}function missing2(found2,refused4){
-const{text:text5,marks:marks2}=refused4;const{at:at3,end,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
-quoteBefore(at3)?.start??at3;return{message:"the quote that opens here is never closed",hint:`write ${text5[start3]==="'"?
-"'":'"'} where the value ends`,range:{start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written4=text5.
-slice(at3,lineAt(text5,at3).end).trimEnd();const range2={start:at3,end:at3+Math.max(1,written4.length)};return missingSpace(
+const{text:text6,marks:marks2}=refused4;const{at:at3,end,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
+quoteBefore(at3)?.start??at3;return{message:"the quote that opens here is never closed",hint:`write ${text6[start3]==="'"?
+"'":'"'} where the value ends`,range:{start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written4=text6.
+slice(at3,lineAt(text6,at3).end).trimEnd();const range2={start:at3,end:at3+Math.max(1,written4.length)};return missingSpace(
 written4,range2,refused4)??{message:'this line is no "key: value"',hint:"write a colon and a space behind the key; inden\
 t what belongs to the line above further",range:range2}}if(/^(?:Flow|Missing \})/.test(message))return openBracket(found2,
 refused4);if(/^Sequence item/.test(message)){return{message:"this line is no item of the list above, and is not indented\
  like the keys of its last item",hint:'begin it with "- ", or indent it as far as the keys of the item',range:contentAt(
-text5,at3)}}if(/^Missing (?:,|space)/.test(message)){const variable=bareVariable(found2,refused4);if(variable!==void 0)return variable;
+text6,at3)}}if(/^Missing (?:,|space)/.test(message)){const variable=bareVariable(found2,refused4);if(variable!==void 0)return variable;
 return{message:"a comma is missing before this",hint:"separate what is in [] and {} by commas; a value with a comma or a\
  colon needs quotes",range:{start:at3,end}}}if(/^Comments/.test(message)){return{message:'a space is missing before the \
 "#" of a comment',hint:'write the space; a "#" that belongs to the value goes inside the quotes',range:{start:at3,end:at3+
 1}}}if(/directives-end/.test(message))return besideMarker(found2,refused4);return void 0}function bareVariable({at:at3},{
-text:text5}){const start3=at3-1;const written4=/^\$\{[^}\s]{0,200}\}?/.exec(text5.slice(Math.max(0,start3),start3+210))?.[0];
+text:text6}){const start3=at3-1;const written4=/^\$\{[^}\s]{0,200}\}?/.exec(text6.slice(Math.max(0,start3),start3+210))?.[0];
 if(written4===void 0)return void 0;return{message:"a variable inside {} or [] has no quotes",hint:'write it as "${NAME}"\
-, in quotes',range:{start:start3,end:start3+written4.length}}}function besideMarker({at:at3,message},{text:text5}){if(/same line/.
+, in quotes',range:{start:start3,end:start3+written4.length}}}function besideMarker({at:at3,message},{text:text6}){if(/same line/.
 test(message)){return{message:`a key can't stand on the line of "---"`,hint:"begin the document on the next line",range:contentAt(
-text5,at3)}}const start3=text5.lastIndexOf("\n%",at3)+1;if(text5[start3]!=="%")return void 0;return{message:`a line can'\
+text6,at3)}}const start3=text6.lastIndexOf("\n%",at3)+1;if(text6[start3]!=="%")return void 0;return{message:`a line can'\
 t begin with "%", but for a directive of YAML`,hint:'put quotes around the key, or make a comment of the line with "#"',
-range:{start:start3,end:lineAt(text5,start3).end}}}function unexpected(found2,refused4){const{text:text5,marks:marks2}=refused4;
-const{at:at3,end,message}=found2;const line=lineAt(text5,at3);const before=text5.slice(line.start,at3);const range2={start:at3,
+range:{start:start3,end:lineAt(text6,start3).end}}}function unexpected(found2,refused4){const{text:text6,marks:marks2}=refused4;
+const{at:at3,end,message}=found2;const line=lineAt(text6,at3);const before=text6.slice(line.start,at3);const range2={start:at3,
 end:Math.min(end,line.end)};if(/block-seq-ind on same line/.test(message)){if(before.trim()==="")return strayItem(at3);return{
 message:"a list can't begin on the line of its key",hint:'write each "- " on a line of its own below the key, or the lis\
 t as [a, b]; put quotes around a text that begins with "- "',range:{start:at3,end:at3+1}}}if(/^(?:Block scalar header|Not a YAML token)/.
-test(message)){const[,mark]=/([|>])[^|>]*$/.exec(text5.slice(line.start,at3+1))??[];if(mark===void 0)return void 0;const start3=text5.
+test(message)){const[,mark]=/([|>])[^|>]*$/.exec(text6.slice(line.start,at3+1))??[];if(mark===void 0)return void 0;const start3=text6.
 lastIndexOf(mark,at3);return{message:`a text that begins with "${mark}" starts on the next line, and something stands be\
 hind the mark`,hint:`move it to the next line, indented further than its key; a value that begins with "${mark}" needs q\
 uotes`,range:{start:start3,end:line.end}}}const[,closing3]=/Unexpected flow-(seq|map)-end token/.exec(message)??[];if(closing3!==
@@ -18189,14 +18427,14 @@ ue that it belongs to",range:range2}}if(/^Unexpected , in/.test(message)){return
 ma",hint:"remove it",range:range2}}if(/^Unexpected (?:single|double)-quoted-scalar token/.test(message)){return{message:"\
 a comma is missing before this",hint:"separate what is in [] and {} by commas",range:range2}}if(!/at node end$/.test(message))
 return void 0;const variable=bareVariable(found2,refused4);if(variable!==void 0)return variable;const quote2=marks2.quoteBefore(
-at3);if(quote2!==void 0&&text5.slice(quote2.end,at3).trim()===""&&text5.slice(quote2.start,quote2.end).includes("\n")){return{
+at3);if(quote2!==void 0&&text6.slice(quote2.end,at3).trim()===""&&text6.slice(quote2.start,quote2.end).includes("\n")){return{
 message:"the quote that opens here closes on a later line, in front of other text",hint:`write the quote that closes it \
 where the value ends; within double quotes a quote is \\", within single ones it is ''`,range:{start:quote2.start,end:quote2.
-start+1}}}const[,last]=/(["'])[ \t]*$/.exec(before)??[];if(last!==void 0){const lone=/^\s*,\s*$/.test(text5.slice(at3,line.
+start+1}}}const[,last]=/(["'])[ \t]*$/.exec(before)??[];if(last!==void 0){const lone=/^\s*,\s*$/.test(text6.slice(at3,line.
 end));return{message:"something stands behind the quote that closes the value",hint:lone?"remove the comma: in YAML no l\
 ine ends with one":`put the whole value inside the quotes; there, a quote is written ${last==="'"?"''":'\\"'}`,range:range2}}
 if(before.trim()===""&&line.start>0){return{message:"this line is indented so that it belongs to none of the lines above",
-hint:'indent the keys of a document equally; separate documents with a line of "---"',range:contentAt(text5,at3)}}return void 0}var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function withoutConflict2(file,problems){const isSyntax=({code:code2})=>code2==="y\
+hint:'indent the keys of a document equally; separate documents with a line of "---"',range:contentAt(text6,at3)}}return void 0}var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function withoutConflict2(file,problems){const isSyntax=({code:code2})=>code2==="y\
 aml-syntax";const conflict=problems.some(isSyntax)?conflictIn(file.text):void 0;if(conflict===void 0)return problems;const{
 message,hint,range:range2}=conflict;return[error("yaml-syntax",message,[file.place(range2)],hint),...problems.filter(problem=>!isSyntax(
 problem))]}function documentErrors(file,document2,marks2){const problems=[];if(document2.errors.length>0)file.distrust();
@@ -18266,8 +18504,8 @@ plicate-key",`the key "${shownKey(name2)}" is twice in one map`,[this.#file.plac
 "remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}};function unknownAt(range2){return{type:"\
 scalar",value:null,plain:true,source:"",range:range2,size:1,height:0,unknown:true}}function isBraces(node2){const[pair]=node2.
 items;return node2.flow===true&&node2.items.length===1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===
-null}function numberOf2(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text5=decimalText(
-source);return text5===void 0?void 0:exactly(text5)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
+null}function numberOf2(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
+source);return text6===void 0?void 0:exactly(text6)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
 ange"in node2&&Array.isArray(node2.range)){const[start3,end]=node2.range;if(typeof start3==="number"&&typeof end==="numb\
 er")return{start:start3,end}}return{start:0,end:0}}var import_yaml2=__toESM(require_dist(),1);init_values();var entry={text:0,null:1,true:2,false:3,number:4,quoted:5,folded:6,told:7,list:8,map:9};function startOnTape({tape:{marks:marks2},
 offset},at3){const isKey=marks2[at3]===entry.map&&(marks2[at3+3]??0)>0;return offset+(marks2[isKey?at3+5:at3+1]??0)}var TapeReader=class{#file;#tape;#offset;#hides;#at;constructor(file,{
@@ -18285,12 +18523,12 @@ height:0}}#list(range2,count3){const items=[];for(let index=0;index<count3;index
 return void 0;items.push(item)}return listNode(range2,items)}#map(range2,count3){const entries=new Map;for(let index=0;index<
 count3;index+=1){const key=this.#key();if(key===void 0||entries.has(key.name))return void 0;const value3=this.#node();if(value3===
 void 0)return void 0;if(this.#hides)hideMember(this.#file,key.name,key.range,value3);entries.set(key.name,{key:key.range,
-value:value3})}return mapNode(range2,entries)}#key(){const kind=this.#take();const range2=this.#range();const{text:text5}=this.#file;
-const name2=kind===entry.told?this.#tape.texts[this.#take()]:kind===entry.quoted?text5.slice(range2.start+1,range2.end-1):
-kind===entry.text?text5.slice(range2.start,range2.end):void 0;if(name2===void 0||name2==="__proto__"||name2==="<<"&&kind===
-entry.text)return void 0;return{name:name2,range:range2}}};function*takingApart(text5){try{return yield*written2(text5)}catch{return void 0}}var STEP2=1e3;function*written2(text5){
+value:value3})}return mapNode(range2,entries)}#key(){const kind=this.#take();const range2=this.#range();const{text:text6}=this.#file;
+const name2=kind===entry.told?this.#tape.texts[this.#take()]:kind===entry.quoted?text6.slice(range2.start+1,range2.end-1):
+kind===entry.text?text6.slice(range2.start,range2.end):void 0;if(name2===void 0||name2==="__proto__"||name2==="<<"&&kind===
+entry.text)return void 0;return{name:name2,range:range2}}};function*takingApart(text6){try{return yield*written2(text6)}catch{return void 0}}var STEP2=1e3;function*written2(text6){
 const writer=new Writer2;const parser=new import_yaml2.Parser;let lexemes=0;let seen2=0;for(const lexeme of new import_yaml2.Lexer().
-lex(text5)){for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;if(!writer.write(token))return void 0}
+lex(text6)){for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;if(!writer.write(token))return void 0}
 lexemes+=1;seen2+=1;if(seen2%STEP2===0)yield;if(lexemes>MAX_LEXEMES||parser.stack.length>MAX_DEPTH)return void 0}for(const token of parser.
 end())if(!writer.write(token))return void 0;return writer}var refused2=-1;var Writer2=class{marks=[];texts=[];write(token){
 if(token.type!=="document")return isSpace(token);const[first,...rest]=token.start;const marked=first?.type==="doc-start";
@@ -18313,23 +18551,23 @@ let at3=after;let index=tokens.length-1;let isTold=false;for(;index>=0;index-=1)
 1)at3+=tokens[index]?.source.length??0;this.marks.push(entry.null,at3,at3);return isTold?after:at3}#open(kind,offset){return this.
 marks.push(kind,offset,0,0)-2}#close(opened,end,count3){this.marks[opened]=end;this.marks[opened+1]=count3}#blockMap(map2){
 const opened=this.#open(entry.map,map2.offset);let offset=map2.offset;let after;let count3=0;for(const item of map2.items){
-const{start:start3,key,sep:sep11,value:value3}=item;if(after!==void 0||item.explicitKey===true||!areSpaces(start3,true))
-return refused2;if(sep11===void 0){if(key!==void 0||value3!==void 0)return refused2;after=endAfter(start3,offset);continue}
-if(!this.#key(key)||!("indent"in key)||key.indent!==map2.indent)return refused2;const found2=behind(sep11,"map-value-ind");
-if(found2===void 0)return refused2;const valueAt4=endAfter(sep11,offset);offset=value3===void 0?this.#nothing(sep11,valueAt4):
+const{start:start3,key,sep:sep12,value:value3}=item;if(after!==void 0||item.explicitKey===true||!areSpaces(start3,true))
+return refused2;if(sep12===void 0){if(key!==void 0||value3!==void 0)return refused2;after=endAfter(start3,offset);continue}
+if(!this.#key(key)||!("indent"in key)||key.indent!==map2.indent)return refused2;const found2=behind(sep12,"map-value-ind");
+if(found2===void 0)return refused2;const valueAt4=endAfter(sep12,offset);offset=value3===void 0?this.#nothing(sep12,valueAt4):
 this.#value(value3,found2.some(isNewline));if(offset===refused2)return refused2;count3+=1}this.#close(opened,offset,count3);
 return after??offset}#blockList(list2){const opened=this.#open(entry.list,list2.offset);let offset=list2.offset;let after;
-let count3=0;for(const{start:start3,key,sep:sep11,value:value3}of list2.items){if(after!==void 0||key!=null||sep11!==void 0)
+let count3=0;for(const{start:start3,key,sep:sep12,value:value3}of list2.items){if(after!==void 0||key!=null||sep12!==void 0)
 return refused2;if(value3===void 0&&areSpaces(start3,true)){after=endAfter(start3,offset);continue}if(behind(start3,"seq\
 -item-ind")===void 0)return refused2;const valueAt4=endAfter(start3,offset);offset=value3===void 0?this.#nothing(start3,
 valueAt4):this.#value(value3,true);if(offset===refused2)return refused2;count3+=1}this.#close(opened,offset,count3);return after??
 offset}#flow({start:start3,offset,items,end}){const isMap3=start3.type==="flow-map-start";const opened=this.#open(isMap3?
-entry.map:entry.list,offset);let count3=0;for(const[index,item]of items.entries()){const{key,sep:sep11,value:value3}=item;
-const isLast=index===items.length-1;const isEmpty4=key==null&&sep11===void 0&&value3===void 0;const commas=item.start.filter(
+entry.map:entry.list,offset);let count3=0;for(const[index,item]of items.entries()){const{key,sep:sep12,value:value3}=item;
+const isLast=index===items.length-1;const isEmpty4=key==null&&sep12===void 0&&value3===void 0;const commas=item.start.filter(
 ({type})=>type==="comma").length;if(commas>1)return refused2;if(index===0?commas>0:commas<1&&!(isEmpty4&&isLast))return refused2;
 if(!areSpaces(item.start,false,"comma"))return refused2;if(isEmpty4){if(!isLast)return refused2;continue}if(!isMap3){if(key!=
-null||sep11!==void 0||value3===void 0)return refused2}else if(!this.#key(key)||sep11===void 0||behind(sep11,"map-value-i\
-nd")===void 0){return refused2}const written4=value3===void 0?this.#nothing(sep11??[],endAfter(sep11??[],offset)):this.#value(
+null||sep12!==void 0||value3===void 0)return refused2}else if(!this.#key(key)||sep12===void 0||behind(sep12,"map-value-i\
+nd")===void 0){return refused2}const written4=value3===void 0?this.#nothing(sep12??[],endAfter(sep12??[],offset)):this.#value(
 value3,false);if(written4===refused2)return refused2;count3+=1}const[closing3,...rest]=end;if(closing3===void 0||closing3.
 source!==(isMap3?"}":"]")||!areSpaces(rest,false))return refused2;const closed2=closing3.offset+1;this.#close(opened,closed2,
 count3);return endAfter(rest,closed2)}#key(key){if(key==null||!isFlowScalar(key)||key.source.length>MAX_KEY||key.source.
@@ -18350,7 +18588,7 @@ if(!/^[~nNtTfF.\d+-]|^$/.test(source))return entry.text;const found2=tests.find(
 void 0)return entry.text;if(found2.tag==="tag:yaml.org,2002:bool")return/^[tT]/.test(source)?entry.true:entry.false;return ofTag[found2.
 tag]??refused2}function parseYaml(file,tapes){return atOnce(parsing(file,tapes))}function*parsing(file,given2){const tapes=given2===void 0?
 yield*wholeTape(file.text):given2;const plain3=tapes===null?void 0:yield*readingPlain(file,tapes);return plain3??(yield*composing(
-file))}function*wholeTape(text5){const tape=yield*takingApart(text5);return tape===void 0?null:[{tape,offset:0}]}function*readingPlain(file,tapes){
+file))}function*wholeTape(text6){const tape=yield*takingApart(text6);return tape===void 0?null:[{tape,offset:0}]}function*readingPlain(file,tapes){
 const documents=[];for(const placed of tapes){const reader=new TapeReader(file,placed,{at:0,hides:true});for(let{at:at3}=reader;at3<
 placed.tape.marks.length;{at:at3}=reader){const root=reader.next();if(root===void 0)return void 0;documents.push(new TapedDocument(
 file,placed,at3,root));yield}}return{documents,problems:[]}}var TapedDocument=class{broken=false;#file;#placed;#at;#root;constructor(file,placed,at3,root){
@@ -18362,11 +18600,11 @@ WORTHWHILE&&availableParallelism2()>1&&existsSync3(fileURLToPath2(script));if(!i
 parsed:await pauses.during(parsing(of.source))};return}const threads=new Threads(script);try{const parts=files.map(({source})=>threads.
 takeApart(source.text));threads.start();for(const[index,of]of files.entries()){const tapes=await Promise.all(parts[index]??
 []);parts[index]=[];const plain3=tapes.filter(tape=>tape!==null);const taken=plain3.length===tapes.length?plain3:null;yield{
-of,parsed:await pauses.during(parsing(of.source,taken))}}}finally{threads.close()}}function partsOf4(text5,length2=PART){
-const parts=[];const marker=/\n(?=---\s)/g;let offset=0;while(text5.length-offset>length2){marker.lastIndex=offset+length2;
-const found2=marker.exec(text5);if(found2===null)break;parts.push({text:text5.slice(offset,found2.index+1),offset});offset=
-found2.index+1}parts.push({text:text5.slice(offset),offset});return parts}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){
-this.#script=script}takeApart(text5){return partsOf4(text5).map(async({text:part,offset})=>{const tape=await new Promise(
+of,parsed:await pauses.during(parsing(of.source,taken))}}}finally{threads.close()}}function partsOf4(text6,length2=PART){
+const parts=[];const marker=/\n(?=---\s)/g;let offset=0;while(text6.length-offset>length2){marker.lastIndex=offset+length2;
+const found2=marker.exec(text6);if(found2===null)break;parts.push({text:text6.slice(offset,found2.index+1),offset});offset=
+found2.index+1}parts.push({text:text6.slice(offset),offset});return parts}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){
+this.#script=script}takeApart(text6){return partsOf4(text6).map(async({text:part,offset})=>{const tape=await new Promise(
 done2=>{this.#waiting.push({text:part,done:done2})});return tape===null?null:{tape,offset}})}start(){this.#waiting.reverse();
 const most3=Math.min(MOST_THREADS,availableParallelism2(),this.#waiting.length);for(let count3=0;count3<most3;count3+=1)
 this.#add(new Worker(this.#script))}close(){for(const worker of this.#threads.keys())void worker.terminate()}#add(worker){
@@ -18380,11 +18618,11 @@ a2.column-b.column})}init_values();function pathKey(path){return path.map(String
 const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
 path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
 value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
-...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text5,tainted,unknown:unknown5}=variables.
+...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text6,tainted,unknown:unknown5}=variables.
 resolve(node2.value,node2,file,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown5});
-return unknown5?UNKNOWN_TEXT:text5}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
+return unknown5?UNKNOWN_TEXT:text6}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
 item);path.pop();return value3})}const map2={};for(const[key,entry3]of node2.entries){path.push(key);map2[key]=walk(entry3.
-value);path.pop()}return map2};return{value:walk(root),notes}}import{stat as stat4}from"node:fs/promises";import{dirname as dirname4,resolve as resolve7}from"node:path";init_problems();init_limits2();var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
+value);path.pop()}return map2};return{value:walk(root),notes}}init_p_limit();init_problems();init_limits2();import{stat as stat4}from"node:fs/promises";import{dirname as dirname4,resolve as resolve7}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
 this.#project=project;this.#access=access3}async read(request5){const path=resolve7(dirname4(request5.manifest),request5.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async has(manifest,path){
@@ -18401,8 +18639,8 @@ have more than ${shown2(limits.allBodiesCharacters)} characters together`,places
 t of the bodies and link to them");case"missing":return error("body-missing",`${shown3} ${found2.detail}`,places,"the pa\
 th is relative to the manifest");case"too-large":return error("too-large",`${shown3} ${found2.detail}`,places);case"not-\
 utf8":return error("body-not-utf8",`${shown3} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
-readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text5,name2){let source;return{text:text5,place(part){
-if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text5);const mark=text5.length-source.text.length;return source.
+readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part){
+if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
 place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_zod();init_json();init_nearest();init_secret_names();init_values();init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
 option,path));if(schema5 instanceof ZodOptional||schema5 instanceof ZodNullable)return schemasAt(schema5.unwrap(),path);
 if(schema5 instanceof ZodPipe)return schemasAt(schema5.in,path);const[step,...rest]=path;if(step===void 0)return[schema5];
@@ -18417,9 +18655,9 @@ d be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":`a ${
 const type=typeOf(node2);const written4=writtenOf(node2,file);if(written4===void 0||node2.type!=="scalar"||node2.value===
 null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written4)}`;return`${type.replace(/^a /,
 "the ")}${type==="a number"||type==="a boolean"?` ${written4}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
-ar"||file.hides(node2.range))return void 0;const text5=typeof node2.value==="string"?node2.value:node2.source;const unfit=text5.
-length>MOST2||text5.includes("$")||new RegExp("\\p{C}","u").test(text5)||looksLikeCredential2(text5);return unfit?void 0:
-text5}function gluedHint(node2,file,known3){if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return void 0;
+ar"||file.hides(node2.range))return void 0;const text6=typeof node2.value==="string"?node2.value:node2.source;const unfit=text6.
+length>MOST2||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential2(text6);return unfit?void 0:
+text6}function gluedHint(node2,file,known3){if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return void 0;
 const glued=/^([A-Za-z_][\w-]{0,60}):(?=[^\s/])/;const[first="",...more]=file.text.slice(node2.range.start,node2.range.end).
 split("\n");const key=glued.exec(first)?.[1];if(key===void 0)return void 0;const where=more.some(line=>glued.test(line.trim()))?
 "each colon":"the colon";const tells3=known3.includes(key)||!file.hides(node2.range);return`a space is missing behind ${where}${tells3?
@@ -18427,11 +18665,11 @@ split("\n");const key=glued.exec(first)?.[1];if(key===void 0)return void 0;const
 node2.value===null)return"write a value, or remove the key";if(expected==="boolean")return node2.type==="scalar"?booleanHint(
 node2):void 0;if(expected==="number"||expected==="int")return numberHint(node2,expected);if(expected==="array")return listHint(
 mistyped);if(expected==="object"||expected==="record")return mapHint(mistyped);return textHint(mistyped)}var yes=["yes",
-"y","on","1"];var no=["no","n","off","0"];function booleanHint(node2){const text5=(typeof node2.value==="string"?node2.value:
+"y","on","1"];var no=["no","n","off","0"];function booleanHint(node2){const text6=(typeof node2.value==="string"?node2.value:
 node2.source).toLowerCase();if(typeof node2.value==="string"&&!node2.plain&&fromText("boolean",node2.value)!==void 0)return"\
-write it without quotes";const meant2=yes.includes(text5)?"true":no.includes(text5)?"false":void 0;if(meant2===void 0){const near=nearest(
-text5,["true","false"]);return near===void 0?"write true or false":`did you mean ${near}?`}const number4=typeof node2.value===
-"string"?"text":"number";return`in YAML 1.2 ${text5} is a ${number4}: write ${meant2}`}function numberHint(node2,expected){
+write it without quotes";const meant2=yes.includes(text6)?"true":no.includes(text6)?"false":void 0;if(meant2===void 0){const near=nearest(
+text6,["true","false"]);return near===void 0?"write true or false":`did you mean ${near}?`}const number4=typeof node2.value===
+"string"?"text":"number";return`in YAML 1.2 ${text6} is a ${number4}: write ${meant2}`}function numberHint(node2,expected){
 if(node2.type!=="scalar")return void 0;if(typeof node2.value==="string")return node2.plain||fromText(expected,node2.value)===
 void 0?void 0:"write it without quotes";return expected==="int"&&typeof node2.value==="number"?"write it without a fract\
 ion":void 0}function textHint({node:node2,file,path,schema:schema5}){if(node2.type==="map"){const known3=knownFields(schema5,
@@ -18453,9 +18691,9 @@ file,fields3);if(glued!==void 0)return glued;const map2=mapOf(writtenOf(node2,fi
 te it as ${map2}`;return fields3.length===0?'write it as {key: value}, or as "key: value" on lines below, indented furth\
 er':`write its fields on lines below, indented further: ${fields3.join(", ")}`}function mapOf(written4,fields3){if(!fields3.
 includes("name"))return void 0;const name2=written4===void 0?"\u2026":flowText(written4);return`{name: ${name2}${fields3.
-includes("label")?", label: \u2026":""}}`}function flowText(text5){return/^[A-Za-z_][\w.@/-]*$/.test(text5)?text5:JSON.stringify(
-text5)}function fromText(expected,text5){if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text5)?true:/^(false|False|FALSE)$/.
-test(text5)?false:void 0}const number4=expected==="number"||expected==="int";const written4=number4?decimalText(text5):void 0;
+includes("label")?", label: \u2026":""}}`}function flowText(text6){return/^[A-Za-z_][\w.@/-]*$/.test(text6)?text6:JSON.stringify(
+text6)}function fromText(expected,text6){if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text6)?true:/^(false|False|FALSE)$/.
+test(text6)?false:void 0}const number4=expected==="number"||expected==="int";const written4=number4?decimalText(text6):void 0;
 return written4===void 0?void 0:plainNumber(written4)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
 const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
 tried2.add(key);const converted=convert(issue3.expected,valueAt3(value3,issue3.path),note);if(converted!==void 0){changed2=
@@ -18530,18 +18768,18 @@ function onlyValue(schema5,path){const[only2,...others]=schemasAt(schema5,path);
 length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.
 toLowerCase().split(/[_-]+/).map(word2=>word2.replace(/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.
 every(word2=>word2.length>1&&words7(field2).includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){
-return path.reduce((text5,step)=>typeof step==="number"?`${text5}[${step}]`:/^[\w-]+$/.test(step)?`${text5}${text5===""?
-"":"."}${step}`:`${text5}[${JSON.stringify(shownKey(step))}]`,"")}function within4(name2,path){return path.length===0?name2:
+return path.reduce((text6,step)=>typeof step==="number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?
+"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(step))}]`,"")}function within4(name2,path){return path.length===0?name2:
 `${pathText(path)} of ${name2}`}function valuePlace(file,root,path){const{node:node2,key}=find6(root,path);return file.place(
 node2.range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file,root,path){const{node:node2,key}=find6(
-root,path);return file.place(key??startOf2(node2))}init_values();init_fields();init_schema();function partOfText(source,written4,text5,part){const at3=contentOf2(source,written4);const raw=source.slice(at3.start,at3.
-end);if(squeezed2(raw)!==squeezed2(text5))return void 0;const before=squeezed2(text5.slice(0,part.start)).length;const length2=squeezed2(
-text5.slice(part.start,part.end)).length;const start3=nth(raw,before);const end=nth(raw,before+Math.max(1,length2)-1);return start3===
+root,path);return file.place(key??startOf2(node2))}init_values();init_fields();init_schema();function partOfText(source,written4,text6,part){const at3=contentOf2(source,written4);const raw=source.slice(at3.start,at3.
+end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part.start)).length;const length2=squeezed2(
+text6.slice(part.start,part.end)).length;const start3=nth(raw,before);const end=nth(raw,before+Math.max(1,length2)-1);return start3===
 void 0||end===void 0?void 0:{start:at3.start+start3,end:at3.start+end+1}}function contentOf2(source,{start:start3,end}){
 const first=source.charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end-1};if(first!=="|"&&first!=="\
 >")return{start:start3,end};const line=source.indexOf("\n",start3);return line<0||line>=end?{start:start3,end}:{start:line+
-1,end}}function squeezed2(text5){return text5.replace(/[ \t\r\n]+/g,"")}function nth(text5,count3){let left=count3;for(let at3=0;at3<
-text5.length;at3+=1){if(" 	\r\n".includes(text5.charAt(at3)))continue;if(left===0)return at3;left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written4){this.kind=object3.kind;
+1,end}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){let left=count3;for(let at3=0;at3<
+text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written4){this.kind=object3.kind;
 this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
 generation!==void 0)this.generation=object3.generation;this.#written=written4}get place(){return this.placeOf()}get declaredAt(){
 const{file,document:document2}=this.#written;return file.lineAt(document2.start)}placeOf(...path){const{file,document:document2}=this.#written;
@@ -18550,11 +18788,11 @@ const value3=this.fields[field2];const body2=bodies2?.get(pathKey([field2]));if(
 return body2.place(part);const{root}=document2;const{node:node2}=find6(root,[field2]);const written4=part===void 0||node2.
 type!=="scalar"||typeof value3!=="string"?void 0:partOfText(file.text,node2.range,value3,part);return written4===void 0?
 placeOf(file,root,[field2]):file.place(written4)}};function placeOf(file,root,path){const{node:node2,key}=find6(root,path);
-return file.place(key??(node2===root?startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text5,place:place2,exists}){const path=pathIn(text5);if(path===
+return file.place(key??(node2===root?startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text6,place:place2,exists}){const path=pathIn(text6);if(path===
 void 0)return void 0;const isFile=await exists(path);if(!isFile&&!/\.(?:txt|html?|mustache)$/i.test(path))return void 0;
 const what=isFile?"is the path of a file":"looks like the path of a file";return warning2("forgotten-file",`"${field2}" \
 is the text "${path}", which ${what}, and that is what recipients would get`,[place2],`to send what is in the file, writ\
-e ${field2}: {file: ${path}}`)}function pathIn(text5){if(text5.length>300)return void 0;const path=text5.trim().replace(
+e ${field2}: {file: ${path}}`)}function pathIn(text6){if(text6.length>300)return void 0;const path=text6.trim().replace(
 /^file:\s*/,"");return/^[^\s{}<>:|?*"]+$/.test(path)&&/[./]/.test(path)?path:void 0}function isObject3(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}
 function request2(reading,root,path,file,tainted){return{manifest:reading.path,path:file,tainted,place:valuePlace(reading.
 file,root,path)}}var Builder2=class{#kind;#document;#notes;#reading;#bodies;constructor(kind,document2,notes,reading){this.#kind=
@@ -18565,8 +18803,8 @@ this.#bodies.set(references[index]?.key??"",content)}});for(const problem of awa
 problem);const failed=problems.some(({severity})=>severity==="error");return{declared:failed?void 0:this.#declared(data3),
 problems}}async#forgotten(data3){const{file,bodies:bodies2,path}=this.#reading;const texts2=Object.keys(this.#kind.fields).
 filter(field2=>this.#kind.fields[field2]?.type==="body"&&typeof data3[field2]==="string");if(texts2.length===0)return[];
-const found2=texts2.map(field2=>{const text5=data3[field2];if(typeof text5!=="string"||this.#note([field2])?.tainted)return void 0;
-const place2=valuePlace(file,this.#document.root,[field2]);return forgottenFile({field:field2,text:text5,place:place2,exists:name2=>bodies2.
+const found2=texts2.map(field2=>{const text6=data3[field2];if(typeof text6!=="string"||this.#note([field2])?.tainted)return void 0;
+const place2=valuePlace(file,this.#document.root,[field2]);return forgottenFile({field:field2,text:text6,place:place2,exists:name2=>bodies2.
 has(path,name2)})});return(await Promise.all(found2)).flatMap(problem=>problem??[])}#collect(value3,path,references){if(value3 instanceof
 FileReference){const note=this.#note([...path,"file"]);if(note?.unknown===true)return;const wanted=request2(this.#reading,
 this.#document.root,[...path,"file"],value3.file,note?.tainted??false);references.push({key:pathKey(path),wanted})}else if(Array.
@@ -18584,8 +18822,8 @@ type.members[name2]??{type:"value"},member2,[...path,name2])]))}const plain3=thi
 plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(secret3);return new Sensitive(secret3)}#remember(secret3){
 if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3==="object"&&secret3!==null&&!(secret3 instanceof
 ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){if(value3 instanceof FileReference){
-const text5=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(
-text5):text5}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,[...path,index]));if(isObject3(value3)){
+const text6=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(
+text6):text6}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,[...path,index]));if(isObject3(value3)){
 return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(([key,member2])=>[key,this.#value(
 member2,[...path,key])]))}const leaf=typeof value3==="string"||typeof value3==="number"||typeof value3==="boolean"||value3 instanceof
 ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(leaf):leaf}#note(path){return this.#notes.
@@ -18685,12 +18923,12 @@ files],sources:parsedFiles.map(({file,source,from,parsed:parsed4})=>({...file,te
 document2,source,read2[from+index]?.declared))})),unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve6(
 document2.root,source,null).value,declared}}function hasErrors(problems){return problems.some(({severity})=>severity==="\
 error")}function tellSecrets({secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)
-onSecret(secret3,credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text5){return basename4(dirname6(
-path))===samplesFolder&&!/\bkind["']?\s*:/.test(text5)}async function listed(project,access3,problems){try{return await findManifests(
+onSecret(secret3,credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text6){return basename4(dirname6(
+path))===samplesFolder&&!/\bkind["']?\s*:/.test(text6)}async function listed(project,access3,problems){try{return await findManifests(
 project,access3,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.
 problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];for(const kind of kinds){
 const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)
-continue;for(const text5 of kind.identities(object3)){const before=first.get(text5);if(before===void 0)first.set(text5,object3);else{
+continue;for(const text6 of kind.identities(object3)){const before=first.get(text6);if(before===void 0)first.set(text6,object3);else{
 problems.push(error("duplicate-object",`the same ${kind.noun} is declared twice`,[object3.place,before.place],"put every\
 thing about it into one document"));break}}}}return problems}init_problems();var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.
 length===0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN3?[`there are ${reasons.length-SHOWN3}\
@@ -18700,8 +18938,8 @@ the configuration says':'rename it, remove it, or change "manifests" ("!" exclud
 s declared'))}init_address();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash2}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
 change2=>{const types2=kindOf(change2.kind).fields;return change2.requests.map(({operation,params,body:body2})=>{const fields3=body2===
 void 0?null:mapValues(body2,(field2,name2)=>normalForm(types2[name2]??value,field2));return canonical([operations[operation].
-method,operationPath(operation,params),withHashes(fields3,hasher)])})});const text5=canonical({format_version:1,server,requests:requests.
-sort()});return`sha256:${createHash2("sha256").update(text5).digest("hex")}`}function digestHasher({server,environment}){
+method,operationPath(operation,params),withHashes(fields3,hasher)])})});const text6=canonical({format_version:1,server,requests:requests.
+sort()});return`sha256:${createHash2("sha256").update(text6).digest("hex")}`}function digestHasher({server,environment}){
 return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){if(field2 instanceof
 HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.reveal())};if(Array.
 isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,member2=>withHashes(
@@ -18816,8 +19054,8 @@ sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...aske
 sha256:${createHash3("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown3}){const{whole:_,
 ...rest}=apply;return hashOf2({...shown3,apply:rest})}function alteration(stored3,file){const{whole:whole3}=stored3.apply;
 if(whole3===void 0||whole3===planHash(stored3))return[];return[error("plan-altered",`${file} was changed after it was st\
-ored: what it shows is not the plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text5,file,use="\
-applied"){const unusable=why=>unusablePlan(file,why,use);let data3;try{data3=parseJson(text5)}catch{return unusable("it \
+ored: what it shows is not the plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text6,file,use="\
+applied"){const unusable=why=>unusablePlan(file,why,use);let data3;try{data3=parseJson(text6)}catch{return unusable("it \
 is not JSON")}const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has for\
 mat ${version3}, this idops knows format 1`);const parsed4=storedSchema.safeParse(data3);if(parsed4.success)return parsed4.
 data;return unusable(notStored(parsed4.error.issues[0]?.path??[]))}function unusablePlan(file,why,use){return error("pla\
@@ -18826,7 +19064,7 @@ length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan tha
 return"digest"in read2}async function staleness(stored3,now){const found2=[];if(stored3.server!==now.server)found2.push(
 `it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){found2.push(`it is f\
 or the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(stored3.
-apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text5=>text5);
+apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text6=>text6);
 const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(whole3.map(object3=>[
 object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.has(name2)?name2:keys.
 get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found2.push(`${address2} is \
@@ -18840,45 +19078,44 @@ push("its digest is another one now");if(found2.length===0)return[];return[error
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{basename as basename9,dirname as dirname14,join as join15}from"node:path";import{readlink as readlink2,realpath as realpath4}from"node:fs/promises";import{basename as basename5,dirname as dirname7,
-join as join6,resolve as resolve8}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath4(
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}init_problems();init_work_tree();import{createHash as createHash6}from"node:crypto";import{join as join17,posix as posix3,
+relative as relative12,sep as sep7}from"node:path";import{basename as basename9,dirname as dirname14,join as join15}from"node:path";import{readlink as readlink2,realpath as realpath4}from"node:fs/promises";import{basename as basename5,dirname as dirname8,
+join as join7,resolve as resolve8}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath4(
 path).catch(unlessMissing);if(real!==void 0)return real;const next=await readlink2(path).catch(()=>void 0);if(next===void 0||
-links===0)return path;return await leadsTo(resolve8(await realpath4(dirname7(path)),next),links-1)}async function realPlaceOf(path){
-try{const target=await leadsTo(path);const folder=dirname7(target);return folder===target?target:join6(await realPlaceOf(
+links===0)return path;return await leadsTo(resolve8(await realpath4(dirname8(path)),next),links-1)}async function realPlaceOf(path){
+try{const target=await leadsTo(path);const folder=dirname8(target);return folder===target?target:join7(await realPlaceOf(
 folder),basename5(target))}catch{return path}}function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!==
-"ENOTDIR")throw failure2;return void 0}init_zod();import{readdir as readdir2}from"node:fs/promises";import{basename as basename6,dirname as dirname8,join as join7}from"node:path";import{constants as constants3,readFileSync as readFileSync3}from"node:fs";import{open as open3}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat9){
-super(`it is ${fileType(stat9)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open3(
-path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat9=await handle.stat();if(!stat9.isFile())throw new NoRegularFile(
-stat9);return readFileSync3(handle.fd,"utf8")}finally{await handle.close()}}function fileType(stat9){if(stat9.isDirectory())return"a folder";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())
-return"a named pipe";if(stat9.isSocket())return"a socket";return"a device"}var nameSchema=object({lineage:string2(),salt:string2(),resources:unknown()});async function statesBeside(statePath){const folder=dirname8(
-statePath);const entries=await readdir2(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry3=>!entry3.
-isDirectory()&&entry3.name!==basename6(statePath));const states=await Promise.all(names3.map(({name:name2})=>stateName(join7(
-folder,name2))));return states.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.safeParse(
-JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat3,open as open5,
+"ENOTDIR")throw failure2;return void 0}init_zod();init_regular();import{readdir as readdir2}from"node:fs/promises";import{basename as basename6,dirname as dirname9,
+join as join8}from"node:path";var nameSchema=object({lineage:string2(),salt:string2(),resources:unknown()});async function statesBeside(statePath){
+const folder=dirname9(statePath);const entries=await readdir2(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.
+filter(entry3=>!entry3.isDirectory()&&entry3.name!==basename6(statePath));const states=await Promise.all(names3.map(({name:name2})=>stateName(
+join8(folder,name2))));return states.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.
+safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat4,open as open5,
 readdir as readdir4,rename as rename2,rm as rm3}from"node:fs/promises";import{hostname as hostname2}from"node:os";import{
-basename as basename7,dirname as dirname10,join as join10,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();import{createHash as createHash4,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir3,rm,stat as stat5}from"node:fs/promises";
-import{join as join8}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
-var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${randomBytes4(6).toString("hex")}.tmp`}
-async function sweepTemporaries(folder){const names3=await readdir3(folder).catch(()=>[]);await Promise.all(names3.map(async name2=>{
-const path=join8(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){
-const ours=named4.exec(name2);if(ours===null&&!formerly.test(name2))return false;if(ours!==null&&ours[2]===here()&&fateOf(
-{...ownMark(),pid:Number(ours[1]),started:null})==="gone"){return true}const made2=await stat5(path).catch(()=>void 0);return made2?.
-isFile()===true&&Date.now()-made2.mtimeMs>OLD}function here(){const{host,boot,namespace}=ownMark();return createHash4("s\
-ha256").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}import{mkdir,open as open4,rename,rm as rm2,stat as stat6}from"node:fs/promises";import{dirname as dirname9,join as join9}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname9(
+basename as basename7,dirname as dirname11,join as join11,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_process_mark();init_regular();init_process();import{createHash as createHash4,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir3,
+rm,stat as stat5}from"node:fs/promises";import{join as join9}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;
+var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;var OLD=60*60*1e3;function temporaryName(){
+return`.idops-${process.pid}-${here()}-${randomBytes4(6).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir3(
+folder).catch(()=>[]);await Promise.all(names3.map(async name2=>{const path=join9(folder,name2);if(await isLeft(path,name2))
+await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null&&
+!formerly.test(name2))return false;if(ours!==null&&ours[2]===here()&&fateOf({...ownMark(),pid:Number(ours[1]),started:null})===
+"gone"){return true}const made2=await stat5(path).catch(()=>void 0);return made2?.isFile()===true&&Date.now()-made2.mtimeMs>
+OLD}function here(){const{host,boot,namespace}=ownMark();return createHash4("sha256").update(JSON.stringify([host,boot,namespace])).
+digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open4,rename,rm as rm2,stat as stat6}from"node:fs/promises";import{dirname as dirname10,join as join10}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname10(
 folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made2=await makeOne(
 folder,mode);return first??(made2?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
 mode)?448:511});return true}catch(failure2){const isThere2=failure2.code==="EEXIST";if(isThere2&&(await stat6(folder)).isDirectory())
-return false;throw failure2}}async function writeWhole(path,text5,mode=384,exactly2){const staged=await stageWhole(path,
-text5,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text5,mode=384,exactly2){
-const folder=dirname9(path);await makeFolder(folder,mode);const temporary=join9(folder,temporaryName());const drop=()=>rm2(
+return false;throw failure2}}async function writeWhole(path,text6,mode=384,exactly2){const staged=await stageWhole(path,
+text6,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text6,mode=384,exactly2){
+const folder=dirname10(path);await makeFolder(folder,mode);const temporary=join10(folder,temporaryName());const drop=()=>rm2(
 temporary,{force:true});try{const file=await open4(temporary,"wx",mode);try{if(exactly2!==void 0)await file.chmod(exactly2&
-511);await file.writeFile(text5);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
+511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
 63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{await handle.
 close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}var holderSchema=object({user:string2(),...processMark,command:string2(),at:string2(),nonce:string2()});var UNREADABLE="\
 an unreadable lock file";var A_MOMENT=20;var TRIES2=250;function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){
 const path=lockPath(statePath);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};
-const takenOver=await take(path,holder);await sweepTemporaries(dirname10(path));await sweepTurns(path);return{takenOver,
+const takenOver=await take(path,holder);await sweepTemporaries(dirname11(path));await sweepTurns(path);return{takenOver,
 fenced:false,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}async function lockHolder(statePath){const holding=await lockHolding(
 statePath);if(holding===null||holding.fate==="gone")return null;const unsure3=holding.readable&&holding.fate==="unknown";
 return unsure3?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
@@ -18895,21 +19132,21 @@ A_MOMENT)}}async function replace(path,dead,holder){const turn=`${path}.${create
 "hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
 ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
 path))?.nonce!==dead.nonce)return false;return await create(path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){
-const names3=await readdir4(dirname10(path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename7(
-path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns2.map(name2=>join10(dirname10(path),name2))){const holder=await readHolder(
+const names3=await readdir4(dirname11(path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename7(
+path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns2.map(name2=>join11(dirname11(path),name2))){const holder=await readHolder(
 turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
 nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody\
  else has it: ${now===null?UNREADABLE:describe3(now)}`;throw new ProblemsError([error("locked",`the lock of the state wa\
 s lost: ${who2} (${relative7(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other run i\
 s under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
 function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){
-const temporary=join10(dirname10(path),temporaryName());try{await makeFolder(dirname10(path));const file=await open5(temporary,
+const temporary=join11(dirname11(path),temporaryName());try{await makeFolder(dirname11(path));const file=await open5(temporary,
 "wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
-let text5;try{const there=await lstat3(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text5=await readRegular(
+let text6;try{const there=await lstat4(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text6=await readRegular(
 path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
-"ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema.parse(JSON.parse(text5))}catch{return null}}function describe3({
+"ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema.parse(JSON.parse(text6))}catch{return null}}function describe3({
 user:user3,host,pid,command:command2,at:at3}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at3}`}function locked(path,holder){
 const who2=holder===null?"by something that left no name":describe3(holder);const where=holder===null?null:whereElse(holder);
 return new ProblemsError([error("locked",`the state is locked: ${who2} (${relative7(process.cwd(),path)})`,[],where===null?
@@ -18923,95 +19160,44 @@ return new ProblemsError([error("locked",`the lock ${relative7(process.cwd(),pat
 [],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
 the lock ${relative7(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
 {cause:failure2})}import{constants as constants4}from"node:fs";import{open as open6,readdir as readdir5,rm as rm4}from"node:fs/promises";import{
-join as join11,relative as relative8}from"node:path";init_json();init_problems();init_json();init_problems();function journalOf(text5,run4,place2){const whole3=text5.slice(0,text5.lastIndexOf("\n")+1);const[first,...lines]=whole3.
-split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
-"run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
-byteLength(whole3),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
-line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
-"number"&&version3>JOURNAL_FORMAT){throw unusableJournal(place2,`it has format ${version3}, this idops knows formats up \
-to ${JOURNAL_FORMAT}`)}const parsed4=journalLineSchema.safeParse(data3);if(parsed4.success)return parsed4.data;throw unusableJournal(
-place2,`line ${number4} is not a line of a journal`)}function unusableJournal(place2,why){return new ProblemsError([error(
-"journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,
-run4),create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
-folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join11(folder,`${first.run}\
-.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,0);try{await journal.write(first);await syncFolder(
-folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
-if(isUnderWay(content))throw underWay(content.run);const file=await open6(join11(folder,`${content.run.run}.jsonl`),"r+");
-await file.truncate(content.bytes);await file.close();return new FileJournal(await open6(join11(folder,`${content.run.run}\
-.jsonl`),"a"),content.bytes)}async function runsIn(folder){let names3;try{names3=await readdir5(folder)}catch(failure2){
-const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2==="ENOTDIR"?"it has to be a folder: move what i\
-s in its place away, or name another place with state.path":"mend its permissions, or name another place with state.path";
-const shown3=relative8(process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the folder of \
-journals ${shown3} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.filter(name2=>name2.endsWith(".jsonl")).
-map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){const path=join11(folder,`${run4}\
-.jsonl`);let text5;try{text5=await readRegular(path)}catch(failure2){throw unusableJournal(shownPath2(path),whyRefused(failure2))}
-return journalOf(text5,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){const file=await open6(join11(
-folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.stat();const{buffer,
-bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString(
-"utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file.close()}}function shownPath2(path){
-return relative8(process.cwd(),path)||path}async function removeJournals(folder,runs){for(const run4 of runs)await rm4(join11(
-folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file,end){
-this.#file=file;this.#end=end}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(
-line)}
+join as join12,relative as relative8}from"node:path";init_json();init_problems();init_regular();init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
+run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],create:first=>createJournal(folder,first),reopen:content=>reopenJournal(
+folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);
+const path=join12(folder,`${first.run}.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,
+0);try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).
+catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
+content.run);const file=await open6(join12(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
+close();return new FileJournal(await open6(join12(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
+let names3;try{names3=await readdir5(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
+"ENOTDIR"?"it has to be a folder: move what is in its place away, or name another place with state.path":"mend its permi\
+ssions, or name another place with state.path";const shown3=relative8(process.cwd(),folder)||folder;throw new ProblemsError(
+[error("journal-unreadable",`the folder of journals ${shown3} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.
+filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
+const path=join12(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
+shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
+const file=await open6(join12(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
+stat();const{buffer,bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(
+0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{
+await file.close()}}function shownPath2(path){return relative8(process.cwd(),path)||path}async function removeJournals(folder,runs){
+for(const run4 of runs)await rm4(join12(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
+var FileJournal=class{kept=null;#file;#end;#broken;#waiting=[];#flushing;constructor(file,end){this.#file=file;this.#end=
+end}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
-0){const batch2=this.#waiting;this.#waiting=[];try{if(this.#broken!==void 0)throw this.#broken;const text5=batch2.map(line=>line.
-text).join("");await this.#file.appendFile(text5);await this.#file.datasync();this.#end+=Buffer.byteLength(text5);for(const{
+0){const batch2=this.#waiting;this.#waiting=[];try{if(this.#broken!==void 0)throw this.#broken;const text6=batch2.map(line=>line.
+text).join("");await this.#file.appendFile(text6);await this.#file.datasync();this.#end+=Buffer.byteLength(text6);for(const{
 done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
 this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
-await this.#flushing;await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_json();init_problems();init_values();function stateData(text5,place2){try{return parseJson(text5)}catch{throw new ProblemsError([error("state-unreadable",`th\
-e state ${place2} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}}function ofServer(state,place2,server){
-if(state.server!==server){throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}\
-, and this is ${server}`,[],'give each server a state of its own with state.path, in its environment for instance; after\
- a move of the server, edit "server" in the file')])}return state}function stateOf2(data3,place2){const version3=typeof data3===
-"object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){
-throw new ProblemsError([error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to\
- ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.safeParse(data3);
-if(!parsed4.success){const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.
-path.join(".")}`;throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a state of idops${where}`,
-[],`put a good copy back, or move it away: ${LOSS}`)])}return{...parsed4.data,resources:oneSpelling(parsed4.data.resources)}}
-function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))
-return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.
-recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}
-var LOSS="without it requests may be sent again, and nothing is deleted or regenerated";function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
-path,place2);return state===void 0?emptyState(server):ofServer(state,place2,server)},saved:()=>readState(path,place2),async save(state){
-await writeWhole(await leadsTo(path),`${stringifyJson(state,2)}
+await this.#flushing;await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_regular();init_state();init_state_text();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,
+async load(server){const state=await readState(path,place2);return state===void 0?emptyState(server):ofServer(state,place2,
+server)},saved:()=>readState(path,place2),async save(state){await writeWhole(await leadsTo(path),`${stringifyJson(state,
+2)}
 `)}}}async function readText(path,place2){try{return await readRegular(path)}catch(failure2){const{code:code2}=failure2;
 if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"m\
 ove what is in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError(
 [error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}async function readData(path,place2){
-const text5=await readText(path,place2);return text5===void 0?void 0:stateData(text5,place2)}async function readState(path,place2){
-const data3=await readData(path,place2);return data3===void 0?void 0:stateOf2(data3,place2)}import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,dirname as dirname13,isAbsolute as isAbsolute5,
-join as join14,relative as relative10,sep as sep6}from"node:path";import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
-delimiter,dirname as dirname12,isAbsolute as isAbsolute4,join as join13,resolve as resolve9}from"node:path";import{lstat as lstat4}from"node:fs/promises";import{dirname as dirname11,join as join12}from"node:path";async function workTreeOf(folder){
-if(await isThere(join12(folder,".git")))return folder;const above=dirname11(folder);return above===folder?void 0:await workTreeOf(
-above)}async function isThere(path){return await lstat4(path).then(()=>true,()=>false)}var PATIENCE=1e4;var MOST3=64*1024*1024;async function inGitIndex(root,paths){const entries=await indexEntries(root,paths);
-return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}async function indexEntries(root,paths){if(await findGit()===
-void 0)return"no git";if(paths.length===0)return[];try{const listed2=await git(root,["ls-files","--stage","-z","--",...paths]);
-return listed2.toString("utf8").split("\0").flatMap(entryOf)}catch(failure2){if(!await hasRepository(join13(root,".git")))
-return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.exec(line)??
-[];if(mode===void 0||object3===void 0||path===void 0)return[];return[{path,object:mode.startsWith("100")?object3:null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe":"git";for(const folder of(process.env.PATH??"").
-split(delimiter).filter(path=>isAbsolute4(path))){const path=join13(folder,name2);if(await access2(path,constants5.X_OK).
-then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text5=await readRegular(path).
-catch(()=>void 0);const folder=text5===void 0?path:/^gitdir: (.+)/.exec(text5)?.[1];if(folder===void 0)return false;const real=resolve9(
-dirname12(path),folder);return await isThere(join13(real,"HEAD"))||await isThere(join13(real,"index"))}var ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
-async function git(root,command2,{input="",most:most3=MOST3,reaches=false,env:more={},patience=PATIENCE}={}){const found2=await findGit();
-if(found2===void 0)throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=[
-"core.fsmonitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--li\
-teral-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join13(root,".git")}`,`--work-tree=${root}`],
-...command2];const own4=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.
-test(upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"\
-ssh -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,
-...Object.fromEntries(own4),...quiet,...more};const limits2={timeout:patience,killSignal:"SIGKILL",maxBuffer:most3};const detached=reaches&&
-process.platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding:"buffer",detached,...limits2};return await new Promise(
-(done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
-const why=whyFailed(failure2,stderr.toString("utf8"),patience);failed(new GitFailed(why,stdout.toString("utf8"),{cause:failure2}))});
-child.stdin?.on("error",()=>{});child.stdin?.end(input)})}var GitFailed=class extends Error{said;constructor(why,said2,options){
-super(why,options);this.said=said2}};var NoGit=class extends Error{constructor(){super("there is no git")}};var LINES=3;
-function whyFailed({killed,code:code2,message},stderr,patience){const said2=stderr.split("\n").find(line=>line.startsWith(
-"fatal: ")||line.startsWith("error: "));const remote=stderr.split("\n").flatMap(line=>line.startsWith("remote: ")?[line.
-slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said2!==void 0)return[said2.slice("fatal: ".length),...remote.
-slice(0,LINES)].join("; ");if(typeof code2==="number")return`it ended with exit code ${code2}`;if(killed===true&&code2==
-null)return`it did not end in ${patience/1e3} s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}init_problems();init_shell();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
+const text6=await readText(path,place2);return text6===void 0?void 0:stateData(text6,place2)}async function readState(path,place2){
+const data3=await readData(path,place2);return data3===void 0?void 0:stateOf2(data3,place2)}init_git();import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,dirname as dirname13,isAbsolute as isAbsolute5,
+join as join14,relative as relative10,sep as sep6}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
 !(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals),"\
 what idops believes was recorded")}async function refuseTrackedLock(path){refuseAll(await trackedOf([lockPath(path)]),"w\
 ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=paths;if(first===void 0)return;const more=others.
@@ -19033,7 +19219,42 @@ ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2}
 path),"runs");return{...stateFile(path),name:basename9(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
 path),lock:(command2,now)=>acquireLock(path,command2,now),holder:()=>lockHolder(path),holding:()=>lockHolding(path),removable:()=>removableLock(
 path),async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([
-...new Set([named6,path])],folder,use==="write")}}}async function backendOf(project){return await fileBackend({path:project.statePath(),allowTracked:project.allowsTracked()})}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
+...new Set([named6,path])],folder,use==="write")}}}init_json();import{relative as relative11}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
+const local=fileRuns(folder);const place2=relative11(process.cwd(),folder)||folder;const both=async run4=>{const there=await base2.
+read(run4);const here2=(await local.list()).includes(run4)?await local.read(run4):null;if(here2===null)return{there,kept:null};
+const known3=new Set((there?.lines??[]).map(line=>stringifyJson(line)));const lines=here2.lines.filter(line=>!known3.has(
+stringifyJson(line)));return{there,kept:{...here2,lines}}};return{...base2,list:async()=>[...new Set([...await base2.list(),
+...await local.list()])].sort(),async read(run4){const{there,kept:kept2}=await both(run4);if(there===null||kept2===null||
+kept2.lines.length===0)return there??kept2;const lines=[...there.lines,...kept2.lines];return{...there,lines,ended:false,
+late:there.ended}},hasEnd:async run4=>((await local.list()).includes(run4)?(await both(run4)).kept?.lines.length===0:true)&&
+await base2.hasEnd(run4),kept:()=>local.list(),async create(first){return new KeptJournal(await base2.create(first),first,
+local,place2)},async reopen(content){const{run:first}=content;const{there,kept:kept2}=await both(first.run);const journal=there===
+null?await base2.create(first):await base2.reopen(there);await Promise.all((kept2?.lines??[]).map(line=>journal.write(line)));
+return new KeptJournal(journal,first,local,place2)},async remove(runs){await base2.remove(runs);await forget(local,runs)}}}
+async function forget(local,runs){const here2=new Set(await local.list());await local.remove(runs.filter(run4=>here2.has(
+run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
+this.#base=base2;this.#first=first;this.#local=local;this.#place=place2}get kept(){return this.#kept.length===0?null:this.#place}async write(line){
+if(this.#kept.length>0&&line.type==="answered")return await this.#keep(line);try{while(this.#kept.length>0)await this.#bring();
+await this.#base.write(line)}catch(failure2){await this.#instead(line,failure2)}if(line.type==="sending")this.#begun.add(
+line.key);if(line.type==="end")await forget(this.#local,[this.#first.run])}async#instead(line,failure2){if(line.type==="\
+answered"||line.type==="sending"&&this.#begun.has(line.key)){return await this.#keep(line)}if(line.type==="sending")await this.#keep(
+line,notSent(line)).catch(()=>{});throw failure2}async#keep(...lines){this.#keeping??=this.#here();const journal=await this.#keeping;
+await Promise.all(lines.map(line=>journal.write(line)));this.#kept.push(...lines)}async#here(){const{run:run4}=this.#first;
+const content=(await this.#local.list()).includes(run4)?await this.#local.read(run4):null;return content===null?await this.#local.
+create(this.#first):await this.#local.reopen(content)}async#bring(){this.#bringing??=this.#brought().finally(()=>{this.#bringing=
+void 0});await this.#bringing}async#brought(){const lines=[...this.#kept];await Promise.all(lines.map(line=>this.#base.write(
+line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base.close();await(await this.#keeping)?.close()}};
+function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"skipped",ambiguous:false,http_status:null,
+attempts:0,after:null,unverified:[],error:"not sent: the journal could not be written"}}async function backendOf(project,onSecret){const settings=project.state();if(settings.in==="file")return await fileBackend(
+settings);const backend3=await onBranch(project,settings,onSecret);const own4=createHash6("sha256").update(backend3.place).
+digest("hex").slice(0,16);return keeping(backend3,join17(project.root,KEPT2,own4))}var KEPT2=".idops/kept";async function onBranch({
+root:folder,file,environment},{remote,branch,path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError(
+[error("state-unreachable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of \
+the repository, or keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative12(
+root,folder).split(sep7).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));
+return gitBackend2({root,remote,branch,path:path??posix3.join(below2,`${environment??"state"}.json`)})}function credentialsIn(remote){
+if(!URL.canParse(remote))return[];const{username,password}=new URL(remote);const given2=[password,...remote.startsWith("\
+http")?[username]:[]].filter(one=>one!=="");return given2.flatMap(one=>[one,decodeURIComponent(one)])}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
@@ -19063,11 +19284,11 @@ var Tunnels=class extends import_undici2.Pool{connect(options,callback2){if(call
 super.connect(options,callback2);return void 0}async#tunnel(options){const made2=await super.connect(options).catch(failure2=>{
 throw new ProxyFailure(codeOf(failure2))});if(made2.statusCode===200)return made2;made2.socket.on("error",()=>{}).destroy();
 throw new ProxyFailure(String(made2.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){super(`t\
-he proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};init_json();init_secret_names();init_values();function readJson(body2){let text5;try{text5=new TextDecoder("utf-8",{fatal:true}).
-decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text5)}}catch{return{wrong:"not-json"}}}function secretTextsIn(document2){
+he proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};init_json();init_secret_names();init_values();function readJson(body2){let text6;try{text6=new TextDecoder("utf-8",{fatal:true}).
+decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text6)}}catch{return{wrong:"not-json"}}}function secretTextsIn(document2){
 const secrets=[];const open9=[document2];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
 open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
-name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep2}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
+name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep3}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
 [408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass(outcome3){if(outcome3.status===
 null)return outcome3.sent||!isCertificateCode(outcome3.reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){
 return retryAfter===null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}
@@ -19075,12 +19296,12 @@ function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[])
 trim(),headers);return wait2===null?[]:[wait2]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
 if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(value3);if(until===null)return null;const date3=firstHeader(
 headers,"date");const now=(date3===void 0?null:httpDate(date3))??Date.now();return Math.max(0,Math.ceil((until-now)/1e3))}
-function httpDate(text5){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text5)?Date.parse(text5):Number.NaN;return Number.
+function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text6)?Date.parse(text6):Number.NaN;return Number.
 isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.NEGATIVE_INFINITY;constructor(most3,now){this.#most=
 most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();const end=now+seconds2;const cost=Math.max(0,end-
 Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=cost;this.#paidUntil=Math.max(end,this.#paidUntil);
 return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};async function sleepSeconds(seconds2,signal){
-try{await sleep2(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
+try{await sleep3(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
 status}=verdict.problem;const cut=kind==="lost"||kind==="answer"&&verdict.passing;return cut||status!==null&&crowdedStatuses.
 has(status)}var Judge=class{#options;constructor(options){this.#options=options}judge(call,outcome3){const passing=mayPass(
 outcome3);if(outcome3.status===null){const{sent,reason}=outcome3;return{problem:{kind:sent?"lost":"unreachable",status:null,
@@ -19150,10 +19371,10 @@ t":problem.kind,operation:call.operation,title:call.title,method:call.method,pat
 origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
 retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.
 origin},...doubt===void 0?{}:{doubt},...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},
-...members3===void 0?{}:{members:members3.map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text5=>oneLine(
-this.#options.redact(strip(text5)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[
-...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text5=>echoes.reduce((rest,echo)=>rest.replaceAll(
-echo,mask),text5)}};var written3={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+...members3===void 0?{}:{members:members3.map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(
+this.#options.redact(strip(text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[
+...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(
+echo,mask),text6)}};var written3={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read2=async call=>(await transport.call({...call,method:"GET"})).data;const documented2=operation=>({operation,title:operations[operation].
@@ -19189,20 +19410,20 @@ program2,args,where);if(typeof child==="string"){resolve18({stdout:"",stderr:"",
 why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
  not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=
 chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a\
- token")})}const text5=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(timer);resolve18(
-{stdout:text5("stdout"),stderr:text5("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(failure2.
+ token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(timer);resolve18(
+{stdout:text6("stdout"),stderr:text6("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(failure2.
 code)));child.on("close",(code2,signal)=>{end(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
 return whyNotStarted(failure2.code)}}function whyNotStarted(code2){if(code2==="ENOENT"||code2==="ENOTDIR")return"was not\
  found";if(code2==="EACCES")return"may not be run by this user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
 toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown3,onSecret){
-return renewing(async()=>{const text5=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
+return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
-en file ${shown3} ${why}`,[],hint)])});return endless2(text5,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,{
-redact,onSecret}){return renewing(async()=>{const text5=await runTokenCommand(command2,{redact,onSecret});return endless2(
-text5,`the output of ${basename11(command2.argv[0]??"")}`)},onSecret)}function endless2(text5,what){return{text:bearerText(
-text5,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
+en file ${shown3} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,{
+redact,onSecret}){return renewing(async()=>{const text6=await runTokenCommand(command2,{redact,onSecret});return endless2(
+text6,`the output of ${basename11(command2.argv[0]??"")}`)},onSecret)}function endless2(text6,what){return{text:bearerText(
+text6,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
 now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
 source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
 void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){if(held===
@@ -19211,9 +19432,9 @@ refused4.value)return true;return headerOf(await this.#obtain(scope2)).value!==r
 return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
 const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
 try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
-function headerOf({text:text5}){return{name:"authorization",value:`Bearer ${text5}`}}function bearer(token,what){const wrong2=wrongInToken(
-token,what);if(wrong2!==null)throw new ProblemsError([wrong2]);return{name:"authorization",value:`Bearer ${token}`}}function bearerText(text5,what){
-const token=text5.replace(/^\uFEFF/,"").trim();const wrong2=wrongInToken(token,what);if(wrong2!==null)throw new ProblemsError(
+function headerOf({text:text6}){return{name:"authorization",value:`Bearer ${text6}`}}function bearer(token,what){const wrong2=wrongInToken(
+token,what);if(wrong2!==null)throw new ProblemsError([wrong2]);return{name:"authorization",value:`Bearer ${token}`}}function bearerText(text6,what){
+const token=text6.replace(/^\uFEFF/,"").trim();const wrong2=wrongInToken(token,what);if(wrong2!==null)throw new ProblemsError(
 [wrong2]);return token}function wrongInToken(token,what,places=[]){const why=whyNoToken(token);if(why===null)return null;
 const hint=isVariable.test(token)?"in idops.yaml write ${NAME}, with braces; elsewhere give the token itself":'give the \
 token alone, without "Bearer" and without quotes';return error("bad-token",`${what} ${why}`,places,hint)}var isVariable=/^\$\{?[A-Za-z_]\w*\}?$/;
@@ -19239,16 +19460,16 @@ if(scopes.length>0)form.set("scope",scopes.join(" "));const pair=`${formEncoded(
 const basic=Buffer.from(pair).toString("base64");for(const secret3 of[basic,pair,`${clientId}:${clientSecret}`])onSecret(
 secret3);try{return await exchange(route,{origin:address2.origin,method:"POST",path:address2.prefix||"/",headers:{authorization:`\
 Basic ${basic}`,accept:"application/json","content-type":"application/x-www-form-urlencoded","user-agent":`idops/${version3}`},
-body:form.toString()},{timeout,maxBytes:maxBytes2})}finally{await route.destroy()}}function formEncoded(text5){return new URLSearchParams(
-[["",text5]]).toString().slice(1)}function readToken({address:address2},outcome3,scopes,network){const{redact,onSecret,timeout,
+body:form.toString()},{timeout,maxBytes:maxBytes2})}finally{await route.destroy()}}function formEncoded(text6){return new URLSearchParams(
+[["",text6]]).toString().slice(1)}function readToken({address:address2},outcome3,scopes,network){const{redact,onSecret,timeout,
 proxy,now=Date.now}=network;const problem=(code2,message,hint)=>new ProblemsError([error(code2,`the token address ${address2.
 href} ${message}`,[],hint)]);if(outcome3.status===null){const why=outcome3.sent?`gave no answer (${outcome3.reason})`:`c\
 ould not be reached: ${whyNotConnected({origin:address2.origin,reason:outcome3.reason,timeout,proxy:proxy?.origin??null})}`;
 throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome3;const document2=broken===null?readJson(body2):
 {wrong:broken};if("value"in document2)for(const secret3 of secretTextsIn(document2.value))onSecret(secret3);if(status<200||
-status>299){const said2="value"in document2?messageIn(document2.value):null;const text5=said2===null?"":`: ${oneLine(redact(
-said2))}`;if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text5}`,"check client_id, clien\
-t_secret, and the scopes that this client may have")}throw problem("token-unavailable",`answered ${status}${text5}`,"che\
+status>299){const said2="value"in document2?messageIn(document2.value):null;const text6=said2===null?"":`: ${oneLine(redact(
+said2))}`;if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text6}`,"check client_id, clien\
+t_secret, and the scopes that this client may have")}throw problem("token-unavailable",`answered ${status}${text6}`,"che\
 ck token_url")}const parsed4="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed4?.success!==true){
 throw problem("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
 expires_in}=parsed4.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem(
@@ -19278,10 +19499,10 @@ name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended
 sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
 answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run4,
 lost2,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
-at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}async function settleState(home,writes2,options){const{backend:backend3}=home;const notes=[];let lock=writes2===void 0?void 0:
-await backend3.lock(writes2,new Date);try{const load=async()=>await withDebts(await backend3.load(options.server),home);
-let state=await load();const unfinished=()=>unfinishedRuns(state,home);const found2=await unfinished();if(found2.length===
-0)return{state,lock,notes:takeover(lock)};const living=found2.find(isUnderWay);if(lock===void 0){const holder=await backend3.
+at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_journal();async function settleState(home,writes2,options){const{backend:backend3}=home;const notes=[];let lock=writes2===
+void 0?void 0:await backend3.lock(writes2,new Date);try{const load=async()=>await withDebts(await backend3.load(options.
+server),home);let state=await load();const unfinished=()=>unfinishedRuns(state,home);const found2=await unfinished();if(found2.
+length===0)return{state,lock,notes:takeover(lock)};const living=found2.find(isUnderWay);if(lock===void 0){const holder=await backend3.
 holder()??(living===void 0?null:runHolder(living.run));if(holder!==null)return{state,lock,notes:[`the state is being wri\
 tten: ${holder}`]};try{lock=await backend3.lock("plan",new Date)}catch(failure2){const quicker=await backend3.holder();if(quicker===
 null)throw failure2;return{state,lock,notes:[`the state is being written: ${quicker}`]}}state=await load()}if(living!==void 0)
@@ -19378,9 +19599,9 @@ apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(pat
 path,shown3),shown3)}async function readText2(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing?"is not there":`can't be read: ${whyRefused(failure2)}`;
 const hint=isMissing?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
-[error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text5,shown3){const stored3=parsed2(text5,
-shown3,"applied");refuse(alteration(stored3,shown3));return stored3}function parsed2(text5,shown3,use){const stored3=parseStoredPlan(
-text5,shown3,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
+[error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text6,shown3){const stored3=parsed2(text6,
+shown3,"applied");refuse(alteration(stored3,shown3));return stored3}function parsed2(text6,shown3,use){const stored3=parseStoredPlan(
+text6,shown3,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
 warnings:array(looseObject({code:string2(),message:string2()})),changes:array(looseObject({address:string2(),label:string2().
 optional(),action:string2(),observed:string2(),destructive:boolean2(),destructions:array(string2()),requests:array(looseObject(
 {method:string2(),path:string2()})),fields:array(looseObject({path:string2(),before:unknown(),after:unknown(),sensitive:boolean2()})),
@@ -19440,8 +19661,8 @@ options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({pl
 const{concurrency=DEFAULT_CONCURRENCY,network={}}=options;const progress=withoutHarm(options.progress??noProgress);const life=new Life(
 async()=>{await connection.close();await held.lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.
 any([options.signal,life.signal]);const redactor=options.redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(
-project,options,redactor.add);const backend3=await backendOf(project);await backend3.check(command2===void 0?"read":"wri\
-te");const connection=openConnection(server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.
+project,options,redactor.add);const backend3=await backendOf(project,redactor.add);await backend3.check(command2===void 0?
+"read":"write");const connection=openConnection(server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.
 redactEcho,onSecret:redactor.add,onRetry:progress.retry,signal,version:version2,...network});const{reader,writer}=connection;
 const shared2={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,environment:project.
 environment};const held=await settleState(home,command2,{...shared2,server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{
@@ -19482,13 +19703,13 @@ return undoing===void 0?result:{...result,undoing}};const apply=approved=>life.a
 throw new TypeError("this plan was not approved: approve(plan, limits) does it");const made2=current.find(approved.plan);
 if(made2===void 0){throw new TypeError("this plan was made in another session, or before something was applied in this o\
 ne, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(
-approved,{...shared2,confirm:async()=>await held.lock?.confirm(),replan:made2.replan,recognise,writer,backend:backend3,state,
-hasher:new Hasher(state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{current=new Plans});
-state=applied2.state;return{...applied2,result:await told4(applied2.result,approved.plan)}});return{session,apply}}function withDefaults({
-targets:targets2=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){return{targets:[...targets2],kinds:[...kinds2],
-prune,assert:assert2}}function againOf({targets:targets2,kinds:kinds2,prune,assert:assert2},acceptDids){const repeated2=(option,values)=>values.
-flatMap(value3=>[option,value3]);return["apply",...repeated2("--target",targets2),...repeated2("--kind",kinds2),...prune?
-["--prune"]:[],...assert2?["--assert"]:[],...repeated2("--accept-did",acceptDids)]}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+approved,{...shared2,confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise,
+writer,backend:backend3,state,hasher:new Hasher(state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).
+finally(()=>{current=new Plans});state=applied2.state;return{...applied2,result:await told4(applied2.result,approved.plan)}});
+return{session,apply}}function withDefaults({targets:targets2=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){return{
+targets:[...targets2],kinds:[...kinds2],prune,assert:assert2}}function againOf({targets:targets2,kinds:kinds2,prune,assert:assert2},acceptDids){
+const repeated2=(option,values)=>values.flatMap(value3=>[option,value3]);return["apply",...repeated2("--target",targets2),
+...repeated2("--kind",kinds2),...prune?["--prune"]:[],...assert2?["--assert"]:[],...repeated2("--accept-did",acceptDids)]}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_nearest();init_problems();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
@@ -19546,8 +19767,8 @@ merge:mergeOf(pull)}:null,mergeGroup:name2==="merge_group"?mergeGroupOf(member(p
 name2,payload),runId:env.GITHUB_RUN_ID||null,runUrl:`${env.GITHUB_SERVER_URL??"https://github.com"}/${owner}/${repository}\
 /actions/runs/${env.GITHUB_RUN_ID??""}`}}var onBranches=new Set(["push","workflow_dispatch"]);function branchOf(ref){const[
 ,branch]=/^refs\/heads\/(.+)$/.exec(typeof ref==="string"?ref:"")??[];return branch??null}function mergeOf(pull){if(member(
-pull,"merged")!==true)return null;const text5=value3=>typeof value3==="string"?value3:null;return{base:text5(at2(pull,"b\
-ase","ref")),mergedAt:text5(member(pull,"merged_at")),mergeCommit:text5(member(pull,"merge_commit_sha"))}}function mergeGroupOf(group){
+pull,"merged")!==true)return null;const text6=value3=>typeof value3==="string"?value3:null;return{base:text6(at2(pull,"b\
+ase","ref")),mergedAt:text6(member(pull,"merged_at")),mergeCommit:text6(member(pull,"merge_commit_sha"))}}function mergeGroupOf(group){
 const base2=branchOf(member(group,"base_ref"));const head=branchOf(member(group,"head_ref"));if(base2===null||head===null)
 return null;const start3=`gh-readonly-queue/${base2}/pr-`;const[,number4]=head.startsWith(start3)?/^(\d+)-[0-9a-f]+$/.exec(
 head.slice(start3.length))??[]:[];return number4===void 0?null:{number:Number(number4),base:base2}}var withoutSecrets=new Set(
@@ -19575,19 +19796,19 @@ se","repo"))}function isOneRepository(from,into){const[one,other]=[member(from,"
 "number"&&typeof other==="number")return one===other;const name2=member(from,"full_name");return typeof name2==="string"&&
 name2===member(into,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_zod();var UnreadableAnswer=class extends Error{};function expecting(schema5){return{request:{expects:data3=>schema5.
 safeParse(data3).success}}}function wholeFetch(fetching,expects){return async(address2,init)=>{const response=await fetching(
-address2,init);const headers=new Headers([...response.headers]);const{ok,status,statusText}=response;const text5=await response.
+address2,init);const headers=new Headers([...response.headers]);const{ok,status,statusText}=response;const text6=await response.
 text().catch(failure2=>{if(init?.signal?.aborted===true)throw failure2;if(ok&&expects===void 0)return"";throw new UnreadableAnswer(
-"broke off")});if(ok&&expects!==void 0){if(!expects(parsed3(text5)))throw new UnreadableAnswer("isn't what was asked for");
-headers.set("content-type","application/json")}return new Response(text5===""?null:text5,{status,statusText,headers})}}function parsed3(text5){
-try{return JSON.parse(text5)}catch{throw new UnreadableAnswer("isn't JSON")}}async function read(octokit,path,parameters,schema5){
+"broke off")});if(ok&&expects!==void 0){if(!expects(parsed3(text6)))throw new UnreadableAnswer("isn't what was asked for");
+headers.set("content-type","application/json")}return new Response(text6===""?null:text6,{status,statusText,headers})}}function parsed3(text6){
+try{return JSON.parse(text6)}catch{throw new UnreadableAnswer("isn't JSON")}}async function read(octokit,path,parameters,schema5){
 const{data:data3}=await octokit.request(`GET ${path}`,{...parameters,...expecting(schema5)});return schema5.parse(data3)}
 async function readAll(octokit,path,parameters,item){const schema5=array(item);const all=[];let{url}=octokit.request.endpoint(
 `GET ${path}`,{...parameters,per_page:100});const{origin:origin2}=new URL(url);for(;;){const{data:data3,headers}=await octokit.
 request({method:"GET",url,...expecting(schema5)});all.push(...schema5.parse(data3));const[,next]=/<([^<>]+)>;\s*rel="next"/.
 exec(headers.link??"")??[];if(next===void 0)return all;url=new URL(next,url).href;if(new URL(url).origin!==origin2){throw new UnreadableAnswer(
 "leads to another server for the rest of a list, and that is not asked")}}}var refused3=object({errors:array(object({message:string2()})).
-min(1)});async function query(octokit,text5,variables,schema5){const either=union([refused3,object({data:schema5})]);return schema5.
-parse(await octokit.graphql(text5,{...variables,...expecting(either)}))}init_escape();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
+min(1)});async function query(octokit,text6,variables,schema5){const either=union([refused3,object({data:schema5})]);return schema5.
+parse(await octokit.graphql(text6,{...variables,...expecting(either)}))}init_escape();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
 answered=false,mayBeDone=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;this.lacksPermission=
 lacksPermission;this.answered=answered;this.mayBeDone=mayBeDone}};var retries=3;var longestWait=180;var secondaryPause=60;
 var once3={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2,signal,timeout=30,second=1e3}=manner;
@@ -19625,7 +19846,7 @@ request5)&&wasSent(failure2);const words7=mayBeDone?`GitHub's answer was lost: $
 return new GithubFailure(unreadable2===void 0?words7:`GitHub's answer ${unreadable2.message}`,{mayBeDone,cause:failure2})}
 const code2=typeof status==="number"?status:null;return new GithubFailure(`GitHub answers${code2===null?"":` ${code2}`}:\
  ${short4}`,{status:code2,answered:code2===null||code2<500,lacksPermission:(code2===403||code2===null)&&[said2,...texts2].
-some(text5=>/^Resource not accessible by/i.test(text5)),mayBeDone:writes(request5)&&code2!==null&&code2>=500,cause:failure2})}init_zod();var pageSize=100;var versionsMost=1e3;var actor="fragment actor on Actor { __typename login ... on User { databaseId } .\
+some(text6=>/^Resource not accessible by/i.test(text6)),mayBeDone:writes(request5)&&code2!==null&&code2>=500,cause:failure2})}init_zod();var pageSize=100;var versionsMost=1e3;var actor="fragment actor on Actor { __typename login ... on User { databaseId } .\
 .. on Bot { databaseId } }";var historiesQuery=`query ($ids: [ID!]!) {
   viewer { login databaseId }
   nodes(ids: $ids) {
@@ -19702,11 +19923,11 @@ null)return{text:body2,since};const merged=timeOf(mergedAt,number4);if(since<=me
 createdAt,number4)>merged)return null;const versions=(await api.versions(node2)).map(version3=>({...version3,since:timeOf(
 version3.at,number4)})).filter(version3=>version3.since<=merged).sort((one,other)=>other.since-one.since);const[last,before]=versions;
 if(last===void 0||last.by===null||!isSame2(last.by,viewer)||last.since===before?.since){throw unknown4(number4,lastEditedAt)}
-const text5=await api.versionText(last.node);if(text5===null)throw unknown4(number4,lastEditedAt);return{text:text5,since:last.
+const text6=await api.versionText(last.node);if(text6===null)throw unknown4(number4,lastEditedAt);return{text:text6,since:last.
 since}}function unknown4(number4,editedAt){return refusal3(`the comment with the plan of pull request #${number4} was ch\
 anged after the merge${editedAt===null?"":`, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said befo\
-re`,planAgain)}function timeOf(text5,number4){const time3=Date.parse(text5);if(Number.isNaN(time3)){throw refusal3(`GitH\
-ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();import{createHash as createHash6}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
+re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal3(`GitH\
+ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();import{createHash as createHash7}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
 e","regenerate","adopt","blocked","unchanged"];var packed=array(tuple([string2(),_enum(actions2),string2().regex(/^[0-9a-f]+$/)]));
 var idLength=5;var hashLength=6;var shortHashLength=3;var compactLength=idLength+1+shortHashLength;function markerKey(config3,environment){
 return sha256(JSON.stringify([config3,environment])).slice(0,16)}async function markPlan(plan,redactor){const{server,environment}=plan;
@@ -19730,16 +19951,16 @@ kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:
 void 0?null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){return data3.toString("bas\
 e64").replace(/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash2})=>[
 address2,action2,hash2]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(
-rows),{level:9}))}function ofNamed64(text5){const data3=Buffer.from(text5.replaceAll("-~","--"),"base64");try{const rows=packed.
+rows),{level:9}))}function ofNamed64(text6){const data3=Buffer.from(text6.replaceAll("-~","--"),"base64");try{const rows=packed.
 parse(JSON.parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash2])=>({
 id:idOf(address2),address:address2,action:action2,hash:hash2}))}catch{return null}}function compact64(changes){const rows=changes.
 map(({id,action:action2,hash:hash2})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
-hash2,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text5){const data3=Buffer.
-from(text5,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
+hash2,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
+from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
 compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex2=(from,length2)=>data3.
 toString("hex",at3+from,at3+from+length2);changes.push({id:hex2(0,idLength),address:null,action:action2,hash:hex2(idLength+
-1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text5){
-return createHash6("sha256").update(text5).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
+1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text6){
+return createHash7("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
 plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told4=changes===null?[]:differences2(
 changes,plan,marked,approval,redactor);const whole3=isSent?"the server has something else now than when the plan was mad\
 e":"what would be sent is not what was approved";return error("stale-plan",[isSent?`stale plan: ${source} approved ${digest}\
@@ -19757,8 +19978,8 @@ filter(({id})=>!before.has(id)).map(({address:address2,action:action2})=>`${addr
 null?"":`; ${runUrl} shows what was approved`;const rest=nameless2.size===0?[]:[`approved, and not in the plan any more:\
  ${nameless2.size}${where}`];return[...told4,...fresh,...rest]}function namesOf2(plan,redactor){return new Map(plan.changes.
 map(change2=>[markedId(change2,redactor),redactor.redactName(change2.address)]))}var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest";async function approvalOf(api,event,{
-key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const source=`pull request #${pull.number}`;const text5=await approvedText(
-api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text5===null?null:planMarker(text5,key);if(marker===null||
+key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const source=`pull request #${pull.number}`;const text6=await approvedText(
+api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text6===null?null:planMarker(text6,key);if(marker===null||
 marker.digest===null)return null;const{digest,observed,run:run4,changes}=marker;if(observed===null){throw refusal3(`the \
 plan that ${source} shows doesn't say what the server had when an older idops made it`,`plan again on the pull request b\
 efore it is merged; after that, ${wayOut}`)}const runUrl=run4===null?null:event.runUrl.replace(/[^/]*$/,run4);return{digest,
@@ -19793,10 +20014,10 @@ if(!changesServer(plan))return;if(approval===null){throw refusal3("the pull requ
 and there is something to change now",`run idops plan on the pull request with comments; where it is merged, ${wayOut}`)}
 const stale2=staleness2(plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([
 stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
-{environment}";function environmentNames(text5){return text5.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
-"")}function tokensIn(text5){const lines=text5.split("\n").map(line=>line.trim());const named6=lines.flatMap(line=>linePattern2.
-exec(line)?.[2]??[]);return[text5.trim(),...named6,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text5,given2,command2,problems){
-if(text5===void 0)return[];const names3=environmentNames(text5);const wrong2=(message,hint)=>{problems.push(error("wrong\
+{environment}";function environmentNames(text6){return text6.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
+"")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named6=lines.flatMap(line=>linePattern2.
+exec(line)?.[2]??[]);return[text6.trim(),...named6,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
+if(text6===void 0)return[];const names3=environmentNames(text6);const wrong2=(message,hint)=>{problems.push(error("wrong\
 -option",message,[],hint))};if(command2==="apply"||command2==="check")wrong2("the input environments goes with the comma\
 nds plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong2(
 "the inputs environment and environments say both what is meant","leave one of them out");for(const name2 of names3)if(!namePattern.
@@ -19810,35 +20031,35 @@ single!==void 0;const alone2=tokens?.single===void 0?tokens?.named.size===0?proc
 if(command2==="plan"&&names3.length>1&&(alone2??"")!==""&&!isOneServer)wrong2("one token is given for several environmen\
 ts, whose servers would all get it","give a line NAME: TOKEN for each of them, or one base-url that is the server of all");
 return names3.map(name2=>{const[baseUrl2,token]=[addresses3,tokens].map(one=>one?.named.get(name2)??one?.single);return{
-name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input,text5,names3,wrong2){
-const named6=new Map;if(text5===void 0)return{named:named6};const lines=text5.split("\n").map(line=>line.trim());const parts=lines.
-map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text5,named:named6};for(const[index,
+name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input,text6,names3,wrong2){
+const named6=new Map;if(text6===void 0)return{named:named6};const lines=text6.split("\n").map(line=>line.trim());const parts=lines.
+map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text6,named:named6};for(const[index,
 part]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3=""]=part??[];if(part===null||!names3.includes(
 name2)||named6.has(name2))wrong2(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
 r is the second of one`,`the environments are ${names3.join(", ")}`);else named6.set(name2,value3)}return{named:named6}}var commands=["validate","plan","apply","check"];var checkRunModes=["true","false","on-overflow"];var commentModes=["tru\
-e","false","on-change"];var fromPullRequest="from-pull-request";function readInputs(given2){const problems=[];const text5=name2=>given2(
-name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{const value3=text5(name2)??otherwise;const found2=known3.find(
+e","false","on-change"];var fromPullRequest="from-pull-request";function readInputs(given2){const problems=[];const text6=name2=>given2(
+name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{const value3=text6(name2)??otherwise;const found2=known3.find(
 one=>one===value3.toLowerCase());if(found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is ${known3.
 join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="true";const command2=oneOf(
-"command",commands,"plan");const number4=(name2,least)=>{const value3=text5(name2);const found2=value3===void 0?void 0:whole2(
+"command",commands,"plan");const number4=(name2,least)=>{const value3=text6(name2);const found2=value3===void 0?void 0:whole2(
 value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is a whole\
- number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text5("expect-digest");if(expectDigest!==
+ number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
 void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong(`the input expe\
 ct-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command2!=="ap\
 ply"&&command2!=="check"){problems.push(wrong("the input expect-digest goes with the commands apply and check alone","le\
 ave it out"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command2!=="plan"){problems.push(wrong("the input dri\
 ft-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given2("args")),problems);const inputs={
-command:command2,workingDirectory:text5("working-directory")??".",...optional2("config",text5("config")),...optional2("e\
-nvironment",text5("environment")),environments:readEnvironments(text5("environments"),text5,command2,problems),...optional2(
-"baseUrl",text5("base-url")),...optional2("token",text5("token")),...optional2("githubToken",text5("github-token")),comment:oneOf(
-"comment",commentModes,"on-change"),checkRun:oneOf("check-run",checkRunModes,"on-overflow"),...optional2("planFile",text5(
+command:command2,workingDirectory:text6("working-directory")??".",...optional2("config",text6("config")),...optional2("e\
+nvironment",text6("environment")),environments:readEnvironments(text6("environments"),text6,command2,problems),...optional2(
+"baseUrl",text6("base-url")),...optional2("token",text6("token")),...optional2("githubToken",text6("github-token")),comment:oneOf(
+"comment",commentModes,"on-change"),checkRun:oneOf("check-run",checkRunModes,"on-overflow"),...optional2("planFile",text6(
 "plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-changes"),driftIssue,...optional2("\
 allowDestructive",number4("allow-destructive",0)),...optional2("prNumber",number4("pr-number",1)),args};if(args.acceptDid.
 length>0&&command2!=="apply"){problems.push(wrong("args: --accept-did goes with the command apply alone","leave it out"))}
 if(command2==="check"&&inputs.planFile!==void 0){problems.push(wrong("the input plan-file goes with the commands plan an\
 d apply alone","leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0)problems.push(...besidePlanFile(args));refuse(
 problems);return inputs}function wrong(message,hint){return error("wrong-option",message,[],hint)}function optional2(name2,value3){
-return value3===void 0?{}:{[name2]:value3}}function whole2(text5,least){try{return wholeNumber(least)(text5)}catch(failure2){
+return value3===void 0?{}:{[name2]:value3}}function whole2(text6,least){try{return wholeNumber(least)(text6)}catch(failure2){
 if(failure2 instanceof CommanderError)return void 0;throw failure2}}function argsOptions(){return[...selectionOptions(),
 acceptDidOption(),...connectionOptions(),debugOption()]}function readArgs(given2,problems){const options=argsOptions();const refuseWith=(message,hint=`\
 it takes ${options.map(({long})=>long).join(", ")}`)=>problems.push(wrong(`args: ${message}`,hint));const parser=new Command2(
@@ -19846,13 +20067,13 @@ it takes ${options.map(({long})=>long).join(", ")}`)=>problems.push(wrong(`args:
 parser.addOption(option);try{parser.parse(given2,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected\
  argument '${argument}'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.
 code==="commander.optionMissingArgument")readArgs(given2.slice(0,-1),problems);const{message,reason}=commanderWords(failure2,
-options);refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words6(text5){const found2=text5.match(
-/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative11,resolve as resolve11,sep as sep8}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
+options);refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(
+/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative13,resolve as resolve11,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own4),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve11(workspace(),workingDirectory)}function folderInRepository(inputs){
-const folder=relative11(workspace(),folderOf(inputs)).split(sep8).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
+const folder=relative13(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
 return resolve11(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
-return relative11(workspace(),configOf(inputs)).split(sep8).join("/")}function environmentOf({environment}){return environment??
+return relative13(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
 (process.env.IDOPS_ENV||null)}function commentKey(inputs,environment){return markerKey(configInRepository(inputs),environment??
 environmentOf(inputs))}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).toSorted();
 return markerKey(configInRepository(inputs),`
@@ -19864,8 +20085,8 @@ job.event,{signal:job.signal});const key=commentKey(inputs,plan.environment);con
 {key,named:inputs.prNumber,open:open9});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
 return approval}init_escape();init_words();var shownOfEach=10;var levels=["error","warning","notice"];var Log=class{#inputs;#annotations=[];#kept=new Set;learn(inputs){
 this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;return{...only2===void 0?{}:{only:only2},
-color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text5){if(text5!==
-"")process.stdout.write(text5.endsWith("\n")?text5:`${text5}
+color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text6){if(text6!==
+"")process.stdout.write(text6.endsWith("\n")?text6:`${text6}
 `)}async report(report2,shown3){const{look:look2}=this;this.say(await renderText(report2,"text",shown3,look2));const annotations=(await report2.
 annotations?.())?.(shown3,look2)??[];for(const annotation of annotations)this.#keep({...annotation,folder:look2.folder})}#keep(annotation){
 const{level:level3,title,message,place:place2}=annotation;const name2=JSON.stringify([level3,title,message,place2?.file,
@@ -19877,44 +20098,44 @@ length===0)return;const{annotationCommand:annotationCommand2}=await Promise.reso
 for(const level3 of levels){for(const annotation of this.#of(level3).slice(0,shownOfEach))this.say(annotationCommand2(annotation,
 annotation))}const left=levels.flatMap(level3=>{const count3=this.#of(level3).length-shownOfEach;return count3>0?[plural(
 count3,`more ${level3}`)]:[]});if(left.length>0)this.say(`Not shown as annotations, since GitHub shows ten of each level\
-: ${left.join(", ")}.`)}#of(level3){return this.annotations.filter(annotation=>annotation.level===level3)}};function titleLine(text5){
-return escapeLines(text5).split("\n").join(" ").slice(0,1e3)}init_plan();init_safety();function writeOutputs(outcome3,failed){const{code:code2,plan,plans}=outcome3;setOutput("change\
+: ${left.join(", ")}.`)}#of(level3){return this.annotations.filter(annotation=>annotation.level===level3)}};function titleLine(text6){
+return escapeLines(text6).split("\n").join(" ").slice(0,1e3)}init_plan();init_safety();function writeOutputs(outcome3,failed){const{code:code2,plan,plans}=outcome3;setOutput("change\
 d",String(outcome3.changed));setOutput("failed",String(failed));setOutput("exit-code",String(code2));setOutput("summary",
 outcome3.summary);setOutput("digest",plan?.digest??"");setOutput("plan-file",outcome3.planFile??"");setOutput("html-repo\
 rt",outcome3.htmlReport??"");const digests=[...plans??[]].map(([name2,{digest}])=>[name2,digest]);setOutput("digests",plans===
 void 0?"":JSON.stringify(Object.fromEntries(digests)));const counted2=[...plans?.values()??[],...plan===void 0?[]:[plan]];
 if(counted2.length===0)return;const destructive2=counted2.reduce((sum,one)=>sum+countDestructions(one),0);const counts2={
 ...summarize({changes:counted2.flatMap(({changes})=>changes)}),destructive:destructive2};for(const[name2,count3]of Object.
-entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text5){if((process.env.GITHUB_STEP_SUMMARY??
-"")==="")return;try{await summary.addRaw(text5,true).write()}catch{warning("The summary of the step can't be written.",{
+entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text6){if((process.env.GITHUB_STEP_SUMMARY??
+"")==="")return;try{await summary.addRaw(text6,true).write()}catch{warning("The summary of the step can't be written.",{
 title:"idops"})}}init_escape();init_plan();init_marked();init_review();init_marked();var commentLimit=65536;function begins(part,key){return`<!-- idops-${part} key=${key} -->`}function ends(part,key){return`\
-<!-- /idops-${part} key=${key} -->`}function sectionText(key,text5){return`${begins("section",key)}
-${text5.trimEnd()}
+<!-- /idops-${part} key=${key} -->`}function sectionText(key,text6){return`${begins("section",key)}
+${text6.trimEnd()}
 ${ends("section",key)}
-`}var sectionRoom=sectionText("0".repeat(16),"").length;function partsOf5(body2,key){const text5=body2.replaceAll("\r\n",
-"\n");const lead=text5.split("\n").slice(0,readMarkers(text5).length).join("\n").length+1;const section2=between2(text5,
-"section",key,lead);const[from,to]=section2??[lead,text5.length];const shown3=text5.slice(from,to);const part=name2=>{const found2=between2(
-shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text5.slice(0,
-lead):text5.slice(0,from),planned:part("planned")??shown3.trim(),result:part("result"),former:(part("former")??"").split(
-"\n").filter(line=>line.startsWith("- ")),unsent:part("unsent"),after:section2===null?"":text5.slice(to)}}function between2(text5,part,key,start3=0){
-const first=lineAt2(text5,begins(part,key),start3);if(first<0)return null;const from=first+begins(part,key).length+1;const to=lineAt2(
-text5,ends(part,key),from);return to<0?null:[from,to]}function lineAt2(text5,line,start3){for(let at3=text5.indexOf(line,
-start3);at3>=0;at3=text5.indexOf(line,at3+1)){const end=text5[at3+line.length];if((at3===0||text5[at3-1]==="\n")&&(end===
+`}var sectionRoom=sectionText("0".repeat(16),"").length;function partsOf5(body2,key){const text6=body2.replaceAll("\r\n",
+"\n");const lead=text6.split("\n").slice(0,readMarkers(text6).length).join("\n").length+1;const section2=between2(text6,
+"section",key,lead);const[from,to]=section2??[lead,text6.length];const shown3=text6.slice(from,to);const part=name2=>{const found2=between2(
+shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
+lead):text6.slice(0,from),planned:part("planned")??shown3.trim(),result:part("result"),former:(part("former")??"").split(
+"\n").filter(line=>line.startsWith("- ")),unsent:part("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part,key,start3=0){
+const first=lineAt2(text6,begins(part,key),start3);if(first<0)return null;const from=first+begins(part,key).length+1;const to=lineAt2(
+text6,ends(part,key),from);return to<0?null:[from,to]}function lineAt2(text6,line,start3){for(let at3=text6.indexOf(line,
+start3);at3>=0;at3=text6.indexOf(line,at3+1)){const end=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end===
 void 0||end==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
-ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text5,sent,link:link2,listed:listed2}){
+ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text6,sent,link:link2,listed:listed2}){
 const{after}=parts;const told4=listed2!==void 0&&(sent||parts.result===null);const before=told4?withListed(parts.before,
 listed2.name,listed2.words):parts.before;const block2=(part,shown3)=>shown3===null||shown3===""?[]:[begins(part,key),shown3,
 ends(part,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept([...old,...parts.
-former],formerRoom);let result=sent?text5.trimEnd():parts.result;let unsent=sent?null:text5.trimEnd();const around=plan=>[
+former],formerRoom);let result=sent?text6.trimEnd():parts.result;let unsent=sent?null:text6.trimEnd();const around=plan=>[
 ...block2("unsent",unsent),...block2("result",result),...block2("former",former2.length===0?null:["Before that:","",...former2].
 join("\n")),"<details><summary>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</detai\
 ls>",""].join("\n");const whole3=plan=>after===""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after}`;
 const room=()=>commentLimit-whole3("").length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);
 if(room()<0&&result!==null)result=shortened2(result,result.length+room(),link2);return whole3(shortened2(parts.planned,room(),
-link2))}function withListed(text5,name2,words7){const end=text5.search(/^<!-- idops-section /m);const head=end<0?text5:text5.
+link2))}function withListed(text6,name2,words7){const end=text6.search(/^<!-- idops-section /m);const head=end<0?text6:text6.
 slice(0,end);const start3=`- ${code(name2)}: `;const lines=head.split("\n").map(line=>line.startsWith(start3)?start3+words7:
-line);return lines.join("\n")+text5.slice(head.length)}function superseded(body2,{key,name:name2}){const text5=body2.replaceAll(
-"\r\n","\n");const markers=readMarkers(text5);const lines=text5.split("\n");const lead=lines.slice(0,markers.length).map(
+line);return lines.join("\n")+text6.slice(head.length)}function superseded(body2,{key,name:name2}){const text6=body2.replaceAll(
+"\r\n","\n");const markers=readMarkers(text6);const lines=text6.split("\n");const lead=lines.slice(0,markers.length).map(
 (line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine({kind:"pa\
 st",key,run:null,...noPlan}):line});const rest=lines.slice(markers.length).join("\n");const at3=between2(rest,"section",
 key)?.[0]??0;const said2="**Superseded**: another comment shows its latest plan. What stands here approves nothing any m\
@@ -19930,8 +20151,8 @@ This is shortened: [the run's summary](${link2}) has all of it.`;const blocks=bl
 length+note.length;for(let at3=blocks.length-1;at3>=0&&length2>room;at3-=1){const block2=blocks[at3]??"";const[,summary2]=/^<details><summary>(.*)<\/summary>$/m.
 exec(block2)??[];if(!block2.startsWith("<details>")||summary2===void 0)continue;const line=`- ${summary2}
 `;blocks[at3]=line;length2-=block2.length-line.length}while(length2>room&&blocks.length>0)length2-=blocks.pop()?.length??
-0;return length2>room?"":blocks.join("")+note}function blocksOf(text5){const blocks=[];let open9;let depth=0;let fenced;
-for(const line of`${text5}
+0;return length2>room?"":blocks.join("")+note}function blocksOf(text6){const blocks=[];let open9;let depth=0;let fenced;
+for(const line of`${text6}
 `.split(/(?<=\n)/)){const[fence2]=/^`{3,}/.exec(line)??[];const ends2=fenced!==void 0&&line===`${fenced}
 `;if(fenced===void 0){fenced=fence2;if(line.startsWith("<details>"))depth+=1}if(depth===0&&fenced===void 0)blocks.push(line);else
 open9=(open9??"")+line;if(ends2)fenced=void 0;if(fenced===void 0&&depth>0&&line==="</details>\n")depth-=1;if(fenced===void 0&&
@@ -19944,34 +20165,34 @@ name2)))}function aboutPlain(what,subject){return told3(what,subject,name2=>esca
 environment,config:config3,server},name2){return[what,...environment===null?[]:[`for ${name2(environment)}`],...config3===
 null?[]:[`of ${name2(config3)}`],...server===null?[]:[`at ${name2(server)}`]].join(" ")}function selectedSentence({selected}){
 if(selected==="")return"";const shown3=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
-Made with ${code(shown3)}.`}function short3(text5){return text5.length>nameRoom?`${text5.slice(0,nameRoom)}\u2026`:text5}
+Made with ${code(shown3)}.`}function short3(text6){return text6.length>nameRoom?`${text6.slice(0,nameRoom)}\u2026`:text6}
 function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[...target.map(address2=>`--target ${shellWord2(
 hide2(address2))}`),...kind.map(name2=>`--kind ${name2}`),...only2===void 0?[]:[`--only ${only2}`],...prune===true?["--p\
 rune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,folder:""};async function planText2(shown3,event,{
 outdates=false,note="",taken=0}={}){const end=`
 ${origin(event)}
-`;const head=headOf(shown3,outdates,note);return`${await fitting2(shown3,head,text5=>text5.length,commentLimit-taken-end.
-length)}${end}`}function plainText(title,text5,event){return`## ${title}
+`;const head=headOf(shown3,outdates,note);return`${await fitting2(shown3,head,text6=>text6.length,commentLimit-taken-end.
+length)}${end}`}function plainText(title,text6,event){return`## ${title}
 
-${text5}
+${text6}
 
 ${origin(event)}
 `}async function planSummary(shown3,of=1){const limit2=Math.floor((summaryLimit-summaryRest)/of);return await fitting2(shown3,
-headOf(shown3,false,""),text5=>Buffer.byteLength(text5),limit2)}function headOf({plan,subject},outdates,note){const{adopt,
+headOf(shown3,false,""),text6=>Buffer.byteLength(text6),limit2)}function headOf({plan,subject},outdates,note){const{adopt,
 blocked:blocked4}=summarize(plan);const sentences=[note,outdates?"An earlier run planned changes here. This run's plan s\
 ends nothing.":"",blocked4>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",adopt>
 0&&blocked4===0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",selectedSentence(
 subject)];return{title:`${aboutText("idops plan",subject)}: ${outdates?"outdated, ":""}${headline(plan)}`,intro:sentences.
-filter(sentence2=>sentence2!=="").join(" ")}}function saysOutdated(text5){return/^## .*: outdated, /m.exec(text5)?.index===
-text5.indexOf("## ")}async function problemsBlock(problems,room=blockRoom){return block(await renderText(problemsReport,
-"text",problems,look),room)}function block(text5,room){const short4=text5.length>room?`${text5.slice(0,room)}
-\u2026 (the log has all of it)`:text5;return`${fence(short4.trimEnd().split("\n"))}
+filter(sentence2=>sentence2!=="").join(" ")}}function saysOutdated(text6){return/^## .*: outdated, /m.exec(text6)?.index===
+text6.indexOf("## ")}async function problemsBlock(problems,room=blockRoom){return block(await renderText(problemsReport,
+"text",problems,look),room)}function block(text6,room){const short4=text6.length>room?`${text6.slice(0,room)}
+\u2026 (the log has all of it)`:text6;return`${fence(short4.trimEnd().split("\n"))}
 `}function origin(event){const commit2=escapeText(event.sha).replaceAll("`","");return`<sub>Commit \`${commit2}\`, [run w\
 ith its summary](${runAddress(event)}).</sub>`}async function fitting2({plan,only:only2,forge},head,measure3,limit2){const given2={
 ...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>renderText(planReport,"markdown",
-{plan,samples:new Map},{...look,...given2,...head,budget:budget2});let budget=limit2;let text5=await render4(budget);while(measure3(
-text5)>limit2&&budget>1e3){budget=Math.floor(Math.min(budget-500,budget*limit2/measure3(text5)));text5=await render4(budget)}
-return text5}init_result();init_shell();init_marked();init_next();var resultRoom=12e3;var problemsRoom=8e3;async function tellResult(job,inputs,{plan,result,problems}){const subject=subjectOf(
+{plan,samples:new Map},{...look,...given2,...head,budget:budget2});let budget=limit2;let text6=await render4(budget);while(measure3(
+text6)>limit2&&budget>1e3){budget=Math.floor(Math.min(budget-500,budget*limit2/measure3(text6)));text6=await render4(budget)}
+return text6}init_result();init_shell();init_marked();init_next();var resultRoom=12e3;var problemsRoom=8e3;async function tellResult(job,inputs,{plan,result,problems}){const subject=subjectOf(
 inputs,inputs.args,job.redactor.redact,plan);const did=result.results.some(({attempts})=>attempts>0);const title=`${aboutText(
 "idops apply",subject)}: ${outcome2(result,problems.length>0)}`;const key=commentKey(inputs,plan.environment);const undo=undoLines(
 result,plan,inputs,subject);const needs="That needs the journal of the run, which is where the job kept its `.idops` fol\
@@ -19983,9 +20204,9 @@ problemsRoom)],`${origin(job.event)}
 `];const words7=outcome2(result,problems.length>0);await post(job,inputs,plan,{text:parts.join("\n"),words:words7,sent:did,
 did:result.run!==null})}async function tellNotApplied(job,inputs,{plan,problems,sent,hide:hide2=job.redactor.redact}){const subject=subjectOf(
 inputs,inputs.args,hide2,plan??void 0);const said2=sent?"It failed, and something may have been sent:":"Nothing was sent\
-:";const title=`${aboutText("idops apply",subject)}: ${sent?"failed":"not applied"}`;const text5=[`## ${title}`,said2,await problemsBlock(
+:";const title=`${aboutText("idops apply",subject)}: ${sent?"failed":"not applied"}`;const text6=[`## ${title}`,said2,await problemsBlock(
 problems,problemsRoom),`${origin(job.event)}
-`].join("\n\n");await post(job,inputs,plan,{text:text5,words:sent?"failed":"not applied",sent,did:true})}async function post(job,inputs,plan,{
+`].join("\n\n");await post(job,inputs,plan,{text:text6,words:sent?"failed":"not applied",sent,did:true})}async function post(job,inputs,plan,{
 did,words:words7,...said2}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
 inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told4={...said2,...listed2,link:runAddress(
 job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf5(body2,key);const{result,unsent}=parts2;if((result??
@@ -19993,8 +20214,8 @@ unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>ma
 sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told4,text:ofOtherPlan(told4.text)}:
 told4)}if(!told4.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
 await job.shared(inputs,plan),job.event);const parts=partsOf5(`${first}
-${sectionText(key,planned)}`,key);return withResult(parts,key,told4)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text5){
-const note="**What was applied is another plan than the one below:** the summary of the run shows it.";return text5.replace(
+${sectionText(key,planned)}`,key);return withResult(parts,key,told4)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text6){
+const note="**What was applied is another plan than the one below:** the summary of the run shows it.";return text6.replace(
 /^## .*$/m,title=>`${title}
 
 ${note}`)}function outcome2(result,troubled){const count3=summarizeResult(result);const parts=[[count3.failed,"failed"],
@@ -20036,72 +20257,89 @@ ng to approve";const head=`## ${aboutText("idops check",shared2.subject)}: ${out
 plan}}async function refusals2(work){try{await work();return[]}catch(failure2){if(failure2 instanceof ProblemsError)return failure2.
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
 ...rest}=inputs;return inputs.environments.map(({name:name2,...own4})=>({...rest,...own4,environment:name2,environments:[],
-...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{dirname as dirname15,
-resolve as resolve13}from"node:path";init_problems();async function writeThrough(path,text5,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
+...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir as tmpdir2}from"node:os";
+import{join as join20}from"node:path";import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{dirname as dirname15,
+resolve as resolve13}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve13(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
-try{await handle.writeFile(text5)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
-target,text5,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname15(target))}async function writeResult(file,text5,mode=438){
-try{await writeThrough(file,text5,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
-written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_zod();var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_STATE=".idops/state.json";var DEFAULT_MAX_DESTRUCTIVE=5;
-var variableName=string2().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and beg\
-in with no digit');var text4=()=>string2().min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text4().
-meta({description:"The address that gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oaut\
-h/token"]}),client_id:text4().meta({description:"The id of the client.",examples:["${IDOPS_CLIENT_ID}"]}),client_secret:text4().
-meta({description:"The secret of the client. Write a variable here, never the secret itself.",examples:["${IDOPS_CLIENT_\
-SECRET}"]}),scopes:array(text4().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible ASCII without spaces")).optional().
-meta({description:"The scopes to ask for; those that the manifests need where it is left out.",examples:[["users:manage:\
-all"]]})}).meta({description:"Asks an OAuth 2.0 token address for a token, by the client credentials grant.",examples:[{
-token_url:"https://id.example.com/oauth/token",client_id:"${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});
-var headerSchema=strictObject({name:text4().meta({description:"The name of the header.",examples:["X-Api-Key"]}),value:text4().
-meta({description:"Its value. Write a variable here, never the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'\
-A header of your own in the place of "Authorization: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});
-var ways2={token:text4().optional().meta({description:"The bearer token. Write a variable here, never the token itself.",
-examples:["${IDOPS_TOKEN}"]}),token_file:text4().optional().meta({description:"A file with the bearer token, relative to\
- the configuration. Read again when the server refuses it.",examples:["/run/secrets/idops-token"]}),token_command:array(
-text4()).min(1,"must not be empty").optional().meta({description:"A program that prints the bearer token, and its argume\
-nts; no shell takes part. Run again when the server refuses it. It gets no process variables but those that programs nee\
-d to run, and those of pass_env.",examples:[["vault","read","-field=token","identity/token"]]}),client_credentials:clientCredentialsSchema.
-optional(),header:headerSchema.optional()};var wayNames=Object.keys(ways2);var authSchema=strictObject({...ways2,pass_env:array(
-string2().regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().meta({description:"Names of furth\
-er process variables that the program of token_command gets.",examples:[["VAULT_ADDR","VAULT_TOKEN"]]})}).refine(({pass_env,
-...given2})=>Object.values(given2).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.map(name2=>`\
-"${name2}"`).join(", ")}`}).refine(({pass_env,token_command})=>pass_env===void 0||token_command!==void 0,{error:'"pass_e\
-nv" goes with "token_command" alone'}).meta({oneOf:wayNames.map(name2=>({required:[name2]})),dependentRequired:{pass_env:[
-"token_command"]},description:"How idops authenticates: exactly one of the ways; pass_env belongs to token_command.",examples:[
-{token:"${IDOPS_TOKEN}"}]});var tlsSchema=strictObject({ca_file:text4().optional().meta({description:"A PEM file with th\
-e authorities to trust, in the place of those that Node.js knows; relative to the configuration.",examples:["certificate\
-s/ca.pem"]}),client_cert_file:text4().optional().meta({description:"A PEM file with the client certificate and its chain\
-.",examples:["certificates/client.pem"]}),client_key_file:text4().optional().meta({description:"A PEM file with the priv\
-ate key of the client certificate, without a passphrase.",examples:["/run/secrets/idops-client.key"]})}).meta({description:"\
-Certificates. TLS 1.2 is the least that is spoken.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObject(
-{base_url:string2().min(1,"must not be empty").optional().meta({description:"The address that the paths of the API are r\
-elative to. Needed to speak to a server.",examples:["https://id.example.com","${IDOPS_BASE_URL}"]}),profile:_enum(Object.
-keys(profiles)).optional().meta({description:"What the server offers beyond the documented API; better written out. idop\
-s doctor tells which one fits.",examples:["boruta"],default:"documented"}),auth:authSchema.optional(),tls:tlsSchema.optional(),
-allow_insecure_http:boolean2().optional().meta({description:"Allow http, which shows the token to the network, to other \
-hosts than this one.",examples:[true],default:false})}).meta({description:"The server to manage. May be left out where -\
--base-url and IDOPS_TOKEN are given.",examples:[{base_url:"https://id.example.com",profile:"documented",auth:{token:"${I\
-DOPS_TOKEN}"}}]});var manifestsSchema=array(string2().min(1,"must not be empty")).meta({description:'Globs of manifests,\
- relative to the configuration; "!" before one excludes.',examples:[["manifests/**/*.yaml","!manifests/drafts/**"]],default:DEFAULT_MANIFESTS});
-var stateSettingsSchema=strictObject({path:string2().min(1,"must not be empty").optional().meta({description:"The state \
-file, relative to the configuration. A state belongs to one server.",examples:[".idops/production.json"],default:DEFAULT_STATE}),
-allow_tracked:boolean2().optional().meta({description:"Take a state, a lock and journals that git tracks; they are refus\
-ed otherwise.",examples:[true],default:false})}).meta({description:"Where idops records what it applied.",examples:[{path:"\
-.idops/production.json"}]});var safetySchema=strictObject({max_destructive:int().min(0,"must be 0 or more").optional().meta(
-{description:"How many destructive changes one apply may make.",examples:[0],default:DEFAULT_MAX_DESTRUCTIVE})}).meta({description:"\
-Limits that stop an apply.",examples:[{max_destructive:0}]});var sections={server:serverSchema.optional(),manifests:manifestsSchema.
-optional(),vars:record(variableName,union([string2(),number2(),boolean2()],{error:"expected a string, a number or a bool\
-ean"})).optional().meta({description:"Values for ${NAME} in manifests and in this file; they stand above process variabl\
-es.",examples:[{support_email:"help@example.com"}]}),allow_env:array(variableName).optional().meta({description:"Process\
- variables that may be used as ${NAME}, beside those that start with IDOPS_.",examples:[["SMTP_PASSWORD"]]}),state:stateSettingsSchema.
-optional(),safety:safetySchema.optional(),checks:checksSchema.optional(),email:emailSchema.optional()};var environmentSchema=strictObject(
-sections).describe("Laid over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().
-regex(/^[\w.-]+$/,'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(
-1).describe("The version of this format."),...sections,environments:record(environmentName,environmentSchema).optional().
-meta({description:"What is different in an environment, by its name. --env chooses one.",examples:[{production:{server:{
-base_url:"https://id.example.com"}}}]})}).describe("The configuration of an idops project.");init_problems();import{realpath as realpath7}from"node:fs/promises";import{dirname as dirname17,resolve as resolvePath4}from"node:path";init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
-function parseVariables(text5){return new Scanner2(text5).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text5){
-this.#text=text5}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
+try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
+target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname15(target))}async function writeResult(file,text6,mode=438){
+try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
+written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_zod();init_zod();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-state";var text4=()=>string2().
+min(1,"must not be empty");var gitSchema=strictObject({remote:text4().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,"must be the\
+ name of a remote, or its address").optional().meta({description:"A remote of the repository that the configuration lies\
+ in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
+'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"').optional().meta({description:"A branch \
+of its own for states and journals; the first run makes it.",examples:["idops-state"],default:DEFAULT_BRANCH}),path:string2().
+regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,'must be a path on the branch that ends in ".json": letters \
+(a to z), digits, "_", "-", "." and "/"').optional().meta({description:'The file of the state on the branch. Where it is\
+ left out: the name of the environment, or state, and ".json", in the folder that the configuration has in the repositor\
+y.',examples:["production.json"]})}).meta({description:"Keeps the state on a branch of a git remote, for runs on any mac\
+hine.",examples:[{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var statePlaces=["path","git"];var stateSettingsSchema=strictObject(
+{path:text4().optional().meta({description:"The state file, relative to the configuration. A state belongs to one server\
+.",examples:[".idops/production.json"],default:DEFAULT_STATE}),allow_tracked:boolean2().optional().meta({description:"Ta\
+ke a state, a lock and journals that git tracks; they are refused otherwise.",examples:[true],default:false}),git:gitSchema.
+optional()}).refine(given2=>statePlaces.filter(place2=>given2[place2]!==void 0).length<=1,{error:`a state is kept in one\
+ place: leave ${statePlaces.map(name2=>`"${name2}"`).join(" or ")} out`}).refine(({git:git2,allow_tracked})=>git2===void 0||
+allow_tracked===void 0,{error:'"allow_tracked" goes with a state file alone'}).meta({description:"Where idops records wh\
+at it applied.",examples:[{path:".idops/production.json"},{git:{remote:"origin",branch:"idops-state"}}]});function stateSettings(given2={},absolute){
+const{path=DEFAULT_STATE,allow_tracked:allowTracked=false,git:git2}=given2;if(git2===void 0)return{in:"file",path:absolute(
+path),allowTracked};const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;return{in:"git",remote,branch,path:git2.path??
+null}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text5=()=>string2().
+min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text5().meta({description:"The address th\
+at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text5().meta(
+{description:"The id of the client.",examples:["${IDOPS_CLIENT_ID}"]}),client_secret:text5().meta({description:"The secr\
+et of the client. Write a variable here, never the secret itself.",examples:["${IDOPS_CLIENT_SECRET}"]}),scopes:array(text5().
+regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible ASCII without spaces")).optional().meta({description:"The \
+scopes to ask for; those that the manifests need where it is left out.",examples:[["users:manage:all"]]})}).meta({description:"\
+Asks an OAuth 2.0 token address for a token, by the client credentials grant.",examples:[{token_url:"https://id.example.\
+com/oauth/token",client_id:"${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject(
+{name:text5().meta({description:"The name of the header.",examples:["X-Api-Key"]}),value:text5().meta({description:"Its \
+value. Write a variable here, never the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of \
+your own in the place of "Authorization: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways2={token:text5().
+optional().meta({description:"The bearer token. Write a variable here, never the token itself.",examples:["${IDOPS_TOKEN\
+}"]}),token_file:text5().optional().meta({description:"A file with the bearer token, relative to the configuration. Read\
+ again when the server refuses it.",examples:["/run/secrets/idops-token"]}),token_command:array(text5()).min(1,"must not\
+ be empty").optional().meta({description:"A program that prints the bearer token, and its arguments; no shell takes part\
+. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of p\
+ass_env.",examples:[["vault","read","-field=token","identity/token"]]}),client_credentials:clientCredentialsSchema.optional(),
+header:headerSchema.optional()};var wayNames=Object.keys(ways2);var authSchema=strictObject({...ways2,pass_env:array(string2().
+regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().meta({description:"Names of further process\
+ variables that the program of token_command gets.",examples:[["VAULT_ADDR","VAULT_TOKEN"]]})}).refine(({pass_env,...given2})=>Object.
+values(given2).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(
+", ")}`}).refine(({pass_env,token_command})=>pass_env===void 0||token_command!==void 0,{error:'"pass_env" goes with "tok\
+en_command" alone'}).meta({oneOf:wayNames.map(name2=>({required:[name2]})),dependentRequired:{pass_env:["token_command"]},
+description:"How idops authenticates: exactly one of the ways; pass_env belongs to token_command.",examples:[{token:"${I\
+DOPS_TOKEN}"}]});var tlsSchema=strictObject({ca_file:text5().optional().meta({description:"A PEM file with the authoriti\
+es to trust, in the place of those that Node.js knows; relative to the configuration.",examples:["certificates/ca.pem"]}),
+client_cert_file:text5().optional().meta({description:"A PEM file with the client certificate and its chain.",examples:[
+"certificates/client.pem"]}),client_key_file:text5().optional().meta({description:"A PEM file with the private key of th\
+e client certificate, without a passphrase.",examples:["/run/secrets/idops-client.key"]})}).meta({description:"Certifica\
+tes. TLS 1.2 is the least that is spoken.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObject({base_url:string2().
+min(1,"must not be empty").optional().meta({description:"The address that the paths of the API are relative to. Needed t\
+o speak to a server.",examples:["https://id.example.com","${IDOPS_BASE_URL}"]}),profile:_enum(Object.keys(profiles)).optional().
+meta({description:"What the server offers beyond the documented API; better written out. idops doctor tells which one fi\
+ts.",examples:["boruta"],default:"documented"}),auth:authSchema.optional(),tls:tlsSchema.optional(),allow_insecure_http:boolean2().
+optional().meta({description:"Allow http, which shows the token to the network, to other hosts than this one.",examples:[
+true],default:false})}).meta({description:"The server to manage. May be left out where --base-url and IDOPS_TOKEN are gi\
+ven.",examples:[{base_url:"https://id.example.com",profile:"documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(
+string2().min(1,"must not be empty")).meta({description:'Globs of manifests, relative to the configuration; "!" before o\
+ne excludes.',examples:[["manifests/**/*.yaml","!manifests/drafts/**"]],default:DEFAULT_MANIFESTS});var safetySchema=strictObject(
+{max_destructive:int().min(0,"must be 0 or more").optional().meta({description:"How many destructive changes one apply m\
+ay make.",examples:[0],default:DEFAULT_MAX_DESTRUCTIVE})}).meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});
+var sections={server:serverSchema.optional(),manifests:manifestsSchema.optional(),vars:record(variableName,union([string2(),
+number2(),boolean2()],{error:"expected a string, a number or a boolean"})).optional().meta({description:"Values for ${NA\
+ME} in manifests and in this file; they stand above process variables.",examples:[{support_email:"help@example.com"}]}),
+allow_env:array(variableName).optional().meta({description:"Process variables that may be used as ${NAME}, beside those \
+that start with IDOPS_.",examples:[["SMTP_PASSWORD"]]}),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),
+checks:checksSchema.optional(),email:emailSchema.optional()};var environmentSchema=strictObject(sections).describe("Laid\
+ over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().regex(/^[\w.-]+$/,
+'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe(
+"The version of this format."),...sections,environments:record(environmentName,environmentSchema).optional().meta({description:"\
+What is different in an environment, by its name. --env chooses one.",examples:[{production:{server:{base_url:"https://i\
+d.example.com"}}}]})}).describe("The configuration of an idops project.");init_problems();init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{dirname as dirname17,resolve as resolvePath4}from"node:path";init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
+function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
+this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
 slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after=this.#text[next+
 1];if(after==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+="\
@@ -20117,17 +20355,17 @@ slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start3,this.#at
 fallback:inner}:{name:found2,written:written4,message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(
 start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources,options){
 this.#sources=sources;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
-this.#problems=[];return problems}resolve(text5,node2,file,path=[]){const context3={node:node2,file,path};let template2;
-try{template2=parseVariables(text5)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
-"bad-variable",failure2.message,[placeOf2(failure2.written,context3)],text5.includes("${{")?"only a workflow knows ${{ \u2026\
+this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
+try{template2=parseVariables(text6)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
+"bad-variable",failure2.message,[placeOf2(failure2.written,context3)],text6.includes("${{")?"only a workflow knows ${{ \u2026\
  }}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default\
-}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}parts(text5,node2,file){
-try{return parseVariables(text5).map(part=>{if(typeof part==="string")return part;const value3=this.#lookUp(part,{node:node2,
+}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}parts(text6,node2,file){
+try{return parseVariables(text6).map(part=>{if(typeof part==="string")return part;const value3=this.#lookUp(part,{node:node2,
 file,path:[]});return value3.unknown||value3.tainted?null:value3.text})}catch(failure2){if(!(failure2 instanceof BadVariable))
-throw failure2;return[null]}}#fill(template2,context3){let text5="";let tainted=false;let unknown5=false;for(const part of template2){
-if(typeof part==="string")text5+=part;else{const value3=this.#lookUp(part,context3);text5+=value3.text;tainted||=value3.
-tainted;unknown5||=value3.unknown;if(text5.length>MAX_TEXT){this.#report(error("too-large","the variables make a text of\
- more than 16 MiB",[placeOf2("",context3)]));return nothing}}}return{text:text5,tainted,unknown:unknown5}}#lookUp(reference,context3){
+throw failure2;return[null]}}#fill(template2,context3){let text6="";let tainted=false;let unknown5=false;for(const part of template2){
+if(typeof part==="string")text6+=part;else{const value3=this.#lookUp(part,context3);text6+=value3.text;tainted||=value3.
+tainted;unknown5||=value3.unknown;if(text6.length>MAX_TEXT){this.#report(error("too-large","the variables make a text of\
+ more than 16 MiB",[placeOf2("",context3)]));return nothing}}}return{text:text6,tainted,unknown:unknown5}}#lookUp(reference,context3){
 const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){this.#report(error("credential-variable",`the vari\
 able ${name2} is a credential of the server, which no manifest may use`,[placeOf2(reference.written,context3)],"use a va\
 riable of another name for what belongs into a manifest"));return{...nothing,tainted:true}}const node2=this.#sources.vars.
@@ -20146,15 +20384,15 @@ get(name2);if(known3!==void 0)return known3;const{file}=this.#sources;if(this.#r
 hat need each other: ${circle}`,[file.place(node2.range)],"write one of them out"));return nothing}if(this.#resolving.length>=
 MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a row`,[file.place(node2.range)]));
 return nothing}this.#resolving.push(name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;
-const text5=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text5.includes("$")?this.resolve(
-text5,node2,file,[name2]):{text:text5,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(
+const text6=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text6.includes("$")?this.resolve(
+text6,node2,file,[name2]):{text:text6,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(
 name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;const known3=[...this.#sources.
 vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===void 0?isSecret2(name2,context3)?
 `add it to allow_env in the configuration, and ${inEnvironment}`:`add it to vars in the configuration, or to allow_env a\
 nd set it${similar===void 0?"":`; or write ${similar}`}`:ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:
-`set it, or write \${${name2}:-default}`);const text5=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`va\
+`set it, or write \${${name2}:-default}`);const text6=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`va\
 riable ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",
-text5,[placeOf2(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place2]=problem.
+text6,[placeOf2(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place2]=problem.
 places;const key=`${problem.code}\0${problem.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;if(this.#reported.
 has(key))return;this.#reported.add(key);this.#problems.push(problem)}};var ownVariables=new Map([["IDOPS_BASE_URL","set \
 it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints both"],["IDOPS_TO\
@@ -20162,21 +20400,21 @@ KEN","set it to a bearer token of your server; idops sandbox runs one to practis
 set it in the environment, in CI from a secret";function isSecret2(name2,{path}){return looksSecret(name2)||path.some(step=>typeof step===
 "string"&&(step==="auth"||looksSecret(step)))}function placeOf2(written4,{node:node2,file}){const at3=written4===""?-1:file.
 text.indexOf(written4,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(node2.range);return file.place(
-{start:at3,end:at3+written4.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text5,use){const{allowInsecureHttp,
+{start:at3,end:at3+written4.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text6,use){const{allowInsecureHttp,
 what="the base URL",places=[]}=use;const bad=(why,hint)=>error("bad-address",`${what} ${why}`,places,hint);const example="\
-write it as https://id.example.com";const slip=slipIn(text5);if(slip!==void 0)return bad(...slip);const url=URL.canParse(
-text5)?new URL(text5):void 0;if(url===void 0||url.hostname==="")return bad("is not an http or https address",example);if(url.
+write it as https://id.example.com";const slip=slipIn(text6);if(slip!==void 0)return bad(...slip);const url=URL.canParse(
+text6)?new URL(text6):void 0;if(url===void 0||url.hostname==="")return bad("is not an http or https address",example);if(url.
 protocol!=="https:"&&url.protocol!=="http:"){return bad("does not begin with https:// or http://",example)}if(url.username!==
 ""||url.password!==""){return bad("holds a user name or a password","remove what stands before the @, and give credentia\
-ls under server.auth")}const mark=/[?#]/.exec(text5)?.[0];if(mark!==void 0){return bad(`has a ${mark==="?"?"query":"frag\
+ls under server.auth")}const mark=/[?#]/.exec(text6)?.[0];if(mark!==void 0){return bad(`has a ${mark==="?"?"query":"frag\
 ment"}`,`remove everything from the "${mark}" on`)}if(url.protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url.hostname)){
 return error("insecure-http",`${what} is plain http to another machine, which would show the token to the network`,places,
-'use https, or set "allow_insecure_http: true" under server if the network is trusted')}if(text5.includes("\\"))return bad(
-"has a backslash in it",example);const written4=/^https?:\/\/([^/:]*)/i.exec(text5)?.[1];const isFilledUp=/^\d+(\.\d+){3}$/.
-test(url.hostname)&&written4!==url.hostname;if(isFilledUp||/^https?:\/\/https?:?\/\//i.test(text5)){return bad("names no\
+'use https, or set "allow_insecure_http: true" under server if the network is trusted')}if(text6.includes("\\"))return bad(
+"has a backslash in it",example);const written4=/^https?:\/\/([^/:]*)/i.exec(text6)?.[1];const isFilledUp=/^\d+(\.\d+){3}$/.
+test(url.hostname)&&written4!==url.hostname;if(isFilledUp||/^https?:\/\/https?:?\/\//i.test(text6)){return bad("names no\
  host that there can be",example)}if(url.port==="0"||!isHost(url.hostname)){return bad(url.port==="0"?"has the port 0":"\
 names no host that there can be",example)}const prefix=url.pathname.replace(/\/+$/,"");return{href:`${url.origin}${prefix}`,
-origin:url.origin,prefix}}function slipIn(text5){const example="write it as https://id.example.com";const trimmed2=text5.
+origin:url.origin,prefix}}function slipIn(text6){const example="write it as https://id.example.com";const trimmed2=text6.
 trim();if(trimmed2==="")return["is empty",example];if(/^\$[A-Za-z_{(]/.test(trimmed2)){return["is the name of a variable\
  that nothing filled in","in idops.yaml write ${NAME}, with braces"]}if(/\s/.test(trimmed2))return["has white space in i\
 t",example];const bare2=/^(https?)\/\//i.exec(trimmed2)?.[1]?.toLowerCase();if(bare2!==void 0)return[`lacks the colon af\
@@ -20196,15 +20434,16 @@ node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses
 config3,["server",...path]);const written4=complete2&&node2.type==="scalar"?parts(node2):void 0;if(written4===void 0||node2.
 type!=="scalar")continue;const wrong2=wrongIn(written4,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong2!==void 0)
 found2.set(`${wrong2.code} ${node2.range.start}`,wrong2)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
-filter(part=>part===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong2;for(const text5 of filled3(parts)){const checked2=checkBaseUrl(
-text5,use);if(isBaseUrl(checked2))return void 0;wrong2??=checked2}return wrong2}function*filled3(parts,before=""){const[
-part,...rest]=parts;if(part===void 0)yield before;else for(const text5 of part===null?[...given,...rests(before)]:[part])
-yield*filled3(rest,before+text5)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
-/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();import{lstat as lstat5,realpath as realpath6}from"node:fs/promises";import{dirname as dirname16,join as join16}from"node:path";async function findAbove(name2,cwd){if(await isThere(join16(cwd,name2)))return join16(cwd,name2);const top=await topOf(cwd);
-if(top===void 0)return void 0;for(let folder=await realpath6(cwd);folder!==top;){folder=dirname16(folder);const path=join16(
-folder,name2);if(!await isThere(path))continue;for(const one of[path,join16(top,".git")])await refuseOthers(one,path,cwd);
+filter(part=>part===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong2;for(const text6 of filled3(parts)){const checked2=checkBaseUrl(
+text6,use);if(isBaseUrl(checked2))return void 0;wrong2??=checked2}return wrong2}function*filled3(parts,before=""){const[
+part,...rest]=parts;if(part===void 0)yield before;else for(const text6 of part===null?[...given,...rests(before)]:[part])
+yield*filled3(rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
+/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat5,realpath as realpath6}from"node:fs/promises";import{dirname as dirname16,
+join as join18}from"node:path";async function findAbove(name2,cwd){if(await isThere(join18(cwd,name2)))return join18(cwd,name2);const top=await topOf(cwd);
+if(top===void 0)return void 0;for(let folder=await realpath6(cwd);folder!==top;){folder=dirname16(folder);const path=join18(
+folder,name2);if(!await isThere(path))continue;for(const one of[path,join18(top,".git")])await refuseOthers(one,path,cwd);
 return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath6(cwd).catch(()=>void 0);if(folder===
-void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname16(folder)!==folder;folder=dirname16(folder)){const path=join16(
+void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname16(folder)!==folder;folder=dirname16(folder)){const path=join18(
 dirname16(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath6(
 cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
 const own4=process.getuid?.();const{uid}=await lstat5(one);if(own4===void 0||uid===own4||uid===0)return;const[shown3,owned]=[
@@ -20212,36 +20451,36 @@ shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-co
 lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
  is the one`)])}import{resolve as resolvePath2}from"node:path";init_problems();init_nearest();init_problems();var import_fastest_levenshtein3=__toESM(require_mod(),1);init_secret_names();var plainMembers={name:/^[A-Za-z][A-Za-z-]{0,40}$/,pass_env:/^[A-Z_][A-Z0-9_]*$/,ca_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,
 client_cert_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,client_key_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,base_url:/^https?:\/\/[\w.:/[\]-]+$/,
-profile:/^[a-z][a-z-]{1,30}$/};var longLine=5e3;var plainKey=/^[A-Za-z_][\w-]{0,40}$/;function credentialRanges(text5){const found2=[];
-const word2=/[A-Za-z_]+/g;let lineStart=0;let lineStop=lineEnd(text5,0);for(let match=word2.exec(text5);match!==null;match=
-word2.exec(text5)){const[name2]=match;if(!isSection2(name2))continue;while(lineStop<match.index){lineStart=lineStop+1;lineStop=
-lineEnd(text5,lineStart)}const section2=sectionAt(text5,lineStart,match.index,word2.lastIndex);if(section2===void 0)continue;
-hideWithin(text5,section2,found2);word2.lastIndex=Math.max(word2.lastIndex,section2.end)}return found2}function isSection2(name2){
+profile:/^[a-z][a-z-]{1,30}$/};var longLine=5e3;var plainKey=/^[A-Za-z_][\w-]{0,40}$/;function credentialRanges(text6){const found2=[];
+const word2=/[A-Za-z_]+/g;let lineStart=0;let lineStop=lineEnd(text6,0);for(let match=word2.exec(text6);match!==null;match=
+word2.exec(text6)){const[name2]=match;if(!isSection2(name2))continue;while(lineStop<match.index){lineStart=lineStop+1;lineStop=
+lineEnd(text6,lineStart)}const section2=sectionAt(text6,lineStart,match.index,word2.lastIndex);if(section2===void 0)continue;
+hideWithin(text6,section2,found2);word2.lastIndex=Math.max(word2.lastIndex,section2.end)}return found2}function isSection2(name2){
 const lower=name2.toLowerCase();if(lower==="tls"||/^auth(?:n|entication)?$/.test(lower))return true;if(lower.length<3||lower.
 length>8)return false;return lower.startsWith("a")&&lower.length<=5&&(0,import_fastest_levenshtein3.distance)(lower,"aut\
-h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"header")<=2}function sectionAt(text5,lineStart,key,keyEnd){
-const isFar=key-lineStart>500;const before=text5.slice(isFar?key-50:lineStart,key);const after=text5[keyEnd]??"";if(keyCharacter.
+h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"header")<=2}function sectionAt(text6,lineStart,key,keyEnd){
+const isFar=key-lineStart>500;const before=text6.slice(isFar?key-50:lineStart,key);const after=text6[keyEnd]??"";if(keyCharacter.
 test(after))return void 0;const isBlock=!isFar&&/^\s*(?:[-?][ \t]+)*["']?$/.test(before);if(!isBlock&&!/[{,]\s*["']?$/.test(
-before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text5.slice(keyEnd,keyEnd+200))??[];const start3=keyEnd+
-gap.length;if(key-lineStart>longLine)return{start:start3,end:lineEnd(text5,keyEnd)};let end=secretEnd(text5,lineStart,key,
-start3);if(isBlock&&text5.slice(start3,end).trim()==="")end=besideEnd(text5,key-lineStart,end);return{start:start3,end}}
-function besideEnd(text5,indent2,from){if(indent2===0)return from;let end=from;while(end<text5.length){const next=lineEnd(
-text5,end+1);const line=text5.slice(end+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end=next}return end}
-function hideWithin(text5,{start:start3,end},found2){let owner;let at3=start3;while(at3<end){const char=text5[at3]??"";if(/[\s{}[\],]/.
-test(char)||/[-?]/.test(char)&&/\s/.test(text5[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||char==="'";const tokenEnd=Math.
-min(end,isQuoted?quotedEnd(text5,at3,char):plainEnd(text5,at3));const written4=text5.slice(at3,tokenEnd);const said2=isQuoted?
-written4.slice(1,-1):written4;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text5.slice(tokenEnd,tokenEnd+100))??[];const isKey=colon!==
-void 0;const isPlain2=isKey?plainKey.test(said2)&&!endsThere(text5,tokenEnd+colon.length):isOpen(owner,said2);if(!isPlain2&&
+before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start3=keyEnd+
+gap.length;if(key-lineStart>longLine)return{start:start3,end:lineEnd(text6,keyEnd)};let end=secretEnd(text6,lineStart,key,
+start3);if(isBlock&&text6.slice(start3,end).trim()==="")end=besideEnd(text6,key-lineStart,end);return{start:start3,end}}
+function besideEnd(text6,indent2,from){if(indent2===0)return from;let end=from;while(end<text6.length){const next=lineEnd(
+text6,end+1);const line=text6.slice(end+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end=next}return end}
+function hideWithin(text6,{start:start3,end},found2){let owner;let at3=start3;while(at3<end){const char=text6[at3]??"";if(/[\s{}[\],]/.
+test(char)||/[-?]/.test(char)&&/\s/.test(text6[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||char==="'";const tokenEnd=Math.
+min(end,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written4=text6.slice(at3,tokenEnd);const said2=isQuoted?
+written4.slice(1,-1):written4;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(tokenEnd,tokenEnd+100))??[];const isKey=colon!==
+void 0;const isPlain2=isKey?plainKey.test(said2)&&!endsThere(text6,tokenEnd+colon.length):isOpen(owner,said2);if(!isPlain2&&
 !isReference(written4)){const[known3=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.exec(
-written4)??[];const from=known3.length<written4.length?at3+known3.length:at3;if(!isReference(text5.slice(from,tokenEnd)))
+written4)??[];const from=known3.length<written4.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
 found2.push({start:from,end:tokenEnd})}if(isKey)owner=said2;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
-length??0);if(at3<end&&at3===tokenEnd&&text5[at3]===":")at3+=1}}function isOpen(owner,said2){const pattern=owner!==void 0&&
+length??0);if(at3<end&&at3===tokenEnd&&text6[at3]===":")at3+=1}}function isOpen(owner,said2){const pattern=owner!==void 0&&
 Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said2)===true&&said2.length<=100&&!looksLikeCredential2(
-said2)}function endsThere(text5,at3){const[rest=""]=text5.slice(at3,at3+500).split("\n",1);if(!/^\s*(?:$|[,}#])/.test(rest))
-return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text5.slice(at3,at3+500))??[];const line=text5.slice(text5.lastIndexOf(
-"\n",at3-1)+1,at3);return/^\s*[,}]/.test(rest)||below2.trim()===""||below2.search(/\S/)<=line.search(/\S/)}function plainEnd(text5,at3){
-const stop=/\$\{[^{}\n]{0,200}\}|\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;stop.lastIndex=at3;let found2=stop.exec(text5);while(found2?.[0].
-startsWith("$")===true)found2=stop.exec(text5);return Math.max(found2?.index??text5.length,at3+1)}function merge3(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry3]of over.entries){const below2=entries.
+said2)}function endsThere(text6,at3){const[rest=""]=text6.slice(at3,at3+500).split("\n",1);if(!/^\s*(?:$|[,}#])/.test(rest))
+return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text6.slice(at3,at3+500))??[];const line=text6.slice(text6.lastIndexOf(
+"\n",at3-1)+1,at3);return/^\s*[,}]/.test(rest)||below2.trim()===""||below2.search(/\S/)<=line.search(/\S/)}function plainEnd(text6,at3){
+const stop=/\$\{[^{}\n]{0,200}\}|\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;stop.lastIndex=at3;let found2=stop.exec(text6);while(found2?.[0].
+startsWith("$")===true)found2=stop.exec(text6);return Math.max(found2?.index??text6.length,at3+1)}function merge3(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry3]of over.entries){const below2=entries.
 get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry3.value.type==="map"&&!exclusive2.has(name2);entries.
 set(name2,both?{key:entry3.key,value:mergeMaps(below2.value,entry3.value,exclusive2)}:entry3)}return mapNode(base2.range,
 entries)}function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge3(below2,above,
@@ -20259,18 +20498,22 @@ chosen?.complete!==true){const similar=nearest(environment,known3);problems.push
 o environment "${environment}" in ${file.path}${similar===void 0?"":`, did you mean "${similar}"?`}`,[],known3.length===
 0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under environments":`environments there: ${known3.
 join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.
-type==="map"?merge3(base2,node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),own:chosen?.node.type===
-"map"?chosen.node:void 0,environments:known3,all:()=>[base2,...known3.map(name2=>over(find6(root,["environments",name2])))]}}
-function hideCredentials(root,file){const environments=root.entries.get("environments")?.value;const chosen=environments?.
-type==="map"?[...environments.entries.values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of[
-["header","value"],["token_command"]]){const found2=find6(node2,["server","auth",...path]);if(found2.complete)file.hide(
-found2.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!=="version"&&isEmpty3(value4));
-const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;const cleaned=new Map(
-[...environments.value.entries].map(([name2,entry3])=>{const{value:value4}=entry3;if(isEmpty3(value4))return[name2,{...entry3,
-value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry3,value:without(value4,(_,inner)=>isEmpty3(
-inner))}:entry3]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,new Map([...clean.
-entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.type==="scalar"&&node2.
-value===null}var secretPaths=[["token"],["client_credentials","client_secret"],["header","value"]];function plainCredentials(configs){
+type==="map"?merge3(withoutPlace(base2,node2),node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),own:chosen?.
+node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[base2,...known3.map(name2=>over(find6(root,["environme\
+nts",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].map(({entries:entries2})=>entries2.get(
+"state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named6=statePlaces.
+find(place2=>entries.has(place2));if(named6===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
+named6),...named6==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
+base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}function hideCredentials(root,file){const environments=root.
+entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.values()]:[];for(const node2 of[
+root,...chosen.map(({value:value3})=>value3)]){for(const path of[["header","value"],["token_command"]]){const found2=find6(
+node2,["server","auth",...path]);if(found2.complete)file.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(
+root,(name2,value4)=>name2!=="version"&&isEmpty3(value4));const environments=clean.entries.get("environments");if(environments?.
+value.type!=="map")return clean;const cleaned=new Map([...environments.value.entries].map(([name2,entry3])=>{const{value:value4}=entry3;
+if(isEmpty3(value4))return[name2,{...entry3,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry3,
+value:without(value4,(_,inner)=>isEmpty3(inner))}:entry3]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(
+clean.range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.
+type==="scalar"&&node2.value===null}var secretPaths=[["token"],["client_credentials","client_secret"],["header","value"]];function plainCredentials(configs){
 const found2=configs.flatMap(config3=>secretPaths.flatMap(path=>{const whole3=["server","auth",...path];const{node:node2,
 complete:complete2}=find6(config3,whole3);return complete2?plainPlaces(node2,whole3.join("."),config3,new Map):[]}));return[
 ...new Set(found2)]}function plainPlaces(node2,name2,config3,known3){if(node2.type!=="scalar"||node2.value===null||node2.value==="")return[];
@@ -20283,17 +20526,18 @@ every(places=>places.length>0);return[...new Set([...defaults2,...isAllPlain?mem
 ult of ";function memberPlaces(variable,config3,known3){const told4=known3.get(variable);if(told4!==void 0)return told4;
 known3.set(variable,[]);const{node:node2,complete:complete2}=find6(config3,["vars",variable]);const places=complete2?plainPlaces(
 node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places);return places}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states=new Set;
-const named6=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text5}of layers){const texts2=node2=>scalarsOf(node2).
-flatMap(scalar=>{const known3=text5(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of["aut\
+const named6=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).
+flatMap(scalar=>{const known3=text6(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of["aut\
 h","tls"]){const{node:node2,complete:complete2}=find6(config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(
 node2))for(const name2 of namesIn2(scalar))named6.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named6.
 add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of fileNodes(node2,isSecretFile).
 flatMap(texts2))secretFiles.add(resolvePath2(root,file));for(const file of[...fileNodes(node2).flatMap(texts2),...given2])
-files.add(resolvePath2(root,file))}const state=find6(config3,["state","path"]);const[path=defaultState]=state.complete?texts2(
-state.node):[];states.add(resolvePath2(root,path))}const pending=[...named6];for(let name2=pending.pop();name2!==void 0;name2=
-pending.pop()){variables.add(name2);for(const{config:config3}of layers){const{node:node2,complete:complete2}=find6(config3,
-["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn2(node2).filter(one=>!variables.has(one)))}}return{
-variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(layers.map(({config:config3})=>config3)),
+files.add(resolvePath2(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&remote.node.
+type==="scalar")for(const name2 of namesIn2(remote.node))named6.add(name2);const state=find6(config3,["state","path"]);const[
+path=defaultState]=state.complete?texts2(state.node):[];states.add(resolvePath2(root,path))}const pending=[...named6];for(let name2=pending.
+pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){const{node:node2,complete:complete2}=find6(
+config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn2(node2).filter(one=>!variables.has(one)))}}
+return{variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(layers.map(({config:config3})=>config3)),
 states:[...states]}}function isSecretFile(key){return key==="token_file"||key==="client_key_file"}function fileNodes(node2,isMeant=key=>key.
 endsWith("_file")){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>isMeant(key)?
 [value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("to\
@@ -20313,9 +20557,9 @@ return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"8
 const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
 "");return entries.filter(Boolean).some(entry3=>{if(entry3==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
 exec(entry3)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address2??entry3).replace(/^\[|\]$/g,
-"").replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text5,variable){const bad=why=>error(
+"").replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable){const bad=why=>error(
 "bad-proxy",`the proxy in ${variable} ${why}`,[],"write it as http://proxy.example.com:3128");const address2=/^[a-z][a-z0-9+.-]*:\/\//i.
-test(text5)?text5:`http://${text5}`;const url=URL.canParse(address2)?new URL(address2):void 0;if(url===void 0||url.hostname===
+test(text6)?text6:`http://${text6}`;const url=URL.canParse(address2)?new URL(address2):void 0;if(url===void 0||url.hostname===
 "")return bad("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad("is neither http nor ht\
 tps");let authorization=null;try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;if(pair!==
 ":")authorization=`Basic ${Buffer.from(pair).toString("base64")}`}catch{return bad("has a user name or a password that i\
@@ -20327,15 +20571,15 @@ const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:thi
 refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===void 0||address2===void 0||auth2===
 void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.href,address:address2,
 profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!==
-"")}}#baseUrl(server,allowInsecureHttp){const{given:given2,place:place2}=this.#sources;const text5=given2.baseUrl??server.
-base_url;if(text5===void 0){this.#missing("the address of the server","add server.base_url to the configuration, or give\
+"")}}#baseUrl(server,allowInsecureHttp){const{given:given2,place:place2}=this.#sources;const text6=given2.baseUrl??server.
+base_url;if(text6===void 0){this.#missing("the address of the server","add server.base_url to the configuration, or give\
  --base-url or IDOPS_BASE_URL");return void 0}const places=given2.baseUrl===void 0?place2("base_url"):[];const address2=this.#address(
-text5,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given2.aside!==void 0)this.#sameAddress(address2,given2.
+text6,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given2.aside!==void 0)this.#sameAddress(address2,given2.
 aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",
 places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.push(error("oth\
 er-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.environment}\
- is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment"))}#address(text5,what,places,allowInsecureHttp){
-const checked2=checkBaseUrl(text5,{what,places,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.
+ is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment"))}#address(text6,what,places,allowInsecureHttp){
+const checked2=checkBaseUrl(text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.
 push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(
 proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(
 /^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+
@@ -20353,10 +20597,10 @@ _credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.address.origin}
 return;this.#problems.push(error("auth-elsewhere",`"server.auth" ${elsewhere}, and base-url, which is an input, pins cre\
 dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input token too, which stands above server.auth"))}#passed({
 pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
-hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text5,what,places){
-const token=text5.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
-token)}}async#tokenFile(path,places){const shown3=shownPath(path,this.#sources.cwd);const text5=await this.#read(path,`t\
-he token file ${shown3}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text5!==void 0){const token=text5.
+hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text6,what,places){
+const token=text6.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
+token)}}async#tokenFile(path,places){const shown3=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
+he token file ${shown3}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
 trim();this.#wrong(wrongInToken(token,`the token file ${shown3}`,places));this.#secrets.push(token)}return{way:"token_fi\
 le",path,shown:shown3}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
 place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the token address",places,allowInsecureHttp);
@@ -20378,8 +20622,8 @@ place("tls",member2);const shown3=shownPath(path,this.#sources.cwd);const pem=aw
 of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem===void 0)return void 0;try{
 parse11(pem);return pem}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certificates";
 this.#problems.push(error("bad-certificate",`${shown3} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
-const bytes=await readBytes(path);const text5=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text5==="string")
-return text5.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text5.detail}`,places,hint));return void 0}#rememberVariables(){
+const bytes=await readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")
+return text6.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
 const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
 includes("token_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf2,data3);if(typeof value3===
 "string")this.#secrets.push(value3)}}};function memberOf2(value3,step){if(Array.isArray(value3))return value3[Number(step)];
@@ -20411,19 +20655,19 @@ chosen,source,options.variables);this.profile=this.#literalProfile()}variables(o
 credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(this.#layers(),this.root,DEFAULT_STATE);
 const token=this.#tokenFile===void 0?[]:[resolvePath4(this.cwd,this.#tokenFile)];return{...this.#guarded,files:[resolvePath4(
 this.cwd,this.file),...token,...this.#guarded.files],secretFiles:[...token,...this.#guarded.secretFiles]}}everyGlobs(){return this.#layers().
-map(({config:config3,text:text5})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
-return node2.items.flatMap(item=>item.type==="scalar"?text5(item)??[]:[])})}#layers(configs=this.#all()){return configs.
+map(({config:config3,text:text6})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
+return node2.items.flatMap(item=>item.type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.
 map(config3=>{const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,
-text:node2=>{if(typeof node2.value!=="string")return void 0;const{text:text5,unknown:unknown5}=variables.resolve(node2.value,
-node2,this.#source);return unknown5?void 0:text5},parts:({value:value3,...node2})=>typeof value3==="string"?variables.parts(
-value3,{...node2,value:value3},this.#source):void 0}})}statePath(){return resolvePath4(this.root,this.#section("state",stateSettingsSchema)?.
-path??DEFAULT_STATE)}allowsTracked(){return this.#section("state",stateSettingsSchema)?.allow_tracked??false}settingsProblems(){
-const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,email:emailSchema};return Object.entries(
-sections2).flatMap(([name2,schema5])=>this.#resolved(name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();
-const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),
-...addressProblems(this.#layers(used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;
-for(const config3 of configs){const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)continue;const variables=new Variables(
-variableSources(config3,this.#source,this.#process),{lenient:true});resolve6(node2,this.#source,variables,["server"]);for(const problem of variables.
+text:node2=>{if(typeof node2.value!=="string")return void 0;const{text:text6,unknown:unknown5}=variables.resolve(node2.value,
+node2,this.#source);return unknown5?void 0:text6},parts:({value:value3,...node2})=>typeof value3==="string"?variables.parts(
+value3,{...node2,value:value3},this.#source):void 0}})}state(){const section2=this.#section("state",stateSettingsSchema);
+return stateSettings(section2,path=>resolvePath4(this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,
+safety:safetySchema,checks:checksSchema,email:emailSchema};return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(
+name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();const used=this.environment===null&&
+base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),...addressProblems(this.#layers(
+used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;for(const config3 of configs){
+const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)continue;const variables=new Variables(variableSources(
+config3,this.#source,this.#process),{lenient:true});resolve6(node2,this.#source,variables,["server"]);for(const problem of variables.
 takeProblems()){const[place2]=problem.places;if(problem.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
 problem)}}return[...found2.values()]}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
 return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry3=this.#config.
@@ -20443,18 +20687,18 @@ value.type==="map"?without(entry3.value,member2=>replaced3.has(member2)):entry3.
 {lenient});return check({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
 const{node:node2,complete:complete2}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
 void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
-let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text5,
-tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||unknown5)return fallback;name2=text5}return(Object.
+let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text6,
+tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||unknown5)return fallback;name2=text6}return(Object.
 hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){const vars=config3.
 entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="\
 map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.
 type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(
-item.value)]:[])),process:process2}}import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join17,relative as relative12,
-sep as sep9}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
+item.value)]:[])),process:process2}}init_regular();init_work_tree();import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join19,
+relative as relative14,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
 files))return void 0;const here2=await realpath8(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
-void 0?"..":relative12(root,here2);return inRoot.split(sep9)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
-folder:inRoot.split(sep9).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;
+void 0?"..":relative14(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
+folder:inRoot.split(sep10).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;
 const sha=headCommit(env,eventPayload(env));if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.
 GITEA_ACTIONS==="true"||env.FORGEJO_ACTIONS==="true"?"src/commit":"blob";return{repository,workspace:env.GITHUB_WORKSPACE,
 files:`${server.replace(/\/$/,"")}/${repository}/${view}/${sha}`}}function onGitlab(env){const{GITLAB_CI,CI_PROJECT_URL:project="",
@@ -20463,7 +20707,7 @@ CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;const sha=head===""?env.CI_COMMI
 /-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2,repository}){const checkedOut=workspace2===void 0||workspace2===
 ""?void 0:await realpath8(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
 return checkedOut;return repository!==void 0&&await comesFrom(top,repository)?top:void 0}async function comesFrom(top,repository){
-const config3=await readRegular(join17(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
+const config3=await readRegular(join19(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
 some(([,url=""])=>{const path=url.replace(/\/$|\.git\/?$/,"").toLowerCase();return path.endsWith(`/${repository.toLowerCase()}`)||
 path.endsWith(`:${repository.toLowerCase()}`)})}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email3}=kindOf(kind);return email3!==void 0&&declaredAt!==null?[{address:address2,
@@ -20481,7 +20725,7 @@ sent.length;from+=batch){await ask2(()=>checks.update({owner,repo,check_run_id:i
 length}function annotationOf2({level:level3,title,message,place:place2,folder},file){const path=place2?.file===void 0?file:
 inRepository(folder,place2.file);const line=place2?.file===void 0?1:place2.line??1;return{path,start_line:line,end_line:line,
 annotation_level:levels2[level3],title:titleLine(title).slice(0,titleLimit),message:withinBytes(annotationText(message))}}
-function withinBytes(text5){let short4=text5.slice(0,messageLimit);while(Buffer.byteLength(short4)>messageLimit)short4=short4.
+function withinBytes(text6){let short4=text6.slice(0,messageLimit);while(Buffer.byteLength(short4)>messageLimit)short4=short4.
 slice(0,Math.floor(short4.length*.9));return short4.toWellFormed()}init_escape();async function syncComment(api,number4,{key,covers:covers2},tell){const isIt=({body:body2})=>isAbout(body2,"plan",key)||
 isAbout(body2,"past",key);const showsToo=({body:body2})=>covers2.some(one=>showsPlan(body2,one.key));const comments=(await api.
 comments(number4)).filter(one=>isIt(one)||showsToo(one));const owns=await ownRemarks(api,comments);const own4=owns.find(
@@ -20552,37 +20796,37 @@ const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)awa
 this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
 if(!(failure2 instanceof ProblemsError))throw failure2;const told4=failure2.problems.map(problem=>({...problem,severity:"\
 warning"}));await this.log.problems(redactProblems(told4,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
-const shown3=report2.redact(found2,this.redactor);const file=join18(await this.temporaryFolder(),name2);await writeResult(
+const shown3=report2.redact(found2,this.redactor);const file=join20(await this.temporaryFolder(),name2);await writeResult(
 file,await renderText(report2,"html",shown3,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
 process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
-args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join18(process.env.RUNNER_TEMP||tmpdir(),
+args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join20(process.env.RUNNER_TEMP||tmpdir2(),
 "idops-"));return this.#temporary}async tellPlan(plan,shown3){this.#made=plan;await this.log.report(planReport,{plan:shown3,
 samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given2){if(given2("command").trim().toLowerCase()!==
 "apply")return null;const inputs=inputsOf(given2,given2("comment").trim().toLowerCase()==="false"?"false":"on-change");const number4=given2(
 "pr-number").trim();if(inputs.environments.length>0)return null;return/^[1-9]\d{0,14}$/.test(number4)?{...inputs,prNumber:Number(
-number4)}:inputs}function commentInputs(given2){const text5=name2=>given2(name2).trim()||void 0;const command2=(text5("c\
-ommand")??"plan").toLowerCase();if(otherCommands.includes(command2))return null;const comment=text5("comment")?.toLowerCase();
+number4)}:inputs}function commentInputs(given2){const text6=name2=>given2(name2).trim()||void 0;const command2=(text6("c\
+ommand")??"plan").toLowerCase();if(otherCommands.includes(command2))return null;const comment=text6("comment")?.toLowerCase();
 const isKnown2=comment==="false"||comment==="true"&&command2==="plan";return inputsOf(given2,isKnown2?comment:"on-change")}
-function inputsOf(given2,comment){const text5=name2=>given2(name2).trim()||void 0;const[config3,environment,githubToken]=[
-text5("config"),text5("environment"),text5("github-token")];return{workingDirectory:text5("working-directory")??".",...config3===
+function inputsOf(given2,comment){const text6=name2=>given2(name2).trim()||void 0;const[config3,environment,githubToken]=[
+text6("config"),text6("environment"),text6("github-token")];return{workingDirectory:text6("working-directory")??".",...config3===
 void 0?{}:{config:config3},...environment===void 0?{}:{environment},environments:environmentNames(given2("environments")).
 map(name2=>({name:name2})),...githubToken===void 0?{}:{githubToken},comment,args:nothingSelected}}var otherCommands=["va\
-lidate","apply","check"];async function tellNoPlan(job,inputs,{title,text:text5,hide:hide2,quiet=false}){const{environments}=inputs;
+lidate","apply","check"];async function tellNoPlan(job,inputs,{title,text:text6,hide:hide2,quiet=false}){const{environments}=inputs;
 const names3=environments.length===0?[environmentOf(inputs)]:environments.map(({name:name2})=>name2);const covers2=names3.
 map(name2=>({key:commentKey(inputs,name2),name:name2}));const key=environments.length===0?commentKey(inputs,null):sharedKey(
 inputs,environments);const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const heading=`${aboutText(
 "idops plan",subjectOf(inputs,inputs.args,hide2))}: ${title}`;await job.posts.comment(inputs,{key,covers:covers2},async before=>({
 body:`${first}
-${sectionText(key,plainText(heading,[...replaced2(before),text5].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
+${sectionText(key,plainText(heading,[...replaced2(before),text6].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
 !quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
-"The plan that an earlier run showed here approves nothing any more."]}import{join as join20,resolve as resolve16}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,relative as relative13,
-resolve as resolve15,sep as sep10}from"node:path";init_problems();import{posix as posix2,resolve as resolve14}from"node:path";var NOWHERE2=resolve14("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir6=(path,_,callback2)=>{
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve16}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join21,relative as relative15,
+resolve as resolve15,sep as sep11}from"node:path";init_problems();import{posix as posix4,resolve as resolve14}from"node:path";var NOWHERE2=resolve14("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir6=(path,_,callback2)=>{
 const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
 const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
 callback2(null,[...entries].map(([name2,isFolder])=>entry2(name2,isFolder)))};const patterns=project.patterns().map(({pattern})=>pattern);
 const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const named6=patterns.filter(one=>!one.startsWith(
 "!")&&!one.split("/").includes(".."));const found2=await Promise.all(named6.map(pattern=>glob(pattern,{cwd:NOWHERE2,ignore,
-expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir6}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix2.normalize(path).
+expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir6}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
 split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,index).join("/")||".";const entries=folders.
 get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry2(name2,isFolder){
 return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states,project}=await inputsOf2(known3);
@@ -20594,15 +20838,15 @@ way,state)))){problems.push(refusal4(output,"it is a state, or belongs to one"))
 some(state=>isFolderOfState(way,state)))){problems.push(refusal4(output,"the folder of a state or of its journals is to \
 be there"))}else if(taken.has(output)){problems.push(refusal4(output,"the globs of the configuration would take it for a\
  manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.startsWith(
-path+sep10)||path===join19(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];for(const output of outputs){
-for(const place2 of await ways3(resolve15(output))){if(!isInside(place2,project.root))continue;inside2.push({output,path:relative13(
-project.root,place2).split(sep10).join("/")})}}const named6=await namedByGlobs(project,[...new Set(inside2.map(({path})=>path))]);
+path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];for(const output of outputs){
+for(const place2 of await ways3(resolve15(output))){if(!isInside(place2,project.root))continue;inside2.push({output,path:relative15(
+project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,[...new Set(inside2.map(({path})=>path))]);
 return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}async function inputsOf2(known3){try{const project=typeof known3===
 "function"?await known3():known3.project;const read2=typeof known3==="function"?await loadManifests(project,{lenient:true}):
 known3;const{files,states}=project.guarded();return{files:[...files,...read2.files],states,project}}catch(failure2){if(!(failure2 instanceof
 ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal4(output,why){return error("output-is-input",`${output}\
  is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);
-return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join19(await realPlaceOf(
+return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join21(await realPlaceOf(
 dirname18(path)),basename12(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,name2="plan"){const opened=await openSession(await job.project(inputs),job.sessionOptions(
 inputs));const made2=await job.within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve16(folderOf(
 inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.plan(planOptionsOf(
@@ -20615,17 +20859,17 @@ blocked4||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marke
 async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,
 tells:tells3}=await makePlan(job,inputs);await writeSummary(await planSummary(shared2));const{key}=marker;const first=markerLine(
 {kind:"plan",...marker});const taken=first.length+1+sectionRoom;const covers2=[{key,name:plan.environment}];await job.posts.
-comment(inputs,{key,covers:covers2},async before=>{const outdates=!tells3&&showedChanges(before,key);const text5=await planText2(
+comment(inputs,{key,covers:covers2},async before=>{const outdates=!tells3&&showedChanges(before,key);const text6=await planText2(
 shared2,job.event,{outdates,taken});return{body:`${first}
-${sectionText(key,text5)}`,opens:tells3||inputs.comment==="true"}});await tellDrift(job,inputs,{shared:shared2,marker,tells:tells3});
+${sectionText(key,text6)}`,opens:tells3||inputs.comment==="true"}});await tellDrift(job,inputs,{shared:shared2,marker,tells:tells3});
 if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes, and fail-on-changes is set.");return{code:job.
 signal.aborted?130:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport}}var noIssue="\
 No issue is opened, changed or closed: drift is what schedule, push and workflow_dispatch find on the default branch, an\
 d this run is for something else.";async function tellDrift(job,inputs,{shared:shared2,marker,tells:tells3}){if(inputs.driftIssue&&
 job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells3});else if(inputs.driftIssue)job.log.
 annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
-join20(await job.temporaryFolder(),`${name2}.json`):resolve16(folderOf(inputs),inputs.planFile);await writeResult(planFile,
-await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join21,resolve as resolve17}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each=[];const hasLines=inputs.environments.
+join22(await job.temporaryFolder(),`${name2}.json`):resolve16(folderOf(inputs),inputs.planFile);await writeResult(planFile,
+await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve17}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each=[];const hasLines=inputs.environments.
 some(({token})=>token!==void 0);for(const own4 of eachEnvironment(inputs))each.push(await planOne(job,own4,hasLines));const list2=each.
 map(one=>`- ${code(one.name)}: ${wordsOf3(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
 inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each.length,"environment")}
@@ -20652,7 +20896,7 @@ ${head}
 `;const texts2=await shared(each.map(one=>most3=>{if(one.planned===null)return failedText(job,one,most3);const{shared:shared2,
 tells:tells3}=one.planned;const outdates=!tells3&&showedChanges(before,one.key);return planText2(shared2,job.event,{outdates,
 taken:commentLimit-most3})}),commentLimit-start3.length-each.length*(sectionRoom+1));return`${start3}${each.map((one,index)=>sectionText(
-one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole3=await Promise.all(texts2.map(text5=>text5(
+one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole3=await Promise.all(texts2.map(text6=>text6(
 room)));const shown3=[...whole3];const order2=whole3.map((_,index)=>index).sort((a2,b)=>(whole3[a2]??"").length-(whole3[b]??
 "").length);let left=room;for(const[done2,index]of order2.entries()){const share2=Math.floor(left/(order2.length-done2));
 if((whole3[index]??"").length>share2)shown3[index]=await texts2[index]?.(share2)??"";left-=(shown3[index]??"").length}return shown3}
@@ -20666,8 +20910,8 @@ made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.
  and fail-on-changes is set.");const told4=each.map(({name:name2,planned,problems:[first]})=>{const failed=first===void 0?
 "failed":`${first.code}: ${first.message}`;return`${name2}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
 temporaryFolder();const{planFile}=inputs;return{code:job.signal.aborted?130:bad?1:changed2?2:0,summary:titleLine(told4.join(
-"; ")),changed:changed2,plans:new Map(made2.map(([name2,{plan}])=>[name2,plan])),planFile:planFile===void 0?join21(temporary,
-`plan-${environmentMark}.json`):resolve17(folderOf(inputs),planFile),htmlReport:join21(temporary,`plan-${environmentMark}\
+"; ")),changed:changed2,plans:new Map(made2.map(([name2,{plan}])=>[name2,plan])),planFile:planFile===void 0?join23(temporary,
+`plan-${environmentMark}.json`):resolve17(folderOf(inputs),planFile),htmlReport:join23(temporary,`plan-${environmentMark}\
 .html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
 every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,
@@ -20682,15 +20926,15 @@ await check2(job,own4));const several=inputs.environments.length>0;const told4=c
 s validate: ${told4[index]}
 `,...why===""||index>0?[]:[`${why}
 `],...problems.length===0?[]:[await problemsBlock(problems)]]));await writeSummary(blocks.flat().join("\n"));const failed=checked2.
-some(one=>one.failed);if(reason!==null&&inputs.command==="plan"){const text5=`${why} ${failed?`It is not valid: ${summary2}\
-.`:`${summary2}.`}`;await tellNoPlan(job,inputs,{title:"validated only",text:text5,hide:job.redactor.redact,quiet:true})}
+some(one=>one.failed);if(reason!==null&&inputs.command==="plan"){const text6=`${why} ${failed?`It is not valid: ${summary2}\
+.`:`${summary2}.`}`;await tellNoPlan(job,inputs,{title:"validated only",text:text6,hide:job.redactor.redact,quiet:true})}
 return{code:failed?1:0,summary:why===""?summary2:`${summary2}. ${why}`,changed:false}}async function check2(job,inputs){
 const{problems:found2,objects:objects2}=await validateProject(()=>job.project(inputs),{onSecret:job.redactor.add,signal:job.
 signal});const problems=redactProblems(found2,job.redactor);await job.log.problems(problems);const errors2=problems.filter(
 ({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?plural(errors2,"error"):validText(
 objects2);return{environment:inputs.environment??null,problems,failed,summary:summary2}}async function run3(signal){const secrets=[...tokensIn(getInput("token")),getInput("github-token")].filter(secret3=>secret3!==
 "");for(const secret3 of new Set(secrets))setSecret(secret3);const typed=[];const job=new Job(signal,secrets);let inputs;
-let outcome3;try{inputs=readInputs(name2=>{const text5=getInput(name2);typed.push(text5);return text5});for(const name2 of[
+let outcome3;try{inputs=readInputs(name2=>{const text6=getInput(name2);typed.push(text6);return text6});for(const name2 of[
 "INPUT_TOKEN","INPUT_GITHUB-TOKEN"])delete process.env[name2];if(inputs.environments.some(({token})=>token!==void 0))delete process.
 env.IDOPS_TOKEN;outcome3=await runCommand(job,inputs)}catch(failure2){outcome3=await tellFailure(job,inputs,failure2,typed)}
 const failed=outcome3.code===1||outcome3.code===130||outcome3.code===2&&inputs?.failOnChanges===true;writeOutputs(outcome3,
@@ -20720,9 +20964,9 @@ debug===true)job.log.say(escapeLines(job.redactor.redact(stacksOf(failure2))));c
 aborted?130:1;await writeSummary(`## idops: failed
 
 ${await problemsBlock(problems)}`);const hide2=told4=>unsaid(job.redactor.redact(told4));const where=inputs===void 0?commentInputs(
-getInput):inputs.command==="plan"?inputs:null;if(where!==null){const text5=`There is no plan for this commit:
+getInput):inputs.command==="plan"?inputs:null;if(where!==null){const text6=`There is no plan for this commit:
 
-${await problemsBlock(problems)}`;await tellNoPlan(job,where,{title:"failed",text:text5,hide:hide2})}const applied2=inputs===
+${await problemsBlock(problems)}`;await tellNoPlan(job,where,{title:"failed",text:text6,hide:hide2})}const applied2=inputs===
 void 0?resultInputs(getInput):inputs.command==="apply"?inputs:null;if(applied2!==null&&job.phase!=="told"){const plan=job.
 made===void 0?null:redactPlan(job.made,job.redactor);await tellNotApplied(job,applied2,{plan,problems,sent:job.phase==="\
 sending",hide:hide2})}return{code:code2,summary:titleLine(first===void 0?"failed":`${first.code}: ${first.message}`),changed:job.

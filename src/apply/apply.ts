@@ -28,6 +28,8 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefo
   readonly hasher: Hasher;
   /** Throws where the right to write is lost. */
   readonly confirm: () => Promise<void>;
+  /** Whether what writes makes sure of that by itself. */
+  readonly fenced: boolean;
   readonly command: RunLine['command'];
   readonly now: () => Date;
   /** Takes secrets out of messages of the server, and out of names, before they are journalled. */
@@ -83,7 +85,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     throw failure;
   });
   const result = { run, results, interrupted: signal.aborted };
-  const problems = [...(fatal === undefined ? [] : [runEndedEarly(run, fatal)]), ...stillOwed(plan)];
+  const problems = [...(fatal === undefined ? [] : [runEndedEarly(run, fatal, journal)]), ...stillOwed(plan)];
   try {
     await held.look();
   } catch (failure) {
@@ -92,7 +94,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     return {
       result,
       state,
-      problems: fatal === undefined ? [runEndedEarly(run, failure), ...problems] : problems,
+      problems: fatal === undefined ? [runEndedEarly(run, failure, journal), ...problems] : problems,
     };
   }
   try {
@@ -109,7 +111,9 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
         'state-not-saved',
         `the state ${backend.place} could not be saved: ${messageOf(failure)}`,
         [],
-        `make room or mend the permissions; the journal of run ${run} holds everything, and the next apply reads it`,
+        journal.kept === null
+          ? `${hintOf(failure) ?? 'make room or mend the permissions'}; the journal of run ${run} holds everything, and the next apply reads it`
+          : keptHint(run, journal.kept),
       ),
     );
   } finally {
@@ -136,7 +140,8 @@ async function saved(backend: ApplyOptions['backend'], state: State): Promise<Pr
     return [];
   } catch (failure) {
     const why = `the state ${backend.place} could not be saved: ${messageOf(failure)}`;
-    return [error('state-not-saved', why, [], 'make room or mend the permissions; nothing was to be sent')];
+    const cure = hintOf(failure) ?? 'make room or mend the permissions';
+    return [error('state-not-saved', why, [], `${cure}; nothing was to be sent`)];
   }
 }
 
@@ -167,7 +172,7 @@ async function start(plan: Plan, run: string, state: State, options: ApplyOption
           'not-writable',
           `the state or the journal can't be written: ${messageOf(failure)}`,
           [],
-          `nothing was sent; ${cureOf(failure)}`,
+          `nothing was sent; ${hintOf(failure) ?? cureOf(failure)}`,
         ),
       ],
       { cause: failure },
@@ -209,7 +214,7 @@ class Held {
 function journalRecorder(
   journal: Journal,
   lock: Held,
-  { hasher, now, redactor }: ApplyOptions,
+  { fenced, hasher, now, redactor }: ApplyOptions,
   record: (change: Change, outcome: Outcome, at: string) => Promise<void>,
 ): Recorder {
   const sequences = new Map<Change, number>();
@@ -218,7 +223,7 @@ function journalRecorder(
   return {
     async sending(change, request, last) {
       // What is begun is brought to its end: a template would stay deleted between two requests.
-      if (!begun.has(change.apply.key)) await lock.check();
+      if (!fenced && !begun.has(change.apply.key)) await lock.check();
       begun.add(change.apply.key);
       const { key, identity, expected, before, existed, managed, generation, recordedGeneration } =
         change.apply;
@@ -329,13 +334,24 @@ function stillOwed({ warnings }: Plan): Problem[] {
     .map(({ code, message }) => error(code, message));
 }
 
-function runEndedEarly(run: string, failure: unknown): Problem {
+function runEndedEarly(run: string, failure: unknown, { kept }: Journal): Problem {
   return error(
     'run-ended-early',
     `run ${run} ended early: ${messageOf(failure)}`,
     [],
-    'what was sent is in the journal, and the next apply reads it',
+    kept === null ? 'what was sent is in the journal, and the next apply reads it' : keptHint(run, kept),
   );
+}
+
+/** What to do about a journal of which the end lies here alone. */
+function keptHint(run: string, kept: string): string {
+  return `a part of the journal of run ${run} could not be brought to its place and is kept in ${kept}: run idops again from here, which takes it along`;
+}
+
+/** What to do about a failure, where that says it itself. */
+function hintOf(failure: unknown): string | undefined {
+  if (!(failure instanceof ProblemsError)) return undefined;
+  return failure.problems.find(({ hint }) => hint !== undefined)?.hint;
 }
 
 function messageOf(failure: unknown): string {

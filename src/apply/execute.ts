@@ -357,7 +357,7 @@ class Execution {
       await write();
     } catch (failure) {
       this.#stop ??=
-        failure instanceof ProblemsError
+        failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'locked')
           ? 'not sent: the lock of the state was lost'
           : 'not sent: the journal could not be written';
       throw failure;

@@ -8,7 +8,7 @@ import type { RunStore } from '../state/backend.js';
 import { type AnsweredLine, COPY_BACK, type JournalContent } from '../state/journal.js';
 import { Hasher, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
-import type { State } from '../state/state.js';
+import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import { judge } from './outcome.js';
 import { belongs, othersOf, type StateHome } from './owner.js';
@@ -23,11 +23,12 @@ export async function unfinishedRuns(state: State, home: StateHome): Promise<Jou
   const { runs } = home.backend;
   const { open_run, last_run } = state;
   const names: string[] = [];
+  const kept = new Set(await runs.kept());
   const read = async (name: string): Promise<JournalContent | null> =>
     // The state holds all of the newest: that can be done without.
     name === last_run && name !== open_run ? await runs.read(name).catch(() => null) : await runs.read(name);
   for (const name of await runs.list()) {
-    const later = name === open_run || last_run === undefined || name > last_run;
+    const later = kept.has(name) || name === open_run || last_run === undefined || name > last_run;
     // The newest may have been killed just before its last line.
     if (later || (name === last_run && !(await runs.hasEnd(name).catch(() => true)))) names.push(name);
   }
@@ -124,7 +125,7 @@ export async function resumeRun(
   const hasher = new Hasher(state, options.holds);
   const keep = (fields: Fields): Fields =>
     state.salt === run.salt ? fields : withoutHashes(fields, journalHasher);
-  const entries = entriesOf(content).filter(({ sending }) => state.resources[sending.key]?.run !== run.run);
+  const entries = entriesOf(content).filter(({ sending }) => isNews(content, state.resources[sending.key]));
   const live = await readOpen(
     entries.filter(({ answered }) => answered === undefined),
     journalHasher,
@@ -203,6 +204,15 @@ export async function resumeRun(
       }
     },
   };
+}
+
+/** Whether a record doesn't have yet what a journal says of its object. */
+function isNews({ run: { run }, late = false }: JournalContent, record: ResourceRecord | undefined): boolean {
+  if (record === undefined) return true;
+  if (!late) return record.run !== run;
+  // Whoever settled it without these lines could not know, and later runs know better.
+  if (record.pending_regeneration === run) return true;
+  return record.run === run ? record.uncertain !== undefined : record.run < run;
 }
 
 /** Milliseconds after which a server has surely ended what it was doing for a process that is gone. */

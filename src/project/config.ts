@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { checksSchema, emailSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
+import { stateSettingsSchema } from './state.js';
 
 export const DEFAULT_MANIFESTS = ['manifests/**/*.yaml', 'manifests/**/*.yml'];
-export const DEFAULT_STATE = '.idops/state.json';
 export const DEFAULT_MAX_DESTRUCTIVE = 5;
 
 const variableName = z
@@ -180,31 +180,6 @@ export const manifestsSchema = z.array(z.string().min(1, 'must not be empty')).m
   examples: [['manifests/**/*.yaml', '!manifests/drafts/**']],
   default: DEFAULT_MANIFESTS,
 });
-
-export const stateSettingsSchema = z
-  .strictObject({
-    path: z
-      .string()
-      .min(1, 'must not be empty')
-      .optional()
-      .meta({
-        description: 'The state file, relative to the configuration. A state belongs to one server.',
-        examples: ['.idops/production.json'],
-        default: DEFAULT_STATE,
-      }),
-    allow_tracked: z
-      .boolean()
-      .optional()
-      .meta({
-        description: 'Take a state, a lock and journals that git tracks; they are refused otherwise.',
-        examples: [true],
-        default: false,
-      }),
-  })
-  .meta({
-    description: 'Where idops records what it applied.',
-    examples: [{ path: '.idops/production.json' }],
-  });
 
 export const safetySchema = z
   .strictObject({

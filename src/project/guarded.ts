@@ -49,6 +49,10 @@ export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultS
         secretFiles.add(resolvePath(root, file));
       for (const file of [...fileNodes(node).flatMap(texts), ...given]) files.add(resolvePath(root, file));
     }
+    // The address of a remote may have a credential in it.
+    const remote = find(config, ['state', 'git', 'remote']);
+    if (remote.complete && remote.node.type === 'scalar')
+      for (const name of namesIn(remote.node)) named.add(name);
     const state = find(config, ['state', 'path']);
     const [path = defaultState] = state.complete ? texts(state.node) : [];
     states.add(resolvePath(root, path));

@@ -8,6 +8,7 @@ import { find, type MapNode, mapNode, type Node } from '../source/tree.js';
 import { parseYaml } from '../source/yaml.js';
 import { configSchema } from './config.js';
 import { merge, without } from './merge.js';
+import { statePlaces } from './state.js';
 
 /** What the ways to authenticate exclude each other in: an environment's replaces the one below. */
 const exclusive: ReadonlySet<string> = new Set(['auth']);
@@ -75,13 +76,28 @@ export function readConfig(file: SourceFile, environment: string | null): Config
   refuse(inOrder(problems));
   const base = without(root, (name) => name === 'environments');
   const over = ({ node }: { readonly node: Node }): MapNode =>
-    node.type === 'map' ? merge(base, node, exclusive) : base;
+    node.type === 'map' ? merge(withoutPlace(base, node), node, exclusive) : base;
   return {
     chosen: chosen === undefined ? base : over(chosen),
     own: chosen?.node.type === 'map' ? chosen.node : undefined,
     environments: known,
     all: () => [base, ...known.map((name) => over(find(root, ['environments', name])))],
   };
+}
+
+/** What an environment is laid over: where that says where its state is kept, nothing else does. */
+function withoutPlace(base: MapNode, over: MapNode): MapNode {
+  const [below, above] = [base, over].map(({ entries }) => entries.get('state'));
+  if (below?.value.type !== 'map' || above?.value.type !== 'map') return base;
+  const { entries } = above.value;
+  const named = statePlaces.find((place) => entries.has(place));
+  if (named === undefined) return base;
+  const others: ReadonlySet<string> = new Set([
+    ...statePlaces.filter((place) => place !== named),
+    ...(named === 'path' ? [] : ['allow_tracked']),
+  ]);
+  const value = without(below.value, (name) => others.has(name));
+  return mapNode(base.range, new Map([...base.entries, ['state', { ...below, value }]]));
 }
 
 /** Masks what is secret here under a key that doesn't look so: messages show lines of the file. */

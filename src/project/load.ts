@@ -14,11 +14,9 @@ import { addressProblems } from './addresses.js';
 import {
   DEFAULT_MANIFESTS,
   DEFAULT_MAX_DESTRUCTIVE,
-  DEFAULT_STATE,
   manifestsSchema,
   safetySchema,
   serverSchema,
-  stateSettingsSchema,
 } from './config.js';
 import { findAbove, passedAbove, topOf } from './find.js';
 import { type ConfigLayer, type Guarded, guardedOf } from './guarded.js';
@@ -26,6 +24,7 @@ import { type Configs, readConfig } from './layers.js';
 import { without } from './merge.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
 import { serverSettings } from './server.js';
+import { DEFAULT_STATE, type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
 
 /** The name that a configuration is looked for by. */
 const CONFIG = 'idops.yaml';
@@ -191,12 +190,9 @@ class LoadedProject implements Project {
     });
   }
 
-  statePath(): string {
-    return resolvePath(this.root, this.#section('state', stateSettingsSchema)?.path ?? DEFAULT_STATE);
-  }
-
-  allowsTracked(): boolean {
-    return this.#section('state', stateSettingsSchema)?.allow_tracked ?? false;
+  state(): StateSettings {
+    const section = this.#section('state', stateSettingsSchema);
+    return stateSettings(section, (path) => resolvePath(this.root, path));
   }
 
   settingsProblems(): readonly Problem[] {

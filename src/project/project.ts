@@ -8,6 +8,7 @@ import type { ProxyServer } from '../server/proxy.js';
 import type { TokenCommand } from '../server/token-command.js';
 import type { Variables } from '../source/variables.js';
 import type { Guarded } from './guarded.js';
+import type { StateSettings } from './state.js';
 
 /** Where a project is, and which of its environments is meant. */
 export interface ProjectOptions {
@@ -98,10 +99,8 @@ export interface Project {
   /** The profile as far as it can be had without process variables; `documented` otherwise. */
   readonly profile: Profile;
   server(overrides?: ServerOverrides): Promise<ServerSettings>;
-  /** The state file, absolute. */
-  statePath(): string;
-  /** Whether a state that git tracks is taken. */
-  allowsTracked(): boolean;
+  /** Where the state is kept. */
+  state(): StateSettings;
   /**
    * What is wrong with the sections that no server needs, whether they are used now or not; a variable that isn't set is a
    * warning, and what it would give isn't checked.

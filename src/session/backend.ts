@@ -1,8 +1,60 @@
-import type { Project } from '../project/index.js';
+import { createHash } from 'node:crypto';
+import { join, posix, relative, sep } from 'node:path';
+import { error, ProblemsError } from '../base/problems.js';
+import { workTreeOf } from '../base/work-tree.js';
+import type { Project, StateSettings } from '../project/index.js';
 import type { StateBackend } from '../state/backend.js';
 import { fileBackend } from '../state/file/index.js';
+import { keeping } from '../state/kept.js';
 
-/** Where a project's state is kept. Throws a ProblemsError where the configuration doesn't say that rightly. */
-export async function backendOf(project: Project): Promise<StateBackend> {
-  return await fileBackend({ path: project.statePath(), allowTracked: project.allowsTracked() });
+/**
+ * Where a project's state is kept. `onSecret` is told the credentials that its settings have. Throws a ProblemsError where the
+ * configuration doesn't say that rightly.
+ */
+export async function backendOf(project: Project, onSecret: (secret: string) => void): Promise<StateBackend> {
+  const settings = project.state();
+  if (settings.in === 'file') return await fileBackend(settings);
+  const backend = await onBranch(project, settings, onSecret);
+  // Several states may have journals of the same name.
+  const own = createHash('sha256').update(backend.place).digest('hex').slice(0, 16);
+  return keeping(backend, join(project.root, KEPT, own));
+}
+
+/** Where lines of journals wait that could not be brought to a state elsewhere. */
+const KEPT = '.idops/kept';
+
+async function onBranch(
+  { root: folder, file, environment }: Project,
+  { remote, branch, path }: Extract<StateSettings, { in: 'git' }>,
+  onSecret: (secret: string) => void,
+): Promise<StateBackend> {
+  const root = await workTreeOf(folder);
+  if (root === undefined) {
+    throw new ProblemsError([
+      error(
+        'state-unreachable',
+        `the state is kept in git, and ${file} lies in no git work tree`,
+        [],
+        'run idops in a clone of the repository, or keep the state elsewhere',
+      ),
+    ]);
+  }
+  for (const secret of credentialsIn(remote)) onSecret(secret);
+  const below = relative(root, folder).split(sep).join('/');
+  const { gitBackend } = await import('../state/git/index.js');
+  return gitBackend({
+    root,
+    remote,
+    branch,
+    path: path ?? posix.join(below, `${environment ?? 'state'}.json`),
+  });
+}
+
+/** What an address has in it that nobody is to see. */
+function credentialsIn(remote: string): string[] {
+  if (!URL.canParse(remote)) return [];
+  const { username, password } = new URL(remote);
+  // A name alone, as that of ssh, is none.
+  const given = [password, ...(remote.startsWith('http') ? [username] : [])].filter((one) => one !== '');
+  return given.flatMap((one) => [one, decodeURIComponent(one)]);
 }

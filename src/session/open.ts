@@ -100,7 +100,7 @@ async function open(
   const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal]);
   const redactor = options.redactor ?? createRedactor();
   const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
-  const backend = await backendOf(project);
+  const backend = await backendOf(project, redactor.add);
   await backend.check(command === undefined ? 'read' : 'write');
   const connection = openConnection(server, declared, {
     concurrency,
@@ -286,6 +286,7 @@ async function open(
       const applied = await applyPlan(approved, {
         ...shared,
         confirm: async () => await held.lock?.confirm(),
+        fenced: held.lock?.fenced === true,
         replan: made.replan,
         recognise,
         writer,

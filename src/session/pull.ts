@@ -221,7 +221,7 @@ export async function looking<T>(
   const manifests = await loadManifests(project, { lenient: true, profile, tokenFile: credentials, signal });
   tellSecrets(manifests, redactor.add);
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
-  const { known, notes } = await knownIn(project, manifests, server);
+  const { known, notes } = await knownIn(project, manifests, server, redactor.add);
   const sending = {
     concurrency,
     timeout,
@@ -242,9 +242,10 @@ async function knownIn(
   project: Project,
   { declared }: LoadedManifests,
   server: ServerSettings,
+  onSecret: (secret: string) => void,
 ): Promise<{ known: readonly Known[]; notes: readonly string[] }> {
   try {
-    const backend = await backendOf(project);
+    const backend = await backendOf(project, onSecret);
     await backend.check('read');
     const { resources } = await backend.load(server.baseUrl);
     return { known: [...declared, ...Object.values(resources)], notes: [] };

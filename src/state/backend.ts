@@ -50,6 +50,8 @@ export interface RunStore {
   read(run: string): Promise<JournalContent | null>;
   /** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
   hasEnd(run: string): Promise<boolean>;
+  /** The runs of which lines are kept here alone, since their place could not be reached. */
+  kept(): Promise<string[]>;
   /** Begins the journal of a new run with its first line. Throws where that can't be kept. */
   create(first: RunLine): Promise<Journal>;
   /**

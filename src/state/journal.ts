@@ -176,6 +176,8 @@ export type JournalLine = z.infer<typeof journalLineSchema>;
 export interface Journal {
   /** Resolves when the line is on the disk. Rejects with what the file system says; nothing may be sent then. */
   write(line: JournalLine): Promise<void>;
+  /** Where lines lie that could not be brought to their place; null where there are none. */
+  readonly kept: string | null;
   close(): Promise<void>;
 }
 
@@ -187,6 +189,8 @@ export interface JournalContent {
   /** How many bytes the complete lines take; a crash can cut the last line off. */
   readonly bytes: number;
   readonly ended: boolean;
+  /** Whether lines were kept elsewhere that came after somebody had settled it without them. */
+  readonly late?: boolean;
 }
 
 /** Whether the process of a run still runs, as far as that can be told from here. */

@@ -89,7 +89,11 @@ describe('finding the configuration', () => {
 describe('defaults', () => {
   test('version alone is enough', async () => {
     const project = await load('version: 1\nvars:\nenvironments:\n  test:\n');
-    expect(project.statePath()).toBe(join(project.root, '.idops/state.json'));
+    expect(project.state()).toEqual({
+      in: 'file',
+      path: join(project.root, '.idops/state.json'),
+      allowTracked: false,
+    });
     expect(project.maxDestructive()).toBe(5);
     expect(project.patterns().map(({ pattern }) => pattern)).toEqual([
       'manifests/**/*.yaml',

@@ -252,7 +252,7 @@ describe('hostile', () => {
         await writeFile(join(folder, 'hostile.yaml'), hostile);
         await harmless(async () => {
           const project = await loadProject({ cwd: folder, variables: {}, config: 'hostile.yaml' });
-          project.statePath();
+          project.state();
           project.patterns();
           project.maxDestructive();
           await project.server();

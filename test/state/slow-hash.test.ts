@@ -176,7 +176,7 @@ test('planning, storing and applying 400 secrets makes each hash once and none o
   const changed = await next.plan();
   expect(changed.changes.map(({ action }) => action)).toEqual(Array(200).fill('update'));
   await next.close();
-  expect((await readRuns((await backendOf(project)).runs)).runs).toHaveLength(1);
+  expect((await readRuns((await backendOf(project, () => {})).runs)).runs).toHaveLength(1);
   expect(made.onTheSpot).toBe(0);
   expect(made.beside).toHaveLength(800);
 });

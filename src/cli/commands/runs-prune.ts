@@ -29,7 +29,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
       ),
     ]);
   }
-  const backend = await backendOf(await context.project());
+  const backend = await backendOf(await context.project(), context.redactor.add);
   await context.learnTokens();
   await backend.check('write');
   const now = new Date();

@@ -31,7 +31,7 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
       : parseFormats(options.format, historyReport);
   const project = await context.project();
   await context.learnTokens();
-  const { home, isOther } = await told(project);
+  const { home, isOther } = await told(project, context);
   const { runs: found, problems } = await readRuns(
     home.backend.runs,
     await home.backend.saved().catch(() => undefined),
@@ -73,7 +73,7 @@ export async function showRun(
   const formats = parseFormats(options.format, runReport);
   const project = await context.project();
   await context.learnTokens();
-  const { home, isOther } = await told(project);
+  const { home, isOther } = await told(project, context);
   const content = await findRun(home.backend.runs, name);
   if (isOther(content.run)) context.output.message(escapeText(`Note: ${ownerOf(content.run, home)}.`));
   const run = await pastRun(content);
@@ -98,7 +98,7 @@ export async function settleRun(
       ),
     ]);
   }
-  const backend = await backendOf(await context.project());
+  const backend = await backendOf(await context.project(), context.redactor.add);
   await backend.check('write');
   const lock = await backend.lock('runs settle', new Date());
   try {
@@ -125,7 +125,7 @@ export async function unlock(
   options: { readonly yes?: boolean } & GlobalOptions,
 ): Promise<ExitCode> {
   const project = await context.project();
-  const backend = await backendOf(project);
+  const backend = await backendOf(project, context.redactor.add);
   await backend.check('unlock');
   const lock = await backend.removable();
   if (lock === null) {
@@ -151,8 +151,11 @@ export async function unlock(
 }
 
 /** Which runs in the folder of a project's journals are of another state, whether its own can be read or not. */
-async function told(project: Project): Promise<{ home: StateHome; isOther: (run: RunLine) => boolean }> {
-  const backend = await backendOf(project);
+async function told(
+  project: Project,
+  context: Context,
+): Promise<{ home: StateHome; isOther: (run: RunLine) => boolean }> {
+  const backend = await backendOf(project, context.redactor.add);
   const home = { backend, environment: project.environment };
   return { home, isOther: await othersOf(await backend.told(), home) };
 }

@@ -20,7 +20,7 @@ export async function showState(
   names: readonly string[],
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, stateReport);
-  const backend = await backendOf(await context.project());
+  const backend = await backendOf(await context.project(), context.redactor.add);
   await context.learnTokens();
   await backend.check('read');
   const state = await backend.saved();
@@ -50,7 +50,7 @@ export async function removeRecords(
   names: readonly string[],
 ): Promise<ExitCode> {
   const project = await context.project();
-  const backend = await backendOf(project);
+  const backend = await backendOf(project, context.redactor.add);
   await context.learnTokens();
   await backend.check('write');
   const lock = await backend.lock('state rm', new Date());

@@ -84,7 +84,9 @@ export async function lookAtIndex(
       }
     }
     // A state that is meant to be tracked comes with its journals.
-    const states = project.allowsTracked() ? [] : found.filter(({ kind }) => kind === 'state');
+    const settings = project.state();
+    const states =
+      settings.in === 'file' && settings.allowTracked ? [] : found.filter(({ kind }) => kind === 'state');
     const others = found.filter(({ kind }) => kind !== 'state');
     const shown = ({ path }: Finding): string => shownPath(join(root, path), project.cwd);
     const isForced = states.some(({ isChanged }) => isChanged);

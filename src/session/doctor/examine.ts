@@ -32,7 +32,7 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
     'found' in server
       ? await attempt(() => lookAtServer(project.found, server.found, options), options)
       : { failed: server.failed };
-  const beside = await attempt(() => lookAround(project.found, settings), options);
+  const beside = await attempt(() => lookAround(project.found, settings, options.redactor.add), options);
   return {
     server: settings?.baseUrl ?? null,
     configured: settings?.profile.name ?? null,
@@ -45,12 +45,14 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
 async function lookAround(
   project: Project,
   server: ServerSettings | null,
+  onSecret: (secret: string) => void,
 ): Promise<{ readonly checks: readonly Check[] }> {
-  const backend = await backendOf(project);
+  const backend = await backendOf(project, onSecret);
   const home = { backend, environment: project.environment };
   const { checks, versions } = await lookAtState(home, server?.baseUrl ?? null);
   const isFine = checks.every(({ name, status }) => name !== 'state' || status !== 'fail');
-  const place = isFine ? await writableCheck(project.statePath(), project.cwd) : [];
+  const settings = project.state();
+  const place = isFine && settings.in === 'file' ? await writableCheck(settings.path, project.cwd) : [];
   const index = await lookAtIndex(project, backend, server?.secrets ?? []);
   return { checks: [...checks, ...place, ...index, versionsCheck(versions)] };
 }

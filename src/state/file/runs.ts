@@ -23,6 +23,7 @@ export function fileRuns(folder: string): RunStore {
     list: () => runsIn(folder),
     read: (run) => readJournal(folder, run),
     hasEnd: (run) => hasEnd(folder, run),
+    kept: async () => [],
     create: (first) => createJournal(folder, first),
     reopen: (content) => reopenJournal(folder, content),
     remove: (runs) => removeJournals(folder, runs),
@@ -129,6 +130,7 @@ async function removeJournals(folder: string, runs: readonly string[]): Promise<
 
 /** Lines that come while the disk is busy are flushed together, so that one flush serves many requests. */
 class FileJournal implements Journal {
+  readonly kept = null;
   readonly #file: FileHandle;
   /** Where the last line ends that is surely on the disk. */
   #end: number;

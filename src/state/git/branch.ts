@@ -15,7 +15,7 @@ export interface BranchSettings {
   readonly remote: string;
   /** The branch of the remote that holds states and runs, and nothing else. */
   readonly branch: string;
-  /** Milliseconds to wait before each further try where the remote can't be asked. */
+  /** Milliseconds to wait before each further try where the remote can't be asked any more. */
   readonly pauses?: readonly number[];
 }
 
@@ -45,6 +45,8 @@ export class Branch {
   readonly settings: BranchSettings;
   readonly #refs: { readonly branch: string; readonly lock: string };
   readonly #place: string;
+  /** Whether the remote has ever answered: one that never did is wrong, and not away. */
+  #answered = false;
 
   /** `lock` names the reference beside the branch, `place` is what a message calls what is kept there. */
   constructor(settings: BranchSettings, lock: string, place: string) {
@@ -269,9 +271,12 @@ export class Branch {
     const { root, remote, pauses = PAUSES } = this.settings;
     for (let tries = 0; ; tries += 1) {
       try {
-        return (await git(root, command, FAR)).toString('utf8');
+        const said = (await git(root, command, FAR)).toString('utf8');
+        this.#answered = true;
+        return said;
       } catch (failure) {
-        const pause = failure instanceof NoGit ? undefined : pauses[tries];
+        const again = failure instanceof NoGit ? [] : this.#answered ? pauses : pauses.slice(0, 1);
+        const pause = again[tries];
         if (pause === undefined) throw unreachable(this.#place, remote, failure);
         await sleep(pause);
       }

@@ -70,6 +70,18 @@ export function locked(place: string, holder: Holder | null): ProblemsError {
   ]);
 }
 
+/** The refusal of a branch that somebody made for something else. */
+export function notOwn(place: string): ProblemsError {
+  return new ProblemsError([
+    error(
+      'state-unreadable',
+      `the state ${place} can't be used: that branch was not made by idops, whose README.md it lacks`,
+      [],
+      'name a branch with state.git.branch that is not there yet, or was made by idops; put README.md back, if somebody removed it',
+    ),
+  ]);
+}
+
 /** The refusal of everything to a run whose lock is somebody else's by now, or nobody's. */
 export function lostTo(place: string, now: Holder | null | undefined): ProblemsError {
   const who = now === undefined ? 'it was removed' : `somebody else has it: ${describe(now)}`;

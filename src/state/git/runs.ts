@@ -30,6 +30,7 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
       });
       return (text ?? '').trimEnd().split('\n').at(-1)?.startsWith('{"type":"end"') === true;
     },
+    kept: async () => [],
     async create(first) {
       const { run } = first;
       await store.change(async (head, branch) => {
@@ -70,6 +71,7 @@ interface Waiting {
 
 /** Lines that come while a push is under way go together with the next. */
 class GitJournal implements Journal {
+  readonly kept = null;
   readonly #store: Store;
   readonly #folder: string;
   readonly #run: string;

@@ -15,12 +15,22 @@ import {
   locked,
   lostTo,
   NOBODY,
+  notOwn,
 } from './holder.js';
 
 /** How often a change is made anew where somebody else was quicker. */
 const TRIES = 20;
 /** Milliseconds for which what was seen of the remote is read from. */
 const FRESH = 1000;
+
+/** What tells a branch of states from others, and tells a person what it is. */
+const ABOUT = 'README.md';
+const TITLE = '# The state of idops';
+const TEXT = `${TITLE}
+
+idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The history
+is the audit log. Change nothing by hand, and merge it nowhere.
+`;
 
 /** Files by their paths on the branch; null is a file, or a folder, that goes. */
 export type Files = ReadonlyMap<string, string | null>;
@@ -34,6 +44,8 @@ export class Store {
   #seenAt = Number.NEGATIVE_INFINITY;
   #held: { readonly holder: Holder; readonly at: string } | undefined;
   #lost: ProblemsError | undefined;
+  /** Whether the branch was found to be one that idops made. */
+  #isOwn = false;
 
   /** `lock` names the lock beside those of the branch's other states, `place` is what a message calls the state. */
   constructor(settings: BranchSettings, lock: string, place: string) {
@@ -52,6 +64,12 @@ export class Store {
 
   async #see(): Promise<Heads> {
     this.#heads = await this.#branch.see();
+    const { branch: head } = this.#heads;
+    if (head !== null && !this.#isOwn) {
+      const about = await this.#branch.text(head, ABOUT);
+      if (about?.startsWith(TITLE) !== true) throw notOwn(this.#place);
+      this.#isOwn = true;
+    }
     this.#seenAt = performance.now();
     return this.#heads;
   }
@@ -69,7 +87,9 @@ export class Store {
         if (this.#lost !== undefined) throw this.#lost;
         if (tries > 1 || this.#heads.branch === null) await this.#see();
         const { branch: from } = this.#heads;
-        const to = await this.#branch.change(from, await files(from, this.#branch), message);
+        const changed = await files(from, this.#branch);
+        const about = from === null ? [[ABOUT, TEXT] as const] : [];
+        const to = await this.#branch.change(from, new Map([...about, ...changed]), message);
         const renewed = this.#held === undefined ? undefined : await this.#renewed(this.#held.holder);
         const lock = renewed && this.#held && { from: this.#held.at, to: renewed.at };
         const pushed = await this.#branch.push({

@@ -13,8 +13,11 @@ export interface HttpRemote {
   close(): Promise<void>;
 }
 
-/** Serves the bare repositories of a folder as a git host does, by `git http-backend`. */
-export async function serveGit(folder: string): Promise<HttpRemote> {
+/** Serves the bare repositories of a folder as a git host does, by `git http-backend`, to whoever has the authorization. */
+export async function serveGit(
+  folder: string,
+  { authorization }: { readonly authorization?: string } = {},
+): Promise<HttpRemote> {
   const backend = join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend');
   const remote = { fault: (): Fault | undefined => undefined } as { fault: HttpRemote['fault'] };
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -22,6 +25,11 @@ export async function serveGit(folder: string): Promise<HttpRemote> {
     const fault = remote.fault(request.method ?? '', `${pathname}${search}`);
     if (fault === 'drop before') {
       request.socket.destroy();
+      return;
+    }
+    if (authorization !== undefined && request.headers.authorization !== authorization) {
+      request.resume();
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
       return;
     }
     const child = spawn(backend, {

@@ -1,0 +1,111 @@
+import * as z from 'zod';
+
+export const DEFAULT_STATE = '.idops/state.json';
+const DEFAULT_REMOTE = 'origin';
+const DEFAULT_BRANCH = 'idops-state';
+
+const text = () => z.string().min(1, 'must not be empty');
+
+const gitSchema = z
+  .strictObject({
+    remote: text()
+      // Git would take it for an option, or for a program to be run.
+      .regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u, 'must be the name of a remote, or its address')
+      .optional()
+      .meta({
+        description: 'A remote of the repository that the configuration lies in, by its name or its address.',
+        examples: ['origin'],
+        default: DEFAULT_REMOTE,
+      }),
+    branch: z
+      .string()
+      .regex(
+        /^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
+        'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"',
+      )
+      .optional()
+      .meta({
+        description: 'A branch of its own for states and journals; the first run makes it.',
+        examples: ['idops-state'],
+        default: DEFAULT_BRANCH,
+      }),
+    path: z
+      .string()
+      .regex(
+        /^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,
+        'must be a path on the branch that ends in ".json": letters (a to z), digits, "_", "-", "." and "/"',
+      )
+      .optional()
+      .meta({
+        description:
+          'The file of the state on the branch. Where it is left out: the name of the environment, or state, and ".json", in the folder that the configuration has in the repository.',
+        examples: ['production.json'],
+      }),
+  })
+  .meta({
+    description: 'Keeps the state on a branch of a git remote, for runs on any machine.',
+    examples: [{ remote: DEFAULT_REMOTE, branch: DEFAULT_BRANCH }],
+  });
+
+/** The members of the section of which each says where the state is kept, so that they exclude each other. */
+export const statePlaces = ['path', 'git'] as const;
+
+/** The section `state`. */
+export const stateSettingsSchema = z
+  .strictObject({
+    path: text()
+      .optional()
+      .meta({
+        description: 'The state file, relative to the configuration. A state belongs to one server.',
+        examples: ['.idops/production.json'],
+        default: DEFAULT_STATE,
+      }),
+    allow_tracked: z
+      .boolean()
+      .optional()
+      .meta({
+        description: 'Take a state, a lock and journals that git tracks; they are refused otherwise.',
+        examples: [true],
+        default: false,
+      }),
+    git: gitSchema.optional(),
+  })
+  .refine((given) => statePlaces.filter((place) => given[place] !== undefined).length <= 1, {
+    error: `a state is kept in one place: leave ${statePlaces.map((name) => `"${name}"`).join(' or ')} out`,
+  })
+  .refine(({ git, allow_tracked }) => git === undefined || allow_tracked === undefined, {
+    error: '"allow_tracked" goes with a state file alone',
+  })
+  .meta({
+    description: 'Where idops records what it applied.',
+    examples: [{ path: '.idops/production.json' }, { git: { remote: 'origin', branch: 'idops-state' } }],
+  });
+
+/** Where a state is kept. */
+export type StateSettings =
+  | {
+      readonly in: 'file';
+      /** Absolute. */
+      readonly path: string;
+      /** Whether one that git tracks is taken. */
+      readonly allowTracked: boolean;
+    }
+  | {
+      readonly in: 'git';
+      /** A name, or an address, which may have credentials in it. */
+      readonly remote: string;
+      readonly branch: string;
+      /** Null for the one that the environment and the folder give. */
+      readonly path: string | null;
+    };
+
+/** What the section says, with what is usual where it says nothing; `absolute` finds a file from the configuration. */
+export function stateSettings(
+  given: z.infer<typeof stateSettingsSchema> = {},
+  absolute: (path: string) => string,
+): StateSettings {
+  const { path = DEFAULT_STATE, allow_tracked: allowTracked = false, git } = given;
+  if (git === undefined) return { in: 'file', path: absolute(path), allowTracked };
+  const { remote = DEFAULT_REMOTE, branch = DEFAULT_BRANCH } = git;
+  return { in: 'git', remote, branch, path: git.path ?? null };
+}

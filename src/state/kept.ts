@@ -1,0 +1,156 @@
+import { relative } from 'node:path';
+import { stringifyJson } from '../base/json.js';
+import type { RunStore, StateBackend } from './backend.js';
+import { fileRuns } from './file/runs.js';
+import type { AnsweredLine, Journal, JournalContent, JournalLine, RunLine, SendingLine } from './journal.js';
+
+/**
+ * A backend on another machine, whose journals lose nothing where it can't be reached in the middle of a run: lines that it doesn't
+ * take are kept in a folder here, and brought to it by the next run from here. Nothing new is begun meanwhile.
+ */
+export function keeping(backend: StateBackend, folder: string): StateBackend {
+  return { ...backend, runs: keptRuns(backend.runs, folder) };
+}
+
+function keptRuns(base: RunStore, folder: string): RunStore {
+  const local = fileRuns(folder);
+  const place = relative(process.cwd(), folder) || folder;
+  /** The journal where it belongs, and those of the lines kept here that it hasn't got. */
+  const both = async (
+    run: string,
+  ): Promise<{ there: JournalContent | null; kept: JournalContent | null }> => {
+    const there = await base.read(run);
+    const here = (await local.list()).includes(run) ? await local.read(run) : null;
+    if (here === null) return { there, kept: null };
+    const known = new Set((there?.lines ?? []).map((line) => stringifyJson(line)));
+    const lines = here.lines.filter((line) => !known.has(stringifyJson(line)));
+    return { there, kept: { ...here, lines } };
+  };
+  return {
+    ...base,
+    list: async () => [...new Set([...(await base.list()), ...(await local.list())])].sort(),
+    async read(run) {
+      const { there, kept } = await both(run);
+      if (there === null || kept === null || kept.lines.length === 0) return there ?? kept;
+      const lines = [...there.lines, ...kept.lines];
+      return { ...there, lines, ended: false, late: there.ended };
+    },
+    hasEnd: async (run) =>
+      ((await local.list()).includes(run) ? (await both(run)).kept?.lines.length === 0 : true) &&
+      (await base.hasEnd(run)),
+    kept: () => local.list(),
+    async create(first) {
+      return new KeptJournal(await base.create(first), first, local, place);
+    },
+    async reopen(content) {
+      const { run: first } = content;
+      const { there, kept } = await both(first.run);
+      const journal = there === null ? await base.create(first) : await base.reopen(there);
+      await Promise.all((kept?.lines ?? []).map((line) => journal.write(line)));
+      return new KeptJournal(journal, first, local, place);
+    },
+    async remove(runs) {
+      await base.remove(runs);
+      await forget(local, runs);
+    },
+  };
+}
+
+async function forget(local: RunStore, runs: readonly string[]): Promise<void> {
+  const here = new Set(await local.list());
+  await local.remove(runs.filter((run) => here.has(run)));
+}
+
+/** A journal whose lines are kept here as long as its place can't be reached. */
+class KeptJournal implements Journal {
+  readonly #base: Journal;
+  readonly #first: RunLine;
+  readonly #local: RunStore;
+  readonly #place: string;
+  /** The objects of which something is under way: what is begun is brought to its end. */
+  readonly #begun = new Set<string>();
+  #kept: JournalLine[] = [];
+  #keeping: Promise<Journal> | undefined;
+  #bringing: Promise<void> | undefined;
+
+  constructor(base: Journal, first: RunLine, local: RunStore, place: string) {
+    this.#base = base;
+    this.#first = first;
+    this.#local = local;
+    this.#place = place;
+  }
+
+  get kept(): string | null {
+    return this.#kept.length === 0 ? null : this.#place;
+  }
+
+  async write(line: JournalLine): Promise<void> {
+    // An answer isn't kept waiting for a place that could not be reached a moment ago.
+    if (this.#kept.length > 0 && line.type === 'answered') return await this.#keep(line);
+    try {
+      while (this.#kept.length > 0) await this.#bring();
+      await this.#base.write(line);
+    } catch (failure) {
+      await this.#instead(line, failure);
+    }
+    if (line.type === 'sending') this.#begun.add(line.key);
+    if (line.type === 'end') await forget(this.#local, [this.#first.run]);
+  }
+
+  /** What becomes of a line that its place didn't take. Throws where nothing may follow from it. */
+  async #instead(line: JournalLine, failure: unknown): Promise<void> {
+    if (line.type === 'answered' || (line.type === 'sending' && this.#begun.has(line.key))) {
+      return await this.#keep(line);
+    }
+    // The line may have arrived all the same, and then nobody would know that nothing was sent.
+    if (line.type === 'sending') await this.#keep(line, notSent(line)).catch(() => {});
+    throw failure;
+  }
+
+  async #keep(...lines: readonly JournalLine[]): Promise<void> {
+    this.#keeping ??= this.#here();
+    const journal = await this.#keeping;
+    await Promise.all(lines.map((line) => journal.write(line)));
+    this.#kept.push(...lines);
+  }
+
+  async #here(): Promise<Journal> {
+    const { run } = this.#first;
+    const content = (await this.#local.list()).includes(run) ? await this.#local.read(run) : null;
+    return content === null ? await this.#local.create(this.#first) : await this.#local.reopen(content);
+  }
+
+  /** Brings what is kept to its place; those that ask meanwhile wait for the same. */
+  async #bring(): Promise<void> {
+    this.#bringing ??= this.#brought().finally(() => {
+      this.#bringing = undefined;
+    });
+    await this.#bringing;
+  }
+
+  async #brought(): Promise<void> {
+    const lines = [...this.#kept];
+    await Promise.all(lines.map((line) => this.#base.write(line)));
+    this.#kept = this.#kept.slice(lines.length);
+  }
+
+  async close(): Promise<void> {
+    await this.#base.close();
+    await (await this.#keeping)?.close();
+  }
+}
+
+function notSent({ seq }: SendingLine): AnsweredLine {
+  return {
+    type: 'answered',
+    seq,
+    at: new Date().toISOString(),
+    status: 'skipped',
+    ambiguous: false,
+    http_status: null,
+    attempts: 0,
+    after: null,
+    unverified: [],
+    error: 'not sent: the journal could not be written',
+  };
+}

@@ -1,0 +1,319 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
+import { afterwards } from '../cleanups.js';
+import { ids } from '../sandbox/asking.js';
+import { serveGit } from '../state/git/http-remote.js';
+import { type Files, filesIn, project, sure, type TestProject } from './running.js';
+
+const inGit = `${sure}state: {git: {}}\n`;
+const ada = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
+const manifests = {
+  'manifests/ada.yaml': ada('staff'),
+  'manifests/acme.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
+};
+
+function git(cwd: string, ...args: string[]): string {
+  const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-c', 'protocol.file.allow=always'];
+  return execFileSync('git', [...who, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+interface Shared extends TestProject {
+  readonly bare: string;
+  /** A clone of its own, as that of another runner: its folder. */
+  clone(): Promise<string>;
+}
+
+/** A project in a clone of a repository of its own. */
+async function shared(files: Files = {}, options: SandboxOptions = {}): Promise<Shared> {
+  const made = await project({ 'idops.yaml': inGit, ...manifests, ...files }, options);
+  const bare = await folderOf('remote.git');
+  git(bare, 'init', '--quiet', '--bare', '--initial-branch=main');
+  git(made.folder, 'init', '--quiet', '--initial-branch=main');
+  git(made.folder, 'add', '.');
+  git(made.folder, 'commit', '--quiet', '--message=manifests');
+  git(made.folder, 'remote', 'add', 'origin', bare);
+  git(made.folder, 'push', '--quiet', 'origin', 'main');
+  const clone = async (): Promise<string> => {
+    const folder = await folderOf('clone');
+    git(folder, 'clone', '--quiet', '--depth=1', `file://${bare}`, '.');
+    return folder;
+  };
+  return { ...made, bare, clone };
+}
+
+async function folderOf(name: string): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), `idops-${name}-`)));
+  afterwards(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A remote that takes no push, and says so. */
+async function refusing(bare: string): Promise<void> {
+  await writeFile(join(bare, 'hooks/pre-receive'), '#!/bin/sh\necho "only Grace may push" >&2\nexit 1\n');
+  await chmod(join(bare, 'hooks/pre-receive'), 0o755);
+}
+
+describe('a state in git', () => {
+  it('is known to runs in other clones, and leaves nothing in the work tree', async () => {
+    const { idops, folder, clone, bare, writes } = await shared();
+    const applied = await idops('apply --yes');
+    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+    expect(git(folder, 'status', '--porcelain')).toBe('');
+    expect(git(folder, 'branch', '--all').trim()).toBe(
+      '* main\n  remotes/origin/idops-state\n  remotes/origin/main',
+    );
+    expect(git(bare, 'ls-tree', '--name-only', 'idops-state').split('\n').sort()).toEqual([
+      '',
+      'README.md',
+      'runs',
+      'state.json',
+    ]);
+    const sent = writes().length;
+    const elsewhere = { cwd: await clone() };
+    const planned = await idops('plan --detailed-exitcode', elsewhere);
+    expect(planned, planned.stdout + planned.stderr).toMatchObject({ code: 0 });
+    expect((await idops('runs', elsewhere)).stdout).toContain('apply');
+    expect((await idops('state show', elsewhere)).stdout).toContain(
+      'state.json on the branch idops-state of origin',
+    );
+    await writeFile(join(elsewhere.cwd, 'manifests/ada.yaml'), ada('others'));
+    expect((await idops('apply --yes', elsewhere)).code).toBe(0);
+    const undone = await idops('undo --last --yes', elsewhere);
+    expect(undone.code, undone.stdout + undone.stderr).toBe(0);
+    expect(writes().length).toBeGreaterThan(sent);
+    expect((await idops('runs')).stdout.match(/undo|apply/g)?.sort()).toEqual(['apply', 'apply', 'undo']);
+    expect(git(bare, 'for-each-ref', 'refs/idops')).toBe('');
+  });
+
+  it('has a file for each environment, in the folder of the project', async () => {
+    const { folder, idops, bare, write } = await shared();
+    const environments = `${inGit}environments:\n  staging: {state: {git: {branch: other}}}\n  local: {state: {path: .idops/local.json}}\n  production: {}\n`;
+    await write({ 'below/idops.yaml': environments, 'below/manifests/ada.yaml': ada('staff') });
+    const cwd = join(folder, 'below');
+    for (const name of ['production', 'staging', 'local']) {
+      const { code, stdout, stderr } = await idops(`apply --yes --env ${name}`, { cwd });
+      expect(code, stdout + stderr).toBe(0);
+    }
+    expect(git(bare, 'ls-tree', '-r', '--name-only', 'idops-state')).toContain('below/production.json');
+    expect(git(bare, 'ls-tree', '-r', '--name-only', 'other')).toContain('below/staging.json');
+    expect(Object.keys(await filesIn(join(cwd, '.idops')))).toContain('local.json');
+    expect((await idops('runs --env production', { cwd })).stderr).toBe('');
+  });
+
+  it('works in a checkout as actions/checkout makes it, by the token that it leaves', async () => {
+    const { folder, bare, idops, clone } = await shared();
+    const server = await serveGit(join(bare, '..'), { authorization: 'basic b3BlbjpzZXNhbWU=' });
+    afterwards(() => server.close());
+    const address = `${server.url}/${bare.split('/').at(-1)}`;
+    const head = git(folder, 'rev-parse', 'main').trim();
+    const runner = await folderOf('runner');
+    git(runner, 'init', '--quiet', '.');
+    git(runner, 'remote', 'add', 'origin', address);
+    git(runner, 'config', '--local', 'gc.auto', '0');
+    git(
+      runner,
+      'config',
+      '--local',
+      `http.${server.url}/.extraheader`,
+      'AUTHORIZATION: basic b3BlbjpzZXNhbWU=',
+    );
+    // The server is in this process.
+    await promisify(execFile)(
+      'git',
+      [
+        '-c',
+        'protocol.version=2',
+        'fetch',
+        '--no-tags',
+        '--prune',
+        '--no-recurse-submodules',
+        '--depth=1',
+        'origin',
+        `+${head}:refs/remotes/origin/main`,
+      ],
+      { cwd: runner },
+    );
+    git(runner, 'checkout', '--quiet', '--force', '-B', 'main', 'refs/remotes/origin/main');
+    const { code, stdout, stderr } = await idops('apply --yes', { cwd: runner });
+    expect(code, stdout + stderr).toBe(0);
+    expect(git(runner, 'rev-parse', '--is-shallow-repository').trim()).toBe('true');
+    const again = await idops('plan --detailed-exitcode', { cwd: await clone() });
+    expect(again, again.stdout + again.stderr).toMatchObject({ code: 0 });
+    await writeFile(join(runner, 'manifests/ada.yaml'), ada('others'));
+    const second = await idops('apply --yes', { cwd: runner });
+    expect(second.code, second.stdout + second.stderr).toBe(0);
+    expect((await idops('runs')).stdout.match(/apply/g)).toHaveLength(2);
+  });
+
+  it('is written by one of two runs at once, and the other sends nothing', async () => {
+    let open = (): void => {};
+    const opened = new Promise<void>((done) => {
+      open = done;
+    });
+    const { begin, clone, writes } = await shared(
+      {},
+      {
+        intercept: async ({ method }) => {
+          if (method !== 'GET') await opened;
+          return undefined;
+        },
+      },
+    );
+    const first = begin(['apply', '--yes']);
+    while (writes().length === 0) await new Promise((done) => setTimeout(done, 20));
+    const second = await begin(['apply', '--yes'], { cwd: await clone() }).ended;
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(/error\[locked\]: the state is locked: apply by .* on .*, process \d+/);
+    open();
+    expect((await first.ended).code).toBe(0);
+    expect(writes().filter((one) => one.includes('/users/'))).toHaveLength(1);
+  });
+
+  it('of a run that was killed is settled by the next one, wherever that is', async () => {
+    const held = new Promise<void>(() => {});
+    let hold = true;
+    const { begin, idops, clone, writes, sandbox } = await shared(
+      {},
+      {
+        intercept: async ({ method, path }) => {
+          if (hold && method !== 'GET' && path.includes('/users/')) await held;
+          return undefined;
+        },
+      },
+    );
+    const first = begin(['apply', '--yes']);
+    while (!writes().some((one) => one.includes('/users/')))
+      await new Promise((done) => setTimeout(done, 20));
+    first.child.kill('SIGKILL');
+    await first.ended;
+    hold = false;
+    const cwd = await clone();
+    const planned = await idops('plan', { cwd });
+    expect(planned.stderr).toMatch(/run \S+ had not ended: /);
+    const { code, stdout, stderr } = await idops('apply --yes', { cwd });
+    expect(code, stdout + stderr).toBe(0);
+    expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+    expect(sandbox.snapshot().users.find(({ id }) => id === ids.ada)?.group).toBe('staff');
+  });
+
+  it('that the remote does not take keeps everything from being sent, and tells what the remote says', async () => {
+    const { idops, bare, writes } = await shared();
+    await refusing(bare);
+    const { code, stderr } = await idops('apply --yes');
+    expect(code).toBe(1);
+    expect(stderr).toContain('error[not-writable]: the remote does not take the state');
+    expect(stderr).toContain('only Grace may push');
+    expect(stderr).toContain('contents: write');
+    expect(writes()).toEqual([]);
+    expect((await idops('plan')).code).toBe(0);
+  });
+
+  it('loses nothing where the remote is gone in the middle of a run', async () => {
+    let away = async (): Promise<void> => {};
+    const { idops, begin, folder, bare, write, read, writes, sandbox } = await shared(
+      {},
+      {
+        intercept: async ({ method, path }) => {
+          if (method !== 'GET' && path.includes('/users/')) await away();
+          return undefined;
+        },
+      },
+    );
+    await write({
+      'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`,
+    });
+    expect((await idops('apply --yes')).code).toBe(0);
+    await write({
+      'manifests/ada.yaml': ada('others'),
+      'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 2\n`,
+    });
+    away = () => rename(bare, `${bare}.away`);
+    const before = writes().length;
+    const { code, stderr } = await begin(['apply', '--yes']).ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain('error[run-ended-early]');
+    expect(stderr).toContain("can't be reached");
+    expect(stderr).toMatch(/kept in \.idops\/kept\/\w+: run idops again from here/);
+    expect(writes().slice(before)).toEqual([`PATCH /api/users/${ids.ada}`]);
+    const [kept] = Object.keys(await filesIn(join(folder, '.idops/kept')));
+    expect(await read(`.idops/kept/${kept}`)).toContain('"type":"answered"');
+
+    away = async () => {};
+    await rename(`${bare}.away`, bare);
+    const planned = await idops('plan');
+    expect(planned.stderr).toMatch(/run \S+ had not ended: \d+ of its answers were taken into the state/);
+    expect(planned.stdout).not.toContain('User/');
+    expect(planned.stdout).toContain('Client/');
+    const applied = await idops('apply --yes');
+    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+    const posts = sandbox.requests.filter(({ method }) => method === 'POST');
+    expect(posts).toHaveLength(1);
+    expect(Object.keys(await filesIn(join(folder, '.idops/kept')))).toEqual([]);
+    expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+  });
+
+  it('says what is wrong where there is no repository, no remote, or a branch of somebody else', async () => {
+    const { idops, folder, bare } = await shared();
+    const outside = await project({ 'idops.yaml': inGit, ...manifests });
+    expect((await outside.idops('plan')).stderr).toContain('idops.yaml lies in no git work tree');
+    expect((await idops('plan', { env: { PATH: '/nowhere' } })).stderr).toContain(
+      "can't be reached: there is no git",
+    );
+    git(folder, 'push', '--quiet', 'origin', 'main:idops-state');
+    const other = await idops('apply --yes');
+    expect(other.stderr).toContain('that branch was not made by idops');
+    expect(git(bare, 'rev-parse', 'idops-state')).toBe(git(bare, 'rev-parse', 'main'));
+    git(folder, 'remote', 'remove', 'origin');
+    const { code, stderr } = await idops('plan');
+    expect(code).toBe(1);
+    expect(stderr).toContain('error[state-unreachable]');
+    expect(stderr).toContain("'origin' does not appear to be a git repository");
+  });
+
+  it('is configured rightly, or not at all', async () => {
+    const { idops } = await project(manifests);
+    const wrong = {
+      'state: {git: {}, path: .idops/state.json}': 'a state is kept in one place',
+      'state: {git: {}, allow_tracked: true}': '"allow_tracked" goes with a state file alone',
+      'state: {git: {remote: --upload-pack=touch}}': 'must be the name of a remote, or its address',
+      'state: {git: {remote: "ext::sh -c touch"}}': 'must be the name of a remote, or its address',
+      'state: {git: {branch: a..b}}': 'must be the name of a branch',
+      'state: {git: {branch: x.lock}}': 'must be the name of a branch',
+      'state: {git: {path: ../state.json}}': 'must be a path on the branch',
+      'state: {git: {path: runs/state.json}}': 'must be a path on the branch',
+      'state: {git: {branches: x}}': 'unknown',
+    };
+    const made = await project(manifests);
+    for (const [line, message] of Object.entries(wrong)) {
+      await made.write({ 'idops.yaml': `${sure}${line}\n` });
+      const { code, stderr } = await made.idops('plan');
+      expect([code, stderr.includes(message)], `${line}: ${stderr}`).toEqual([1, true]);
+    }
+    expect((await idops('validate')).code).toBe(0);
+  });
+
+  it('shows nothing of the credentials in the address of a remote, and gives them to no manifest', async () => {
+    const { idops, write, bare } = await shared();
+    const secret = 'a-token-of-somebody';
+    const server = await serveGit(join(bare, '..'), { authorization: 'never' });
+    afterwards(() => server.close());
+    const address = `${server.url.replace('//', '//ada:${IDOPS_STATE_TOKEN}@')}/${bare.split('/').at(-1)}`;
+    await write({
+      'idops.yaml': `${sure}state: {git: {remote: "${address}"}}\n`,
+      'manifests/ada.yaml': ada('"${IDOPS_STATE_TOKEN}"'),
+    });
+    const env = { IDOPS_STATE_TOKEN: secret };
+    expect((await idops('validate', { env })).stderr).toContain('error[credential-variable]');
+    await write({ 'manifests/ada.yaml': ada('staff') });
+    for (const command of ['plan', 'state show', 'runs', 'doctor', 'plan --debug']) {
+      const { code, stdout, stderr } = await idops(command, { env });
+      expect(code, command).toBe(1);
+      expect(stdout + stderr, command).not.toContain(secret);
+    }
+  });
+});
