@@ -19227,12 +19227,13 @@ stringifyJson(line)));return{there,kept:{...here2,lines}}};return{...base2,list:
 ...await local.list()])].sort(),async read(run4){const{there,kept:kept2}=await both(run4);if(there===null||kept2===null||
 kept2.lines.length===0)return there??kept2;const lines=[...there.lines,...kept2.lines];return{...there,lines,ended:false,
 late:there.ended}},hasEnd:async run4=>((await local.list()).includes(run4)?(await both(run4)).kept?.lines.length===0:true)&&
-await base2.hasEnd(run4),kept:()=>local.list(),async create(first){return new KeptJournal(await base2.create(first),first,
-local,place2)},async reopen(content){const{run:first}=content;const{there,kept:kept2}=await both(first.run);const journal=there===
-null?await base2.create(first):await base2.reopen(there);await Promise.all((kept2?.lines??[]).map(line=>journal.write(line)));
-return new KeptJournal(journal,first,local,place2)},async remove(runs){await base2.remove(runs);await forget(local,runs)}}}
-async function forget(local,runs){const here2=new Set(await local.list());await local.remove(runs.filter(run4=>here2.has(
-run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
+await base2.hasEnd(run4),async kept(){const missing3=[];for(const run4 of await local.list()){const{there,kept:kept2}=await both(
+run4);if((kept2?.lines.length??0)>0)missing3.push(run4);else if(there?.ended===true)await local.remove([run4])}return missing3},
+async create(first){return new KeptJournal(await base2.create(first),first,local,place2)},async reopen(content){const{run:first}=content;
+const{there,kept:kept2}=await both(first.run);const journal=there===null?await base2.create(first):await base2.reopen(there);
+await Promise.all((kept2?.lines??[]).map(line=>journal.write(line)));return new KeptJournal(journal,first,local,place2)},
+async remove(runs){await base2.remove(runs);await forget(local,runs)}}}async function forget(local,runs){const here2=new Set(
+await local.list());await local.remove(runs.filter(run4=>here2.has(run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
 this.#base=base2;this.#first=first;this.#local=local;this.#place=place2}get kept(){return this.#kept.length===0?null:this.#place}async write(line){
 if(this.#kept.length>0&&line.type==="answered")return await this.#keep(line);try{while(this.#kept.length>0)await this.#bring();
 await this.#base.write(line)}catch(failure2){await this.#instead(line,failure2)}if(line.type==="sending")this.#begun.add(

@@ -38,7 +38,16 @@ function keptRuns(base: RunStore, folder: string): RunStore {
     hasEnd: async (run) =>
       ((await local.list()).includes(run) ? (await both(run)).kept?.lines.length === 0 : true) &&
       (await base.hasEnd(run)),
-    kept: () => local.list(),
+    async kept() {
+      const missing: string[] = [];
+      for (const run of await local.list()) {
+        const { there, kept } = await both(run);
+        if ((kept?.lines.length ?? 0) > 0) missing.push(run);
+        // All of it had arrived, and nobody was told.
+        else if (there?.ended === true) await local.remove([run]);
+      }
+      return missing;
+    },
     async create(first) {
       return new KeptJournal(await base.create(first), first, local, place);
     },

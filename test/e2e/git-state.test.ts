@@ -257,6 +257,40 @@ describe('a state in git', () => {
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
   });
 
+  it('takes in what was kept although another run has settled without it', async () => {
+    let away = async (): Promise<void> => {};
+    const { idops, begin, bare, write, clone, sandbox } = await shared(
+      {},
+      {
+        intercept: async ({ method }) => {
+          if (method === 'POST') await away();
+          return undefined;
+        },
+      },
+    );
+    const client = (generation: number): Files => ({
+      'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
+    });
+    await write(client(1));
+    expect((await idops('apply --yes')).code).toBe(0);
+    await write(client(2));
+    away = () => rename(bare, `${bare}.away`);
+    const { code, stderr } = await begin(['apply', '--yes']).ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain('kept in .idops/kept/');
+    away = async () => {};
+    await rename(`${bare}.away`, bare);
+    const cwd = await clone();
+    await idops('plan', { cwd });
+    expect((await idops('doctor', { cwd })).stdout).toContain('is not known');
+    const planned = await idops('plan --detailed-exitcode');
+    expect(planned.stderr).toMatch(/run \S+ had not ended: 1 of its answers were taken into the state/);
+    expect(planned.code, planned.stdout + planned.stderr).toBe(0);
+    expect((await idops('doctor', { cwd })).stdout).not.toContain('is not known');
+    expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect((await idops('plan --detailed-exitcode')).stderr).not.toContain('had not ended');
+  });
+
   it('says what is wrong where there is no repository, no remote, or a branch of somebody else', async () => {
     const { idops, folder, bare } = await shared();
     const outside = await project({ 'idops.yaml': inGit, ...manifests });

@@ -1,0 +1,269 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ownMark } from '../../src/base/process.js';
+import type { RunStore, StateBackend } from '../../src/state/backend.js';
+import { fileBackend } from '../../src/state/file/index.js';
+import { JOURNAL_FORMAT, type JournalLine, type RunLine } from '../../src/state/journal.js';
+import { keeping } from '../../src/state/kept.js';
+import { emptyState } from '../../src/state/state.js';
+import { afterwards } from '../cleanups.js';
+import { conforms } from './backends.js';
+
+const at = '2026-01-31T12:00:00.000Z';
+const run = '20260131T120000Z-aaaaaa';
+const state = emptyState('https://id.example.com');
+
+const first: RunLine = {
+  type: 'run',
+  format_version: JOURNAL_FORMAT,
+  run,
+  tool_version: '0.0.0',
+  at,
+  command: 'apply',
+  user: 'somebody',
+  ...ownMark(),
+  state: { lineage: state.lineage, file: 'a.json' },
+  server: state.server,
+  profile: 'documented',
+  environment: null,
+  digest: 'sha256:0',
+  salt: state.salt,
+};
+const nothing = { fields: {}, hashes: {} };
+const sending = (seq: number, key: string, last = true): JournalLine => ({
+  type: 'sending',
+  seq,
+  at,
+  address: key,
+  key,
+  kind: 'Client',
+  identity: { id: key },
+  action: 'regenerate',
+  operation: 'regenerateClientDid',
+  method: 'POST',
+  path: `/api/clients/${key}/regenerate-did`,
+  last,
+  existed: true,
+  before: nothing,
+  body: null,
+  expected: nothing,
+  managed: [],
+});
+const answered = (seq: number, status: 'applied' | 'unknown' = 'applied'): JournalLine => ({
+  type: 'answered',
+  seq,
+  at,
+  status,
+  ambiguous: status === 'unknown',
+  http_status: 200,
+  attempts: 1,
+  after: null,
+  unverified: [],
+  error: null,
+});
+const end: JournalLine = { type: 'end', at, interrupted: false };
+
+async function folderOf(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'idops-kept-'));
+  afterwards(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+interface Place {
+  readonly runs: RunStore;
+  /** The journals where they belong, whether they can be reached or not. */
+  readonly there: RunStore;
+  /** Whether the place can be reached; `doubtful`: what is written arrives, and nobody is told. */
+  reach: 'yes' | 'no' | 'doubtful';
+  kept(): Promise<string[]>;
+}
+
+/** A place that can be out of reach. */
+async function place(): Promise<Place> {
+  const folder = await folderOf();
+  const backend = await fileBackend({ path: join(folder, 'a.json'), allowTracked: true });
+  const { runs } = backend;
+  const made: { reach: Place['reach'] } = { reach: 'yes' };
+  const far =
+    <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      if (made.reach === 'no') throw new Error('out of reach');
+      const done = await work(...args);
+      if (made.reach === 'doubtful') throw new Error('out of reach');
+      return done;
+    };
+  const journal = async (open: Promise<Awaited<ReturnType<RunStore['create']>>>) => {
+    const opened = await open;
+    return { kept: null, write: far((line: JournalLine) => opened.write(line)), close: () => opened.close() };
+  };
+  const distant: StateBackend = {
+    ...backend,
+    runs: {
+      ...runs,
+      list: far(runs.list),
+      read: far(runs.read),
+      hasEnd: far(runs.hasEnd),
+      create: far((line) => journal(runs.create(line))),
+      reopen: far((content) => journal(runs.reopen(content))),
+      remove: far(runs.remove),
+    },
+  };
+  const here = join(folder, 'kept');
+  return Object.assign(made, {
+    runs: keeping(distant, here).runs,
+    there: runs,
+    kept: () => readdir(here).catch(() => []),
+  });
+}
+
+conforms('with a folder for what could not be brought there', async () => {
+  const folder = await folderOf();
+  return {
+    open: async (name: string) =>
+      keeping(
+        await fileBackend({ path: join(folder, `${name}.json`), allowTracked: true }),
+        join(folder, 'kept', name),
+      ),
+    remove: async () => {},
+  };
+});
+
+describe('a journal whose place is out of reach', () => {
+  it('keeps answers here, refuses what is new, and brings all of it along when a run ends', async () => {
+    const at = await place();
+    const journal = await at.runs.create(first);
+    await journal.write(sending(1, 'one'));
+    at.reach = 'no';
+    await journal.write(answered(1));
+    expect(journal.kept).toContain('kept');
+    await expect(journal.write(sending(2, 'two'))).rejects.toThrow('out of reach');
+    await expect(journal.write(end)).rejects.toThrow('out of reach');
+    await expect(at.runs.read(run)).rejects.toThrow('out of reach');
+    at.reach = 'yes';
+    expect((await at.there.read(run))?.lines).toEqual([sending(1, 'one')]);
+    const refused = { ...answered(2), status: 'skipped', http_status: null, attempts: 0 };
+    const whole = [
+      sending(1, 'one'),
+      answered(1),
+      sending(2, 'two'),
+      { ...refused, at: expect.any(String), error: expect.any(String) },
+    ];
+    expect(await at.runs.read(run)).toMatchObject({ lines: whole, ended: false, late: false });
+    await journal.write(end);
+    await journal.close();
+    expect(await at.there.read(run)).toMatchObject({ lines: [...whole, end], ended: true });
+    expect(await at.kept()).toEqual([]);
+    expect(journal.kept).toBeNull();
+  });
+
+  it('goes on with what is new as soon as it can be reached again, and keeps the order', async () => {
+    const at = await place();
+    const journal = await at.runs.create(first);
+    await journal.write(sending(1, 'one'));
+    at.reach = 'no';
+    await journal.write(answered(1));
+    at.reach = 'yes';
+    await Promise.all([journal.write(sending(2, 'two')), journal.write(sending(3, 'three'))]);
+    await journal.write(answered(3));
+    await journal.write(answered(2));
+    await journal.write(end);
+    await journal.close();
+    expect((await at.there.read(run))?.lines).toEqual([
+      sending(1, 'one'),
+      answered(1),
+      sending(2, 'two'),
+      sending(3, 'three'),
+      answered(3),
+      answered(2),
+      end,
+    ]);
+    expect(await at.kept()).toEqual([]);
+  });
+
+  it('takes the second request of what is begun, which may not stay half done', async () => {
+    const at = await place();
+    const journal = await at.runs.create(first);
+    await journal.write(sending(1, 'one', false));
+    at.reach = 'no';
+    await journal.write(answered(1));
+    await journal.write(sending(2, 'one'));
+    await journal.write(answered(2));
+    await journal.close();
+    at.reach = 'yes';
+    expect((await at.runs.read(run))?.lines).toEqual([
+      sending(1, 'one', false),
+      answered(1),
+      sending(2, 'one'),
+      answered(2),
+    ]);
+  });
+
+  it('has a line once that arrived although nobody was told', async () => {
+    const at = await place();
+    const journal = await at.runs.create(first);
+    await journal.write(sending(1, 'one'));
+    at.reach = 'doubtful';
+    await journal.write(answered(1));
+    await journal.close();
+    at.reach = 'yes';
+    const content = await at.runs.read(run);
+    expect(content?.lines).toEqual([sending(1, 'one'), answered(1)]);
+    if (content === null) throw new Error('no journal');
+    const again = await at.runs.reopen(content);
+    await again.write(end);
+    await again.close();
+    expect((await at.there.read(run))?.lines).toEqual([sending(1, 'one'), answered(1), end]);
+    expect(await at.kept()).toEqual([]);
+  });
+
+  it('of which all had arrived is forgotten here once it is settled', async () => {
+    const at = await place();
+    const journal = await at.runs.create(first);
+    await journal.write(sending(1, 'one'));
+    at.reach = 'doubtful';
+    await journal.write(answered(1));
+    await journal.close();
+    at.reach = 'yes';
+    expect(await at.runs.kept()).toEqual([]);
+    expect(await at.kept()).toHaveLength(1);
+    const content = await at.there.read(run);
+    if (content === null) throw new Error('no journal');
+    const settling = await at.there.reopen(content);
+    await settling.write(end);
+    await settling.close();
+    expect(await at.runs.kept()).toEqual([]);
+    expect(await at.kept()).toEqual([]);
+  });
+
+  it('is known not to be at its end where somebody settled it without what is kept here', async () => {
+    const at = await place();
+    const journal = await at.runs.create(first);
+    await journal.write(sending(1, 'one'));
+    at.reach = 'no';
+    await journal.write(answered(1));
+    await journal.close();
+    at.reach = 'yes';
+    const other = await at.there.read(run);
+    if (other === null) throw new Error('no journal');
+    const settling = await at.there.reopen(other);
+    await settling.write(answered(1, 'unknown'));
+    await settling.write(end);
+    await settling.close();
+    expect(await at.runs.kept()).toEqual([run]);
+    expect(await at.runs.hasEnd(run)).toBe(false);
+    const content = await at.runs.read(run);
+    expect(content).toMatchObject({
+      lines: [sending(1, 'one'), answered(1, 'unknown'), end, answered(1)],
+      ended: false,
+      late: true,
+    });
+    if (content === null) throw new Error('no journal');
+    const again = await at.runs.reopen(content);
+    await again.write(end);
+    await again.close();
+    expect(await at.there.read(run)).toMatchObject({ ended: true });
+    expect([await at.runs.kept(), await at.runs.hasEnd(run)]).toEqual([[], true]);
+  });
+});
