@@ -104,6 +104,7 @@ export const problemCodes = [
   'server-unauthorized',
   'server-unreachable',
   'stale-plan',
+  'state-moved',
   'state-newer',
   'state-not-saved',
   'state-other-server',

@@ -181,7 +181,7 @@ export function declare(action: Act): Command {
 
   const state = program
     .command('state')
-    .description('show what the state has recorded, or remove a part of it')
+    .description('show what the state has recorded, remove a part of it, or move it elsewhere')
     .enablePositionalOptions();
   state
     .command('show', { isDefault: true })
@@ -195,6 +195,17 @@ export function declare(action: Act): Command {
     .description('remove the records of objects from the state, after a question; nothing is sent')
     .option('--yes', "don't ask")
     .action(action(async () => (await import('./commands/state.js')).removeRecords));
+  state
+    .command('migrate')
+    .description(
+      'move the state and its journals to where the configuration says that it is kept, after a question',
+    )
+    .option(
+      '--from <file>',
+      'the state file, or a configuration that says where it is now (.idops/state.json)',
+    )
+    .option('--yes', "don't ask")
+    .action(action(async () => (await import('./commands/state-migrate.js')).migrateState));
 
   program
     .command('regenerate-did')

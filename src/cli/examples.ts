@@ -55,6 +55,10 @@ export const examples: { readonly [command: string]: Example } = {
     args: 'state rm User/4000f0d1-0000-4000-8000-000000000001',
     does: 'forget an object that was moved to another project',
   },
+  'state migrate': {
+    args: 'state migrate --from .idops/production.json --env production',
+    does: 'once the configuration names another place for it',
+  },
   'regenerate-did': {
     args: 'regenerate-did 6a2f0d1e-0000-4000-8000-000000000001 --yes',
     does: 'without a question, as a job of its own',

@@ -37,7 +37,7 @@ export function ofServer(state: State, place: string, server: string): State {
   return state;
 }
 
-/** The same as a state. Throws a ProblemsError (`state-unreadable`, `state-newer`) where it is none. */
+/** The same as a state. Throws a ProblemsError (`state-unreadable`, `state-newer`, `state-moved`) where it is none, or none any more. */
 export function stateOf(data: unknown, place: string): State {
   const version =
     typeof data === 'object' && data !== null && 'format_version' in data ? data.format_version : undefined;
@@ -61,6 +61,17 @@ export function stateOf(data: unknown, place: string): State {
         `the state ${place} is not a state of idops${where}`,
         [],
         `put a good copy back, or move it away: ${LOSS}`,
+      ),
+    ]);
+  }
+  const { moved_to: elsewhere } = parsed.data;
+  if (elsewhere !== undefined) {
+    throw new ProblemsError([
+      error(
+        'state-moved',
+        `the state ${place} was moved to ${elsewhere}`,
+        [],
+        'use the configuration that says so; an older checkout or branch still names the former place',
       ),
     ]);
   }

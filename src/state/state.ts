@@ -60,6 +60,8 @@ export const stateSchema = z.strictObject({
   salt: z.string().min(1),
   /** The run that is under way, or that was killed: its journal knows more than this file. */
   open_run: z.string().optional(),
+  /** Where it was brought; this copy counts no more. */
+  moved_to: z.string().optional(),
   /** The newest run that is all in here. */
   last_run: z.string().optional(),
   resources: z.record(z.string(), recordSchema),

@@ -1,0 +1,137 @@
+import { stringifyJson } from '../base/json.js';
+import { error, ProblemsError } from '../base/problems.js';
+import type { RunStore, StateBackend } from '../state/backend.js';
+import type { JournalContent } from '../state/journal.js';
+import type { State } from '../state/state.js';
+import { belongs, type StateHome } from './owner.js';
+import { unfinishedRuns } from './resume.js';
+
+/** What is to be brought from one place to another. */
+export interface Migration {
+  readonly state: State;
+  /** The journals of the state's runs, oldest first. */
+  readonly journals: readonly JournalContent[];
+}
+
+/**
+ * Finds what there is to bring from a place where a state is kept to another, with the locks of both held. Throws a ProblemsError
+ * with everything that is against it.
+ */
+export async function planMigration(
+  from: StateHome,
+  to: StateBackend,
+  server: string | undefined,
+): Promise<Migration> {
+  const { backend } = from;
+  const saved = await backend.saved();
+  if (saved === undefined) {
+    throw new ProblemsError([
+      error(
+        'no-such-address',
+        `there is no state at ${backend.place}`,
+        [],
+        'say with --from where it is: its file, or a configuration that says where it is kept',
+      ),
+    ]);
+  }
+  const state = server === undefined ? saved : await backend.load(server);
+  const [unfinished] = await unfinishedRuns(state, from);
+  if (unfinished !== undefined) {
+    throw new ProblemsError([
+      error(
+        'record-needed',
+        `run ${unfinished.run.run} had not ended, and what it did is not in the state yet`,
+        [],
+        'idops plan settles it, with the configuration that says where the state is now; then it can be moved',
+      ),
+    ]);
+  }
+  await refuseOther(state, to);
+  const journals: JournalContent[] = [];
+  for (const run of await backend.runs.list()) {
+    const content = await backend.runs.read(run);
+    if (content !== null && belongs(content.run, state)) journals.push(content);
+  }
+  return { state, journals };
+}
+
+/** What is there already has to be the same state: one that was moved away from there, or that got there in part. */
+async function refuseOther(state: State, to: StateBackend): Promise<void> {
+  const name = await to.told();
+  if (name?.lineage === state.lineage) {
+    const there = await to.saved().catch((failure: unknown) => {
+      if (isMoved(failure)) return undefined;
+      throw failure;
+    });
+    if (there === undefined || there.serial === state.serial) return;
+    throw taken(to.place, `the same state, ${there.serial > state.serial ? 'newer' : 'older'} than this one`);
+  }
+  // One that can't be read is somebody's all the same.
+  const there = await to.saved();
+  if (there !== undefined) throw taken(to.place, `a state of ${there.server}`);
+}
+
+function isMoved(failure: unknown): boolean {
+  return failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'state-moved');
+}
+
+function taken(place: string, what: string): ProblemsError {
+  return new ProblemsError([
+    error(
+      'file-exists',
+      `there is ${what} at ${place} already`,
+      [],
+      'nothing was moved: name another place for it in the configuration, or move away what is there',
+    ),
+  ]);
+}
+
+/**
+ * Brings a state and its journals to another place, makes sure that they are there, and leaves a state behind that says where it
+ * is: whoever still works with that place is refused. Ended in the middle it can be done again.
+ */
+export async function migrate(
+  { state, journals }: Migration,
+  from: StateBackend,
+  to: StateBackend,
+): Promise<void> {
+  const there = new Set(await to.runs.list());
+  for (const content of journals) {
+    const { run } = content.run;
+    if (there.has(run)) {
+      if (isSame(await to.runs.read(run).catch(() => null), content)) continue;
+      await to.runs.remove([run]);
+    }
+    await copy(content, to.runs);
+  }
+  await to.save(state);
+  const arrived = await to.saved();
+  if (arrived === undefined || textOf(arrived) !== textOf(state))
+    throw new Error(`the state did not arrive at ${to.place} as it was`);
+  await from.save({ ...state, moved_to: to.place });
+}
+
+async function copy({ run, lines }: JournalContent, to: RunStore): Promise<void> {
+  const journal = await to.create(run);
+  try {
+    await Promise.all(lines.map((line) => journal.write(line)));
+  } finally {
+    await journal.close();
+  }
+  const there = await to.read(run.run);
+  if (!isSame(there, { run, lines })) throw new Error(`the journal of ${run.run} did not arrive as it was`);
+}
+
+/** A state as a text that the order of its records has no part in. */
+function textOf({ resources, ...head }: State): string {
+  const records = Object.entries(resources).sort(([one], [other]) => (one < other ? -1 : 1));
+  const members = Object.entries(head).sort(([one], [other]) => (one < other ? -1 : 1));
+  return stringifyJson([members, records]);
+}
+
+function isSame(
+  there: Pick<JournalContent, 'run' | 'lines'> | null,
+  { run, lines }: Pick<JournalContent, 'run' | 'lines'>,
+): boolean {
+  return there !== null && stringifyJson([there.run, there.lines]) === stringifyJson([run, lines]);
+}

@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { afterwards } from '../cleanups.js';
+import { ids } from '../sandbox/asking.js';
+import { project, sure, type TestProject } from './running.js';
+
+const secret = 'a-smtp-password-of-somebody';
+const user = (group: string): string =>
+  `kind: User\nid: ${ids.ada}\ngroup: ${group}\nmetadata: {pin: "\${PIN}", count: 12345678901234567890.0}\nwhole: [metadata]\n`;
+const inFile = `${sure}allow_env: [PIN]\n`;
+const inGit = `${inFile}state: {git: {}}\n`;
+const env = { PIN: secret };
+
+/** A project in a clone of a repository, with two runs and a state in a file. */
+async function applied(): Promise<TestProject> {
+  const made = await project({ 'idops.yaml': inFile, 'manifests/user.yaml': user('staff') });
+  const bare = await mkdtemp(join(tmpdir(), 'idops-remote-'));
+  afterwards(() => rm(bare, { recursive: true, force: true }));
+  execFileSync('git', ['init', '--quiet', '--bare', bare]);
+  execFileSync('git', ['init', '--quiet'], { cwd: made.folder });
+  execFileSync('git', ['remote', 'add', 'origin', bare], { cwd: made.folder });
+  for (const group of ['staff', 'others']) {
+    await made.write({ 'manifests/user.yaml': user(group) });
+    const { code, stdout, stderr } = await made.idops('apply --yes', { env });
+    expect(code, stdout + stderr).toBe(0);
+  }
+  return made;
+}
+
+const runsIn = (text: string): string[] => text.match(/\d{8}T\d{6}Z-\w+/g) ?? [];
+
+describe('idops state migrate', () => {
+  it('brings the state and its journals to another place, and the former one is refused', async () => {
+    const { idops, write, read, writes } = await applied();
+    const before = await read('.idops/state.json');
+    const runs = runsIn((await idops('runs')).stdout);
+    const sent = writes().length;
+    await write({ 'idops.yaml': inGit });
+    const moved = await idops('state migrate --yes');
+    expect(moved.code, moved.stderr).toBe(0);
+    expect(moved.stderr).toContain(
+      'Moved 1 record and 2 journals to state.json on the branch idops-state of origin.',
+    );
+    expect(runsIn((await idops('runs')).stdout)).toEqual(runs);
+    expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
+    expect(writes()).toHaveLength(sent);
+    const undone = await idops('undo --last --yes', { env });
+    expect(undone.stdout).toContain('group');
+
+    const { moved_to, ...left } = JSON.parse(await read('.idops/state.json'));
+    expect(moved_to).toBe('state.json on the branch idops-state of origin');
+    expect(left).toEqual(JSON.parse(before));
+    await write({ 'idops.yaml': inFile });
+    for (const command of [
+      'plan',
+      'apply --yes',
+      'state show',
+      'undo --last --yes',
+      'state rm User/1 --yes',
+    ]) {
+      const { code, stderr } = await idops(command, { env });
+      expect([code, stderr], command).toEqual([
+        1,
+        expect.stringContaining('error[state-moved]: the state .idops/state.json was moved to state.json on'),
+      ]);
+    }
+    expect((await idops('doctor', { env })).stdout).toContain('was moved to');
+  });
+
+  it('goes the other way too, by a configuration that says where it is, and keeps numbers and secrets as they are', async () => {
+    const { idops, write, read } = await applied();
+    const before = await read('.idops/state.json');
+    await write({ 'idops.yaml': inGit, 'former.yaml': inGit });
+    expect((await idops('state migrate --yes')).code).toBe(0);
+    await write({ 'idops.yaml': inFile });
+    const back = await idops('state migrate --from former.yaml --yes');
+    expect(back.code, back.stderr).toBe(0);
+    expect(await read('.idops/state.json')).toBe(before);
+    expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
+    await write({ 'idops.yaml': inGit });
+    expect((await idops('plan', { env })).stderr).toContain('was moved to .idops/state.json');
+  });
+
+  it('can be done again where it ended in the middle', async () => {
+    const { idops, write, read } = await applied();
+    const before = await read('.idops/state.json');
+    await write({ 'idops.yaml': inGit });
+    expect((await idops('state migrate --yes')).code).toBe(0);
+    await write({ '.idops/state.json': before });
+    const again = await idops('state migrate --yes');
+    expect(again.code, again.stderr).toBe(0);
+    expect(JSON.parse(await read('.idops/state.json'))).toHaveProperty('moved_to');
+    expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
+    const third = await idops('state migrate --yes');
+    expect([third.code, third.stderr]).toEqual([1, expect.stringContaining('error[state-moved]')]);
+  });
+
+  it('asks first, and needs a state that can be moved', async () => {
+    const { idops, write, read, files } = await applied();
+    const before = await files();
+    expect((await idops('state migrate --yes')).stderr).toContain(
+      'the state is at .idops/state.json already',
+    );
+    await write({ 'idops.yaml': inGit });
+    expect((await idops('state migrate')).stderr).toContain('error[no-terminal]');
+    expect((await idops('state migrate --yes --from none.json')).stderr).toContain(
+      'there is no state at none.json',
+    );
+    expect((await idops('state migrate --yes --from none.yaml')).code).toBe(1);
+    expect(await read('.idops/state.json')).toBe(before['.idops/state.json']);
+  });
+
+  it('takes the place of no other state', async () => {
+    const { idops, write, read } = await applied();
+    const before = await read('.idops/state.json');
+    await write({ 'idops.yaml': `${inFile}state: {path: .idops/other.json}\n` });
+    expect((await idops('apply --yes', { env })).code).toBe(0);
+    const other = await read('.idops/other.json');
+    const { code, stderr } = await idops('state migrate --yes');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('error[file-exists]: there is a state of http'),
+    ]);
+    expect([await read('.idops/state.json'), await read('.idops/other.json')]).toEqual([before, other]);
+    await write({ '.idops/other.json': before.replace(/"serial": (\d+)/, '"serial": 99') });
+    expect((await idops('state migrate --yes')).stderr).toContain('the same state, newer than this one');
+    await write({ '.idops/other.json': '{' });
+    expect((await idops('state migrate --yes')).stderr).toContain('error[state-unreadable]');
+  });
+
+  it('waits for a run that is not settled, and for the locks of both', async () => {
+    const { idops, write, read } = await applied();
+    const run = runsIn((await idops('runs')).stdout).sort().at(-1);
+    const path = `.idops/runs/${run}.jsonl`;
+    const journal = await read(path);
+    await write({ 'idops.yaml': inGit });
+    await write({ [path]: journal.slice(0, journal.lastIndexOf('{"type":"end"')) });
+    expect((await idops('state migrate --yes')).stderr).toContain(`run ${run} had not ended`);
+    await write({ [path]: journal, '.idops/state.json.lock': '{}' });
+    expect((await idops('state migrate --yes')).stderr).toContain('error[locked]');
+  });
+});
