@@ -133,7 +133,9 @@ describe('idops state migrate', () => {
 
   it('waits for a run that is not settled, and for the locks of both', async () => {
     const { idops, write, read } = await applied();
-    const run = runsIn((await idops('runs')).stdout).sort().at(-1);
+    const run = runsIn((await idops('runs')).stdout)
+      .sort()
+      .at(-1);
     const path = `.idops/runs/${run}.jsonl`;
     const journal = await read(path);
     await write({ 'idops.yaml': inGit });
