@@ -12268,7 +12268,7 @@ left:strictObject({run:string2(),fields:jsonFields(),hashes:record(string2(),str
 optional(),did_generation:int().min(0).optional(),pending_regeneration:string2().optional(),owed:owedSchema.optional(),other_profile:strictObject(
 {profile:string2(),run:string2()}).optional(),deleted:string2().optional()});stateSchema=strictObject({format_version:literal(
 STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),
-last_run:string2().optional(),resources:record(string2(),recordSchema)})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
+moved_to:string2().optional(),last_run:string2().optional(),resources:record(string2(),recordSchema)})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
 command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} on ${host}, process ${pid}, si\
 nce ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;
@@ -14735,7 +14735,9 @@ throw new ProblemsError([error("state-newer",`the state ${place2} has format ${v
  ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.safeParse(data3);
 if(!parsed4.success){const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.
 path.join(".")}`;throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a state of idops${where}`,
-[],`put a good copy back, or move it away: ${LOSS}`)])}return{...parsed4.data,resources:oneSpelling(parsed4.data.resources)}}
+[],`put a good copy back, or move it away: ${LOSS}`)])}const{moved_to:elsewhere}=parsed4.data;if(elsewhere!==void 0){throw new ProblemsError(
+[error("state-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configuration that says so; an older ch\
+eckout or branch still names the former place")])}return{...parsed4.data,resources:oneSpelling(parsed4.data.resources)}}
 function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))
 return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.
 recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}
@@ -14806,9 +14808,9 @@ NoGit)return unreachable(place2,"",failure2);return new ProblemsError([error("no
 te ${place2} here: ${messageOf2(failure2)}`,[],'make room, or mend the repository, so that "git fsck" finds nothing')],{
 cause:failure2})}function messageOf2(failure2){return failure2 instanceof Error?failure2.message:String(failure2)}var init_failures=__esm(
 {"src/state/git/failures.ts"(){"use strict";init_git();init_problems()}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{tmpdir}from"node:os";import{
-join as join16}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE2,PAUSES,EMPTY_TREE,Branch,
-FAR,FETCHING,HEAD,SIGHTS;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
-PATIENCE2=6e4;PAUSES=[500,2e3,5e3];EMPTY_TREE="4b825dc642cb6eb9a060e54bf8d69288fbee4904";Branch=class{settings;#refs;#place;#answered=false;constructor(settings,lock,place2){
+join as join16}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE2,PAUSES,Branch,FAR,FETCHING,
+HEAD,SIGHTS;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
+PATIENCE2=6e4;PAUSES=[500,2e3,5e3];Branch=class{settings;#refs;#place;#answered=false;constructor(settings,lock,place2){
 this.settings=settings;this.#place=place2;this.#refs={branch:`refs/heads/${settings.branch}`,lock}}async look(){const{remote}=this.
 settings;const names3=Object.values(this.#refs);const said2=await this.#asking(["ls-remote","--quiet",remote,...names3]);
 const found2=new Map(said2.split("\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));return{branch:found2.
@@ -14835,31 +14837,32 @@ path=>`${commit2}:${path}
 throw notHere(this.#place,failure2)});let at3=0;return there.map(()=>{const begin=found2.indexOf("\n",at3)+1;const size2=Number(
 found2.toString("latin1",at3,begin).trim().split(" ").at(-1));at3=begin+size2+1;return found2.toString("utf8",begin,begin+
 size2)})}async message(commit2){const said2=await this.#git(["cat-file","commit",commit2]);return said2.slice(said2.indexOf(
-"\n\n")+2)}async note(message){await this.#git(["hash-object","-t","tree","-w","--stdin"]);return await this.#commit(EMPTY_TREE,
-[],message)}async change(parent,files,message){const index=join16(tmpdir(),`idops-index-${randomUUID4()}`);const env={GIT_INDEX_FILE:index};
-try{await this.#git(["read-tree",...parent===null?["--empty"]:[parent]],{env});const lines=[];for(const[path,text6]of files){
-if(text6===null){const gone=(await this.#git(["ls-files","-z","--",path],{env})).split("\0").filter(Boolean);lines.push(
-...gone.map(one=>`0 ${"0".repeat(40)}	${one}`))}else{const object3=await this.#git(["hash-object","-w","--stdin"],{input:text6});
-lines.push(`100644 ${object3.trim()}	${path}`)}}await this.#git(["update-index","-z","--index-info"],{env,input:lines.map(
-line=>`${line}\0`).join("")});const tree=await this.#git(["write-tree"],{env});return await this.#commit(tree.trim(),parent===
-null?[]:[parent],message)}finally{await rm5(index,{force:true})}}async push(moves){const{remote,pauses=PAUSES}=this.settings;
-const named6=Object.entries(moves).map(([name2,move2])=>({ref:this.#refs[name2],...move2}));const leases=named6.map(({ref,
-from})=>`--force-with-lease=${ref}:${from??""}`);const specs=named6.map(({ref,to})=>`${to??""}:${ref}`);const options=["\
---quiet","--porcelain","--atomic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{
-await git(this.settings.root,["push",...options,...leases,remote,...specs],FAR);if(moves.branch?.to!=null)await this.#git(
-["update-ref",this.#seen,moves.branch.to]).catch(()=>"");return"done"}catch(failure2){const now=await this.look();const is=compare2=>Object.
-entries(moves).every(([name2,move2])=>now[name2]===move2[compare2]);if(is("to"))return"done";if(!is("from"))return"moved";
-const refused4=refusedBy(failure2);if(refused4!==void 0)throw notTaken(this.#place,refused4,failure2);const pause=pauses[tries];
-if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#commit(tree,parents,message){
-const who2={NAME:userName(),EMAIL:"idops@localhost"};const env=Object.fromEntries(["AUTHOR","COMMITTER"].flatMap(role2=>Object.
-entries(who2).map(([part,text6])=>[`GIT_${role2}_${part}`,text6])));const args=["commit-tree","--no-gpg-sign",tree,...parents.
-flatMap(parent=>["-p",parent])];return(await this.#git(args,{env,input:message})).trim()}async#has(object3){return await this.#git(
-["cat-file","-e",object3]).then(()=>true,()=>false)}async#asking(command2){const{root,remote,pauses=PAUSES}=this.settings;
-for(let tries=0;;tries+=1){try{const said2=(await git(root,command2,FAR)).toString("utf8");this.#answered=true;return said2}catch(failure2){
-const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)
-throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command2,options={}){try{return(await git(
-this.settings.root,command2,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};FAR={reaches:true,
-patience:PATIENCE2};FETCHING={...FAR,patience:5*PATIENCE2};HEAD=256;SIGHTS=5}});function holderOf(message){try{return holderSchema2.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+"\n\n")+2)}async note(message){const empty2=await this.#git(["hash-object","-t","tree","-w","--stdin"]);return await this.#commit(
+empty2.trim(),[],message)}async change(parent,files,message){const index=join16(tmpdir(),`idops-index-${randomUUID4()}`);
+const env={GIT_INDEX_FILE:index};try{await this.#git(["read-tree",...parent===null?["--empty"]:[parent]],{env});const lines=[];
+for(const[path,text6]of files){if(text6===null){const gone=(await this.#git(["ls-files","-z","--",path],{env})).split("\0").
+filter(Boolean);lines.push(...gone.map(one=>`0 ${"0".repeat(parent?.length??0)}	${one}`))}else{const object3=await this.#git(
+["hash-object","-w","--stdin"],{input:text6});lines.push(`100644 ${object3.trim()}	${path}`)}}await this.#git(["update-i\
+ndex","-z","--index-info"],{env,input:lines.map(line=>`${line}\0`).join("")});const tree=await this.#git(["write-tree"],
+{env});return await this.#commit(tree.trim(),parent===null?[]:[parent],message)}finally{await rm5(index,{force:true})}}async push(moves){
+const{remote,pauses=PAUSES}=this.settings;const named6=Object.entries(moves).map(([name2,move2])=>({ref:this.#refs[name2],
+...move2}));const leases=named6.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=named6.map(({ref,
+to})=>`${to??""}:${ref}`);const options=["--quiet","--porcelain","--atomic","--no-verify","--no-recurse-submodules","--n\
+o-signed"];for(let tries=0;;tries+=1){try{await git(this.settings.root,["push",...options,...leases,remote,...specs],FAR);
+if(moves.branch?.to!=null)await this.#git(["update-ref",this.#seen,moves.branch.to]).catch(()=>"");return"done"}catch(failure2){
+const now=await this.look();const is=compare2=>Object.entries(moves).every(([name2,move2])=>now[name2]===move2[compare2]);
+if(is("to"))return"done";if(!is("from"))return"moved";const refused4=refusedBy(failure2);if(refused4!==void 0)throw notTaken(
+this.#place,refused4,failure2);const pause=pauses[tries];if(pause===void 0)throw unreachable(this.#place,remote,failure2);
+await sleep2(pause)}}}async#commit(tree,parents,message){const who2={NAME:userName(),EMAIL:"idops@localhost"};const env=Object.
+fromEntries(["AUTHOR","COMMITTER"].flatMap(role2=>Object.entries(who2).map(([part,text6])=>[`GIT_${role2}_${part}`,text6])));
+const args=["commit-tree","--no-gpg-sign",tree,...parents.flatMap(parent=>["-p",parent])];return(await this.#git(args,{env,
+input:message})).trim()}async#has(object3){return await this.#git(["cat-file","-e",object3]).then(()=>true,()=>false)}async#asking(command2){
+const{root,remote,pauses=PAUSES}=this.settings;for(let tries=0;;tries+=1){try{const said2=(await git(root,command2,FAR)).
+toString("utf8");this.#answered=true;return said2}catch(failure2){const again=failure2 instanceof NoGit?[]:this.#answered?
+pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(
+pause)}}}async#git(command2,options={}){try{return(await git(this.settings.root,command2,options)).toString("utf8")}catch(failure2){
+throw notHere(this.#place,failure2)}}};FAR={reaches:true,patience:PATIENCE2};FETCHING={...FAR,patience:5*PATIENCE2};HEAD=
+256;SIGHTS=5}});function holderOf(message){try{return holderSchema2.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
 return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf3(holder))}function endOf3({expires}){return Date.parse(
 expires)+SKEW}function endInWords(holder){return new Date(endOf3(holder)).toISOString()}function describe4(holder){if(holder===
 null)return NOBODY;const{user:user3,host,pid,command:command2,at:at3}=holder;return`${command2} by ${user3} on ${host}, \

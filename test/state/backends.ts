@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { parseJson, stringifyJson } from '../../src/base/json.js';
 import { ProblemsError } from '../../src/base/problems.js';
 import { ownMark } from '../../src/base/process.js';
 import type { StateBackend } from '../../src/state/backend.js';
@@ -12,8 +13,27 @@ import { emptyState, type State } from '../../src/state/state.js';
 /** A place for states of a kind of backend: each name has one, all of them their runs together. */
 export interface BackendPlace {
   open(name: string): Promise<StateBackend>;
+  /** Does something to a state that was saved, past the backend: nobody can read it, a later version wrote it, or it was moved. */
+  spoil(name: string, how: 'garbage' | 'newer' | 'moved'): Promise<void>;
+  /** Puts a line into the middle of a journal that is none. */
+  spoilRun(name: string, run: string): Promise<void>;
+  /** Leaves a lock of a process on another machine, of which nothing was heard since then. */
+  leave(name: string, since: Date): Promise<void>;
+  /** Whether the lock of a machine of which nothing is heard ends by itself; where it doesn't, nobody can judge it from elsewhere. */
+  readonly ends: boolean;
   remove(): Promise<void>;
 }
+
+/** What names a process of another machine. */
+export const elsewhere = {
+  user: 'grace',
+  host: 'another-machine',
+  pid: 4711,
+  started: 'another-boot 1',
+  boot: 'another-boot',
+  namespace: 'pid:[1]',
+  command: 'apply',
+};
 
 const server = 'https://id.example.com';
 const at = '2026-01-31T12:00:00.000Z';
@@ -113,6 +133,78 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
       expect((await backend.saved())?.server).toBe('https://other.example.com');
     });
 
+    test.each([
+      ['garbage', 'state-unreadable'],
+      ['newer', 'state-newer'],
+      ['moved', 'state-moved'],
+    ] as const)('that is spoilt (%s) is refused, whatever asks for it', async (how, code) => {
+      const here = await place();
+      await (await here.open('a')).save(emptyState(server));
+      await here.spoil('a', how);
+      expect(await codeOf((await here.open('a')).saved())).toBe(code);
+      expect(await codeOf((await here.open('a')).load(server))).toBe(code);
+      expect(await (await here.open('b')).saved()).toBeUndefined();
+    });
+
+    test('keeps every character and every digit', async () => {
+      const here = await place();
+      const record = (fields: unknown): State['resources'][string] => ({
+        kind: 'User',
+        identity: { id: '1' },
+        recorded_at: at,
+        run: '20260131T120000Z-aaaaaa',
+        managed: ['metadata'],
+        fields: fields as State['resources'][string]['fields'],
+        hashes: { '/metadata/pin': 'scrypt:1' },
+      });
+      const odd = parseJson(
+        String.raw`{"metadata":{"nul":"\u0000","emoji":"👩‍👩‍👧","lone":"\ud800","z":1,"a":[9007199254740993,10.0,1e400,-0,1E-7,0.1],"":null,"__proto__":{"x":1}}}`,
+      );
+      const resources = { 'User/1': record(odd), [`User/${'ü'.repeat(300)}`]: record({}) };
+      const state: State = { ...emptyState(server), serial: 9, resources };
+      await (await here.open('a')).save(state);
+      const found = await (await here.open('a')).saved();
+      expect(stringifyJson(found?.resources['User/1'])).toBe(stringifyJson(state.resources['User/1']));
+      expect(Object.keys(found?.resources ?? {}).sort()).toEqual(Object.keys(resources).sort());
+    });
+
+    test('is the old one or the new one to whoever reads while it is written', async () => {
+      const here = await place();
+      const state = emptyState(server);
+      const version = (serial: number): State => ({
+        ...state,
+        serial,
+        resources: Object.fromEntries(
+          Array.from({ length: 40 }, (_, index) => [
+            `User/${index}`,
+            {
+              kind: 'User' as const,
+              identity: { id: String(index) },
+              recorded_at: at,
+              run: String(serial),
+              managed: [],
+              fields: { group: `${serial}`.repeat(100) },
+              hashes: {},
+            },
+          ]),
+        ),
+      });
+      const [writer, reader] = [await here.open('a'), await here.open('a')];
+      await writer.save(version(1));
+      let writing = true;
+      const read = async (): Promise<void> => {
+        while (writing) {
+          const found = await reader.saved();
+          expect(found).toEqual(version(found?.serial ?? 0));
+        }
+      };
+      const reading = read();
+      for (let serial = 2; serial <= 8; serial += 1) await writer.save(version(serial));
+      writing = false;
+      await reading;
+      expect(await (await here.open('a')).saved()).toEqual(version(8));
+    });
+
     test('knows the others beside it, and they have other names', async () => {
       const here = await place();
       const [one, other] = [emptyState(server), emptyState(server)];
@@ -158,6 +250,27 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
       await (await (await here.open('a')).removable())?.remove();
       expect(await (await here.open('a')).holder()).toBeNull();
       await other.release();
+    });
+
+    test('of another machine is taken over only where it ends by itself, and once it has', async () => {
+      const here = await place();
+      await here.leave('a', new Date());
+      expect(await codeOf((await here.open('a')).lock('apply', new Date()))).toBe('locked');
+      expect(await (await here.open('a')).holder()).toContain('grace on another-machine, process 4711');
+      expect(await (await here.open('a')).holding()).toMatchObject({ fate: 'unknown', readable: true });
+      expect((await (await here.open('a')).holding())?.elsewhere).not.toBeNull();
+      await (await (await here.open('a')).removable())?.remove();
+
+      await here.leave('a', new Date(Date.now() - 24 * 3_600_000));
+      const taking = (await here.open('a')).lock('apply', new Date());
+      if (!here.ends) {
+        expect(await codeOf(taking)).toBe('locked');
+        return;
+      }
+      const taken = await taking;
+      expect(taken.takenOver).toContain('grace on another-machine');
+      await taken.release();
+      expect(await (await here.open('a')).holder()).toBeNull();
     });
 
     test('that was removed under its holder stays with who took it then', async () => {
@@ -224,6 +337,42 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
       await journal.close();
       expect(await runs.read(early)).toMatchObject({ lines: [end], ended: true });
       expect(await codeOf(runs.reopen(living))).toBe('locked');
+    });
+
+    test('of states in one place are written at once, and each has all of its lines in their order', async () => {
+      const here = await place();
+      const state = emptyState(server);
+      const names = ['a', 'b', 'c'];
+      const runOf = (name: string): string => `20260131T12000${names.indexOf(name)}Z-aaaaaa`;
+      const linesOf = (name: string): JournalLine[] =>
+        Array.from({ length: 30 }, (_, index) => ({ ...answer, seq: index, error: `${name} ${index}` }));
+      await Promise.all(
+        names.map(async (name) => {
+          const journal = await (await here.open(name)).runs.create(runLine(runOf(name), state, name));
+          const lines = linesOf(name);
+          await Promise.all(lines.slice(0, 20).map((line) => journal.write(line)));
+          for (const line of lines.slice(20)) await journal.write(line);
+          await journal.close();
+        }),
+      );
+      for (const name of names)
+        expect((await (await here.open('a')).runs.read(runOf(name)))?.lines).toEqual(linesOf(name));
+    });
+
+    test('one that is spoilt is told, and the others are read', async () => {
+      const here = await place();
+      const state = emptyState(server);
+      const { runs } = await here.open('a');
+      for (const run of [early, late]) {
+        const journal = await runs.create(runLine(run, state, 'a'));
+        await journal.write(answer);
+        await journal.write(end);
+        await journal.close();
+      }
+      await here.spoilRun('a', early);
+      expect(await codeOf((await here.open('a')).runs.read(early))).toBe('journal-unreadable');
+      expect(await (await here.open('a')).runs.read(late)).toMatchObject({ lines: [answer, end] });
+      expect(await (await here.open('a')).runs.list()).toEqual([early, late]);
     });
 
     test('are removed for good, and what is not there is no failure', async () => {

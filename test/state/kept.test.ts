@@ -10,6 +10,7 @@ import { keeping } from '../../src/state/kept.js';
 import { emptyState } from '../../src/state/state.js';
 import { afterwards } from '../cleanups.js';
 import { conforms } from './backends.js';
+import { inFiles } from './file/place.js';
 
 const at = '2026-01-31T12:00:00.000Z';
 const run = '20260131T120000Z-aaaaaa';
@@ -118,17 +119,9 @@ async function place(): Promise<Place> {
   });
 }
 
-conforms('with a folder for what could not be brought there', async () => {
-  const folder = await folderOf();
-  return {
-    open: async (name: string) =>
-      keeping(
-        await fileBackend({ path: join(folder, `${name}.json`), allowTracked: true }),
-        join(folder, 'kept', name),
-      ),
-    remove: async () => {},
-  };
-});
+conforms('with a folder for what could not be brought there', () =>
+  inFiles((backend, folder, name) => keeping(backend, join(folder, 'kept', name))),
+);
 
 describe('a journal whose place is out of reach', () => {
   it('keeps answers here, refuses what is new, and brings all of it along when a run ends', async () => {

@@ -38,7 +38,6 @@ export type Pushed = 'done' | 'moved';
 const PATIENCE = 60_000;
 /** A network that is away for a moment doesn't end a run. */
 const PAUSES = [500, 2000, 5000];
-const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /** A branch of a remote, and a reference beside it: each is changed only from what it is known to be. */
 export class Branch {
@@ -172,8 +171,8 @@ export class Branch {
 
   /** A commit with a message and nothing in it. */
   async note(message: string): Promise<string> {
-    await this.#git(['hash-object', '-t', 'tree', '-w', '--stdin']);
-    return await this.#commit(EMPTY_TREE, [], message);
+    const empty = await this.#git(['hash-object', '-t', 'tree', '-w', '--stdin']);
+    return await this.#commit(empty.trim(), [], message);
   }
 
   /** A commit on top of another with these files changed; null is a file, or a folder, that goes. */
@@ -190,7 +189,7 @@ export class Branch {
       for (const [path, text] of files) {
         if (text === null) {
           const gone = (await this.#git(['ls-files', '-z', '--', path], { env })).split('\0').filter(Boolean);
-          lines.push(...gone.map((one) => `0 ${'0'.repeat(40)}\t${one}`));
+          lines.push(...gone.map((one) => `0 ${'0'.repeat(parent?.length ?? 0)}\t${one}`));
         } else {
           const object = await this.#git(['hash-object', '-w', '--stdin'], { input: text });
           lines.push(`100644 ${object.trim()}\t${path}`);

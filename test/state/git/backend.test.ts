@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { StateBackend } from '../../../src/state/backend.js';
 import { gitBackend } from '../../../src/state/git/index.js';
 import { emptyState } from '../../../src/state/state.js';
-import { conforms } from '../backends.js';
+import { type BackendPlace, conforms, elsewhere } from '../backends.js';
+import { spoilt, withGarbage } from '../file/place.js';
 import { type HttpRemote, serveGit } from './http-remote.js';
 
 interface Place {
@@ -47,10 +48,39 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-const conforming = (make: () => Promise<Place>) => async () => {
-  const place = await make();
-  return { open: async (name: string) => place.open(name), remove: () => place.remove() };
+const conforming = (make: () => Promise<Place>) => async (): Promise<BackendPlace> => {
+  const { bare, open, remove } = await make();
+  return {
+    open: async (name) => open(name),
+    spoil: (name, how) => editing(bare, `${name}.json`, (text) => spoilt(text, how)),
+    spoilRun: (_, run) => editing(bare, `runs/${run}/00000000.jsonl`, withGarbage),
+    async leave(name, since) {
+      const expires = new Date(since.getTime() + 10 * 60_000).toISOString();
+      const message = JSON.stringify({ ...elsewhere, at: since.toISOString(), expires, nonce: 'somebody' });
+      const git = (input: string, ...args: string[]) =>
+        execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
+      const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
+      git('', 'update-ref', `refs/idops/lock/idops-state/${name}.json`, git(message, 'commit-tree', tree));
+    },
+    ends: true,
+    remove,
+  };
 };
+
+const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+
+/** Changes a file on the branch as a person would, in a clone. */
+async function editing(bare: string, path: string, change: (text: string) => string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'idops-editing-'));
+  const git = (...args: string[]) =>
+    execFileSync('git', [...who, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
+  git('clone', '--quiet', '--branch', 'idops-state', bare, '.');
+  await writeFile(join(folder, path), change(await readFile(join(folder, path), 'utf8')));
+  git('commit', '--quiet', '--all', '--message=by hand');
+  git('push', '--quiet');
+  await rm(folder, { recursive: true, force: true });
+}
+
 conforms('on a branch of a git remote', conforming(overFile));
 conforms('on a branch of a git remote over HTTP', conforming(overHttp));
 

@@ -1,0 +1,46 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { StateBackend } from '../../../src/state/backend.js';
+import { fileBackend } from '../../../src/state/file/index.js';
+import { type BackendPlace, elsewhere } from '../backends.js';
+
+/** States in files of one folder; `open` may give something that is built on them. */
+export async function inFiles(
+  open: (backend: StateBackend, folder: string, name: string) => StateBackend = (backend) => backend,
+): Promise<BackendPlace> {
+  const folder = await mkdtemp(join(tmpdir(), 'idops-backend-'));
+  const path = (name: string): string => join(folder, '.idops', `${name}.json`);
+  return {
+    open: async (name) => open(await fileBackend({ path: path(name), allowTracked: false }), folder, name),
+    async spoil(name, how) {
+      await writeFile(path(name), spoilt(await readFile(path(name), 'utf8'), how));
+    },
+    async spoilRun(_, run) {
+      const journal = join(folder, '.idops/runs', `${run}.jsonl`);
+      await writeFile(journal, withGarbage(await readFile(journal, 'utf8')));
+    },
+    async leave(name, since) {
+      await mkdir(dirname(path(name)), { recursive: true });
+      const holder = { ...elsewhere, at: since.toISOString(), nonce: 'somebody' };
+      await writeFile(`${path(name)}.lock`, JSON.stringify(holder));
+    },
+    ends: false,
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The text of a state after something was done to it. */
+export function spoilt(text: string, how: 'garbage' | 'newer' | 'moved'): string {
+  if (how === 'garbage') return text.slice(0, text.length / 2);
+  const state = JSON.parse(text);
+  return JSON.stringify(
+    how === 'newer' ? { ...state, format_version: 99 } : { ...state, moved_to: 'elsewhere' },
+  );
+}
+
+/** The text of a journal with a line in it that is none. */
+export function withGarbage(text: string): string {
+  const [first, ...rest] = text.split('\n');
+  return [first, '{"type":"nothing"}', ...rest].join('\n');
+}
