@@ -1,7 +1,7 @@
 import { bare } from '../base/escape.js';
 import type { ForgetfulRedactor } from '../base/forgetful.js';
 import type { Problem } from '../base/problems.js';
-import { redactAddress } from '../base/redact.js';
+import { type Redactor, redactAddress } from '../base/redact.js';
 import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import type { Project } from '../project/index.js';
 import type { Try } from '../server/call.js';
@@ -33,7 +33,7 @@ export interface Streams {
 export interface Context {
   readonly options: GlobalOptions;
   readonly output: Output;
-  readonly redactor: ForgetfulRedactor;
+  readonly redactor: Redactor;
   readonly prompt: Prompt;
   /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
   readonly signal: AbortSignal;
@@ -44,6 +44,8 @@ export interface Context {
   sessionOptions(): SessionOptions;
   /** Tells the redactor the tokens that the configuration names, as far as it can be read; nothing is run or sent. */
   learnTokens(): Promise<void>;
+  /** Has the redactor forget what it got to know since the start, for what goes on for ever. */
+  forget(): void;
   /** Problems to be shown, without the credentials that were typed into the wrong place; learns the tokens before. */
   tellable(found: readonly Problem[]): Promise<Problem[]>;
   /** A text without the credentials that were typed into the wrong place. */
@@ -150,6 +152,7 @@ export function createContext(
     project,
     sessionOptions,
     learnTokens,
+    forget: () => redactor.forget(),
     // A token that was typed into the wrong place must not come back in what is wrong with it.
     async tellable(found) {
       await learnTokens();

@@ -28,7 +28,7 @@ interface Options extends PlanningOptions {
 /** `idops watch`: plans again and again, and applies where it may, until it is interrupted. */
 export async function watch(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const { interval, listen, timeout = DEFAULT_TIMEOUT } = options;
-  const { output, redactor, signal } = context;
+  const { output, signal } = context;
   const isJson = formatOf(options) === 'json';
   const apply = applyingOf(options);
   const health = new Health({ interval, timeout, now: () => performance.now() / 1000 });
@@ -45,7 +45,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
     const [time, began] = [new Date().toISOString(), performance.now()];
     health.begins();
     // A turn knows the secrets that a command of its own would.
-    redactor.forget();
+    context.forget();
     const turn = await untilAborted(signal, (ending) =>
       takeTurn({
         project: context.project,
