@@ -2,12 +2,11 @@ import { type Result, summarizeResult } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import type { Action, Plan } from '../plan/plan.js';
-import type { Look } from './formats.js';
 import { planJson, problemsJson, resultJson } from './json.js';
 import type { Outcome } from './outcomes.js';
 import { resultText } from './result-text.js';
 import { headline } from './review.js';
-import { planText } from './text.js';
+import { planText, type TextOptions } from './text.js';
 import type { TurnJson } from './turn-schema.js';
 
 /** What of a turn is otherwise than before. */
@@ -44,7 +43,7 @@ export function countKinds({ changes }: Pick<Plan, 'changes'>): Map<string, Map<
 }
 
 /** A turn in one line, and what is new in it below that: a log isn't to say the same for ever. */
-export function turnText(turn: ShownTurn, look: Look): string {
+export function turnText(turn: ShownTurn, look: TextOptions): string {
   const { plan, result, news } = turn;
   const parts = [
     `${turnLine(turn)}\n`,
@@ -93,7 +92,7 @@ function isTelling({ changes, warnings }: Plan): boolean {
 }
 
 /** A turn as a line of `watch --format json`. */
-export function turnJson(turn: ShownTurn, look: Pick<Look, 'debug' | 'only'>): TurnJson {
+export function turnJson(turn: ShownTurn, look: Pick<TextOptions, 'debug' | 'only'>): TurnJson {
   const { number, time, outcome, seconds, plan, result, news, problems, notes } = turn;
   const json = plan === null ? null : planJson(plan, look);
   return {
