@@ -17,10 +17,20 @@ export interface Watching extends Running {
 
 /** Starts a watch of one turn a second. */
 export function watching(at: TestProject, args: string, run?: RunOptions): Watching {
-  const running = at.begin(
+  return watchingWith(
+    at,
     ['watch', '--interval', '1s', '--retries', '0', ...args.split(' ').filter(Boolean)],
     run,
   );
+}
+
+/** The same, with the whole command line. */
+export function watchingWith(
+  at: Pick<TestProject, 'begin'>,
+  args: readonly string[],
+  run?: RunOptions,
+): Watching {
+  const running = at.begin(args, run);
   let stdout = '';
   let stderr = '';
   running.child.stdout.on('data', (chunk) => {
