@@ -420,6 +420,7 @@ describe('what ends idops watch', () => {
     ['--allow-destructive 3', 'add --apply'],
     ['--format json=file', 'standard output'],
     ['--format html', 'the formats are text, json'],
+    ['--format text --format json', 'choose one of them'],
     ['--yes', "unknown option '--yes'"],
     ['now', 'too many arguments'],
   ])('is %s, at once', async (args, message) => {

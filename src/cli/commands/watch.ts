@@ -78,6 +78,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
 }
 
 function formatOf({ format }: Options): string {
+  if (format.length > 1) throw wrongOption('--format of watch is given once', 'choose one of them');
   const formats = parseFormats(format, turnReport);
   if (filesOf(formats).length > 0)
     throw wrongOption(
