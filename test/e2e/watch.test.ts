@@ -378,6 +378,27 @@ describe('what ends idops watch', () => {
     expect(at.writes()).toHaveLength(1);
   });
 
+  it('is a kill: what it left is settled by the next, which takes its lock over', async () => {
+    const { came, intercept } = gate();
+    const held = { isOpen: false };
+    const at = await project(
+      { 'idops.yaml': sure, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` },
+      { intercept: async () => (held.isOpen ? undefined : await intercept()) },
+    );
+    const killed = watching(at, '--apply');
+    await came;
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    held.isOpen = true;
+    const watch = watching(at, '--apply');
+    await watch.turns('applied');
+    await watch.turns('unchanged');
+    const { code, stderr } = await watch.stop();
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/run \S+ had not ended/);
+    expect(at.writes()).toHaveLength(2);
+  });
+
   it('is a second signal, at once', async () => {
     const { came, intercept } = gate();
     const at = await project(

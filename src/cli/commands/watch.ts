@@ -41,20 +41,18 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   const newspaper = new Newspaper();
   const ended = { outcome: 'unchanged' as Turn['outcome'], isRead: true };
 
-  const take = async (number: number): Promise<boolean> => {
+  const take = async (number: number, ending: AbortSignal): Promise<boolean> => {
     const [time, began] = [new Date().toISOString(), performance.now()];
     health.begins();
     // A turn knows the secrets that a command of its own would.
     context.forget();
-    const turn = await untilAborted(signal, (ending) =>
-      takeTurn({
-        project: context.project,
-        session: watched(context, health, serving, ending),
-        plan: planOptionsOf(options),
-        ...(apply === undefined ? {} : { apply }),
-        now: () => performance.now(),
-      }),
-    );
+    const turn = await takeTurn({
+      project: context.project,
+      session: watched(context, health, serving, ending),
+      plan: planOptionsOf(options),
+      ...(apply === undefined ? {} : { apply }),
+      now: () => performance.now(),
+    });
     ended.outcome = turn.outcome;
     health.ends(wentWell(turn.outcome) ? null : wrongIn(turn));
     serving?.ended(turn);
@@ -97,19 +95,6 @@ function applyingOf({ apply = false, allowDestructive }: Options) {
 
 function wrongOption(what: string, hint: string): ProblemsError {
   return new ProblemsError([error('wrong-option', what, [], hint)]);
-}
-
-/** Does work with a signal of its own, so that the one of all turns has nothing left of those that are over. */
-async function untilAborted<T>(signal: AbortSignal, work: (ending: AbortSignal) => Promise<T>): Promise<T> {
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
-  signal.addEventListener('abort', end);
-  try {
-    if (signal.aborted) end();
-    return await work(ending.signal);
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
 }
 
 /** How a session of a turn speaks to the server: what goes on is counted, and a log has no line for each phase. */

@@ -22,11 +22,11 @@ export const realClock: Clock = {
 
 /**
  * Does work again and again until the signal aborts, never twice at a time: each begins `interval` milliseconds after the one
- * before began, or when that ends, where it took longer. The work gets its number, counted from 1, and says whether to go on. Gives
- * how often it was done.
+ * before began, or when that ends, where it took longer. The work gets its number, counted from 1, and
+ * a signal of its own, and says whether to go on. Gives how often it was done.
  */
 export async function again(
-  work: (number: number) => Promise<boolean>,
+  work: (number: number, ending: AbortSignal) => Promise<boolean>,
   interval: number,
   signal: AbortSignal,
   clock: Clock = realClock,
@@ -35,9 +35,22 @@ export async function again(
   while (!signal.aborted) {
     const began = clock.now();
     done += 1;
-    if (!(await work(done))) break;
+    const number = done;
+    if (!(await withEnding(signal, (ending) => work(number, ending)))) break;
     const left = interval - (clock.now() - began);
     if (left > 0 && !signal.aborted) await clock.wait(left, signal);
   }
   return done;
+}
+
+/** Does work with a signal of its own: one that lives for ever would keep something of each session that listened to it. */
+async function withEnding<T>(signal: AbortSignal, work: (ending: AbortSignal) => Promise<T>): Promise<T> {
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  signal.addEventListener('abort', end);
+  try {
+    return await work(ending.signal);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { again, type Clock, realClock } from '../../../src/session/watch/again.js';
 
@@ -82,11 +83,34 @@ describe('turns', () => {
     expect(await again(async () => true, 100, AbortSignal.abort())).toBe(0);
   });
 
-  it('leave nothing at a signal', async () => {
+  it('have a signal of their own, which the one of all aborts, and leave nothing at that', async () => {
+    const stop = new AbortController();
+    const signals = new Set<AbortSignal>();
+    const listening = (): number => getEventListeners(stop.signal, 'abort').length;
+    const most = new Set<number>();
+    await again(
+      async (number, ending) => {
+        signals.add(ending);
+        most.add(listening());
+        expect(ending.aborted).toBe(false);
+        if (number === 200) stop.abort();
+        expect(ending.aborted).toBe(number === 200);
+        return true;
+      },
+      0.01,
+      stop.signal,
+    );
+    expect(signals.size).toBe(200);
+    expect([...most]).toEqual([1]);
+    expect(listening()).toBe(0);
+  });
+
+  it('wait no longer than the signal lets them', async () => {
     const stop = new AbortController();
     const waiting = realClock.wait(86_400_000, stop.signal);
     stop.abort();
     await waiting;
     await realClock.wait(86_400_000, stop.signal);
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
   });
 });
