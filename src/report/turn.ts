@@ -55,8 +55,6 @@ export function turnText(turn: ShownTurn, look: TextOptions): string {
 
 function turnLine({ time, outcome, plan, result, problems, news, seconds }: ShownTurn): string {
   const codes = new Set(problems.filter(isError).map(({ code }) => code));
-  // That it was interrupted is said already.
-  codes.delete('interrupted');
   const told = [
     ...(plan === null ? [] : [planWords(plan)]),
     ...(result === null ? [] : [resultWords(result)]),

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { project } from '../e2e/running.js';
-import { watchingWith } from '../e2e/watching.js';
+import { until, watchingWith } from '../e2e/watching.js';
 
 interface Probe {
   readonly httpGet: { readonly path: string };
@@ -241,7 +241,7 @@ describe('examples/kubernetes', () => {
     await watch.turns('unchanged');
     const [{ readinessProbe, livenessProbe }] = pod.containers;
     for (const probe of [readinessProbe, livenessProbe]) {
-      expect((await fetch(`${address}${probe?.httpGet.path}`)).status).toBe(200);
+      await until(async () => (await fetch(`${address}${probe?.httpGet.path}`)).status === 200);
     }
     const before = at.writes().length;
     await writeFile(join(at.folder, 'changed.txt'), 'Another text {{ reset_password_url }}\n');

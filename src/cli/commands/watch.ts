@@ -39,7 +39,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
       : await (await import('../watch/serving.js')).serve(listen, health, interval);
   if (serving !== undefined) output.message(`Health and metrics are served at ${serving.address}`);
   const newspaper = new Newspaper();
-  const ended = { outcome: 'unchanged' as Turn['outcome'], isRead: true };
+  const ended = { cutShort: false, isRead: true };
 
   const take = async (number: number, ending: AbortSignal): Promise<boolean> => {
     const [time, began] = [new Date().toISOString(), performance.now()];
@@ -53,7 +53,8 @@ export async function watch(context: Context, options: Options & GlobalOptions):
       ...(apply === undefined ? {} : { apply }),
       now: () => performance.now(),
     });
-    ended.outcome = turn.outcome;
+    // A look that was ended early has left nothing undone.
+    ended.cutShort = turn.outcome === 'interrupted' && turn.result !== null;
     health.ends(wentWell(turn.outcome) ? null : wrongIn(turn));
     serving?.ended(turn);
     const seconds = (performance.now() - began) / 1000;
@@ -72,7 +73,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
     await serving?.close();
   }
   if (!ended.isRead) return exit.failed;
-  return ended.outcome === 'interrupted' ? exit.interrupted : exit.done;
+  return ended.cutShort ? exit.interrupted : exit.done;
 }
 
 function formatOf({ format }: Options): string {

@@ -51,7 +51,11 @@ export async function takeTurn(options: TurnOptions): Promise<Turn> {
     return await turn.take();
   } catch (failure) {
     const { aborted } = options.session.signal;
-    return { ...turn.soFar(aborted ? 'interrupted' : 'failed', problemsOf(failure)), failure };
+    const problems = problemsOf(failure);
+    if (!aborted) return { ...turn.soFar('failed', problems), failure };
+    // What was asked for is no problem.
+    const others = problems.filter(({ code }) => code !== 'interrupted');
+    return { ...turn.soFar('interrupted', others), failure };
   }
 }
 
