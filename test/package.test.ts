@@ -30,7 +30,7 @@ const contents = [
   /^dist\/cli\/thread\.js$/,
   /^dist\/cli\/[\w-]+-[A-Z0-9]{8}\.js$/,
   /^dist\/cli\/[\w-]+\.js\.LEGAL\.txt$/,
-  /^schemas\/(manifest|config|plan|run|pull|list|problems)\.schema\.json$/,
+  /^schemas\/(manifest|config|plan|run|pull|list|watch|problems)\.schema\.json$/,
   /^docs\/[\w-]+\.md$/,
   /^examples\/([\w.-]+\/)*[\w.-]+\.(ya?ml|txt|html|ts|mjs)$/,
 ];

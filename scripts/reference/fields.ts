@@ -36,6 +36,7 @@ export function fieldMakers(): Makers {
     result: () => fieldsOf(resultOf(jsonSchema('run'))),
     pull: () => fieldsOf(jsonSchema('pull')),
     list: () => fieldsOf(jsonSchema('list')),
+    watch: () => fieldsOf(jsonSchema('watch')),
     problems: () => fieldsOf(z.toJSONSchema(problemsSchema)),
     journal: () => linesOf(jsonSchema('run')),
   };
@@ -91,9 +92,9 @@ function rowsOf(schema: Schema, above: string): string[][] {
 
 /**
  * Those of which the pages tell elsewhere: environments hold what the configuration does, checks are told with emails, a
- * backend has a table of its own, and all roles are like a user's.
+ * backend has a table of its own, all roles are like a user's, and plans and results have tables of their own.
  */
-const elsewhere = ['environments', 'checks', 'backend', 'organizations[].roles'];
+const elsewhere = ['environments', 'checks', 'backend', 'organizations[].roles', 'plan', 'result'];
 
 /** The fields within a field. */
 function below(field: Schema, path: string): string[][] {

@@ -48,7 +48,16 @@ export function bare(text: string): string {
 
 /** JSON text with everything hostile as `\u` escapes: it parses to the same value, and can be logged. */
 export function jsonText(value: unknown): string {
-  const text = stringifyJson(value, 2)
+  return harmless(stringifyJson(value, 2));
+}
+
+/** The same on one line. */
+export function jsonLine(value: unknown): string {
+  return harmless(stringifyJson(value));
+}
+
+function harmless(json: string): string {
+  const text = json
     .replace(logCommand, '\\u0023')
     .replace(hostile, (character) =>
       character === '\n'

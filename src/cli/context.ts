@@ -1,5 +1,8 @@
 import { bare } from '../base/escape.js';
+import type { ForgetfulRedactor } from '../base/forgetful.js';
+import type { Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
+import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import type { Project } from '../project/index.js';
 import type { Try } from '../server/call.js';
 import { type ConnectionOptions, sessionOptionsOf } from '../session/options.js';
@@ -41,6 +44,12 @@ export interface Context {
   sessionOptions(): SessionOptions;
   /** Tells the redactor the tokens that the configuration names, as far as it can be read; nothing is run or sent. */
   learnTokens(): Promise<void>;
+  /** Has the redactor forget what it got to know since the start, for what goes on for ever. */
+  forget(): void;
+  /** Problems to be shown, without the credentials that were typed into the wrong place; learns the tokens before. */
+  tellable(found: readonly Problem[]): Promise<Problem[]>;
+  /** A text without the credentials that were typed into the wrong place. */
+  unsaid(text: string): string;
   /** Throws a ProblemsError where a file that is asked for is one that idops reads or keeps; asks once for each. */
   refuseOutputs(files: readonly string[], session?: Session): Promise<void>;
   /** Works in a session with the project's server that can't write. */
@@ -56,8 +65,9 @@ export interface Context {
 export function createContext(
   options: GlobalOptions,
   signal: AbortSignal,
-  redactor: Redactor,
+  redactor: ForgetfulRedactor,
   { stdin, stdout, stderr }: Streams,
+  argv: readonly string[],
 ): Context {
   const { env } = process;
   const output = createOutput({
@@ -123,6 +133,14 @@ export function createContext(
       await session.close();
     }
   };
+  const learnTokens = async (): Promise<void> => {
+    // Where the environment is what is wrong, the rest of the configuration may still name a token.
+    const loaded = await load(env, options.env).catch(() =>
+      load({ ...env, IDOPS_ENV: undefined }, undefined).catch(() => undefined),
+    );
+    const server = await loaded?.server().catch(() => undefined);
+    for (const secret of server?.secrets ?? []) redactor.add(secret);
+  };
   const checked = new Set<string>();
   return {
     options,
@@ -133,14 +151,15 @@ export function createContext(
     lastWords: () => openText(progress.inFlight().map((address) => redactAddress(address, redactor))),
     project,
     sessionOptions,
-    async learnTokens() {
-      // Where the environment is what is wrong, the rest of the configuration may still name a token.
-      const loaded = await load(env, options.env).catch(() =>
-        load({ ...env, IDOPS_ENV: undefined }, undefined).catch(() => undefined),
-      );
-      const server = await loaded?.server().catch(() => undefined);
-      for (const secret of server?.secrets ?? []) redactor.add(secret);
+    learnTokens,
+    forget: () => redactor.forget(),
+    // A token that was typed into the wrong place must not come back in what is wrong with it.
+    async tellable(found) {
+      await learnTokens();
+      return withoutPastedIn(found, argv, redactor);
     },
+    unsaid: (text) =>
+      withoutPasted(argv, (word) => (redactor.holds(word) ? redactor.redact(word) : word))(text),
     async refuseOutputs(files, session) {
       const open = files.filter((file) => !checked.has(file));
       if (open.length === 0) return;

@@ -1,4 +1,4 @@
-import { Argument, Command, type Help, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, type Help, Option } from 'commander';
 import { kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import { otherNames } from '../kinds/other-names.js';
@@ -24,6 +24,8 @@ import { type ExitCode, exit, exitMeanings } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
 import { below, foldedHelp } from './folded.js';
 import { shells } from './shells.js';
+import { age, interval, milliseconds } from './times.js';
+import { listenAddress } from './watch/address.js';
 
 /** A command's work: it gets its arguments and options, and says how it ended. */
 export type Work<A extends unknown[], O> = (
@@ -105,6 +107,37 @@ export function declare(action: Act): Command {
       wholeNumber(0),
     )
     .action(action(async () => (await import('./commands/apply.js')).apply));
+
+  const watching = program
+    .command('watch')
+    .description('plan again and again until it is interrupted, and apply where --apply says so')
+    .addOption(
+      new Option('--interval <DURATION>', 'the time from one turn to the next, from 1s to 24h')
+        .argParser(interval)
+        .default(300, '5m'),
+    )
+    .option('--apply', 'apply what is not as declared, as apply --yes would; otherwise nothing is written')
+    .option(
+      '--allow-destructive <N>',
+      'with --apply: how many destructive changes a turn may make, in the place of safety.max_destructive',
+      wholeNumber(0),
+    )
+    .option(
+      '--listen <HOST:PORT>',
+      'serve /healthz, /livez and /metrics there, such as 127.0.0.1:9464; nothing is served where it is left out',
+      listenAddress,
+    );
+  for (const option of selectionOptions()) watching.addOption(option);
+  watching
+    .addOption(
+      suggest(
+        new Option('--format <NAME>', `${namesOfFormats.turn.join(', ')}: a line a turn`)
+          .argParser(collect)
+          .default([], 'text'),
+        namesOfFormats.turn,
+      ),
+    )
+    .action(action(async () => (await import('./commands/watch.js')).watch));
 
   asking(program.command('pull'))
     .description('write manifests and body files from the live server; a plan right after it is empty')
@@ -227,7 +260,9 @@ export function declare(action: Act): Command {
     .command('schema')
     .addArgument(
       suggest(
-        new Argument('[name]', 'manifest, config, plan, run, pull, list or problems').default('manifest'),
+        new Argument('[name]', 'manifest, config, plan, run, pull, list, watch or problems').default(
+          'manifest',
+        ),
         schemaNames,
       ),
     )
@@ -319,22 +354,5 @@ function format(of: keyof typeof namesOfFormats): Option {
       .argParser(collect)
       .default([], 'text'),
     names,
-  );
-}
-
-/** An age in milliseconds. */
-function age(value: string): number {
-  const [, number = '', unit = ''] = /^(\d{1,5})([hdw])$/.exec(value) ?? [];
-  const hours = { h: 1, d: 24, w: 168 }[unit];
-  if (hours === undefined) throw new InvalidArgumentError('It is an age such as 12h, 90d or 8w.');
-  return Number(number) * hours * 3_600_000;
-}
-
-function milliseconds(value: string): number {
-  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(value) ?? [];
-  const time = Number(number) * (unit === 's' ? 1000 : 1);
-  if (time <= 600_000) return time;
-  throw new InvalidArgumentError(
-    'It must be a time of 10 minutes at most, such as 50ms, 1s, or a number of milliseconds.',
   );
 }

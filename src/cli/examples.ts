@@ -28,6 +28,10 @@ export const examples: { readonly [command: string]: Example } = {
   },
   show: { args: 'show plan.json --format markdown', does: 'what was reviewed, for a comment' },
   apply: { args: 'apply plan.json', does: 'apply what was reviewed, or refuse where it no longer holds' },
+  watch: {
+    args: 'watch --interval 5m --apply --listen 127.0.0.1:9464',
+    does: 'keep the server as it is declared, and tell Prometheus how that goes',
+  },
   pull: {
     args: 'pull --check',
     does: 'say whether the server has moved away from the manifests, and what would be written',

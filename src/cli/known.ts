@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { createRedactor, type Redactor } from '../base/redact.js';
+import { type ForgetfulRedactor, forgetfulRedactor } from '../base/forgetful.js';
 
 /** More than any token has. */
 const mostBytes = 64 * 1024;
@@ -8,8 +8,7 @@ const mostBytes = 64 * 1024;
 export function knownAtStart(
   argv: readonly string[],
   variables: { readonly [name: string]: string | undefined },
-): Redactor {
-  const redactor = createRedactor();
+): ForgetfulRedactor {
   const file = argv.flatMap((word, index) =>
     word === '--token-file'
       ? argv.slice(index + 1, index + 2)
@@ -17,9 +16,8 @@ export function knownAtStart(
         ? [word.slice(word.indexOf('=') + 1)]
         : [],
   );
-  const tokens = [variables.IDOPS_TOKEN, ...file.map(contentOf)];
-  for (const token of tokens) if (token !== undefined && token.trim() !== '') redactor.add(token.trim());
-  return redactor;
+  const tokens = [variables.IDOPS_TOKEN, ...file.map(contentOf)].map((token = '') => token.trim());
+  return forgetfulRedactor(tokens.filter((token) => token !== ''));
 }
 
 /** What a token file holds; what is wrong with it is told where it is used. */

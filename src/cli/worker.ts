@@ -1,5 +1,4 @@
 import type { Problem } from '../base/problems.js';
-import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { type Context, createContext, type GlobalOptions, type Streams } from './context.js';
 import type { Work } from './declare.js';
@@ -24,9 +23,8 @@ export interface Worker {
 
 export function createWorker(argv: readonly string[], interrupt: Interrupt, streams: Streams): Worker {
   const redactor = knownAtStart(argv, process.env);
-  // A token that was typed into the wrong place must not come back in what is wrong with it.
-  const unsaid = (text: string): string =>
-    withoutPasted(argv, (word) => (redactor.holds(word) ? redactor.redact(word) : word))(text);
+  const contextOf = (options: GlobalOptions): Context =>
+    createContext(options, interrupt.signal, redactor, streams, argv);
 
   /** Shows what is wrong, without the credentials that were typed into the wrong place. */
   const tell = async (
@@ -34,8 +32,7 @@ export function createWorker(argv: readonly string[], interrupt: Interrupt, stre
     found: readonly Problem[],
     formats: readonly string[],
   ): Promise<void> => {
-    await context.learnTokens();
-    const problems = withoutPastedIn(found, argv, redactor);
+    const problems = await context.tellable(found);
     context.output.problems(problems);
     await tellPrograms(context, problems, formats);
   };
@@ -43,7 +40,7 @@ export function createWorker(argv: readonly string[], interrupt: Interrupt, stre
   return {
     async work(load, options, args) {
       let code: ExitCode;
-      const context = createContext(options, interrupt.signal, redactor, streams);
+      const context = contextOf(options);
       interrupt.lastWords = context.lastWords;
       try {
         const work = await load();
@@ -51,7 +48,7 @@ export function createWorker(argv: readonly string[], interrupt: Interrupt, stre
       } catch (failure) {
         code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
         await tell(context, problemsOf(failure), formatsOf(options));
-        context.output.debug(unsaid(stacksOf(failure)));
+        context.output.debug(context.unsaid(stacksOf(failure)));
       }
       await context.output.flush().catch((failure: unknown) => {
         if (!interrupt.signal.aborted) code = exit.failed;
@@ -60,7 +57,7 @@ export function createWorker(argv: readonly string[], interrupt: Interrupt, stre
       return code;
     },
     async misused(problems, options) {
-      const context = createContext(options, interrupt.signal, redactor, streams);
+      const context = contextOf(options);
       await tell(context, problems, formatsAsked(argv));
       await context.output.flush().catch(() => {});
     },

@@ -12,6 +12,7 @@ export const namesOfFormats = {
   pull: ['text', 'json'],
   listing: ['text', 'json'],
   diagnosis: ['text', 'json'],
+  turn: ['text', 'json'],
 } as const;
 
 /** Characters that a plan in Markdown has at least; in fewer there is no room to say what was left out. */

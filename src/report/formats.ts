@@ -23,6 +23,7 @@ import {
   redactSamples,
   redactState,
 } from './redacted.js';
+import type { ShownTurn } from './turn.js';
 
 /*
  * Everything that can be shown, and the formats that there are of it. The command and the action know no others; what a format
@@ -378,6 +379,27 @@ export const diagnosisReport: Report<Diagnosed> = {
     async json() {
       const { diagnosisJson } = await import('./diagnosis.js');
       return asJson(diagnosisJson);
+    },
+  },
+};
+
+/** A turn of `watch`. */
+export const turnReport: Report<ShownTurn> = {
+  redact: ({ plan, result, problems, notes, ...turn }, redactor) => ({
+    ...turn,
+    plan: plan && redactPlan(plan, redactor),
+    result: result && redactResult(result, redactor),
+    problems: redactProblems(problems, redactor),
+    notes: notes.map(redactor.redactSentence),
+  }),
+  formats: {
+    async text() {
+      const { turnText } = await import('./turn.js');
+      return asText(turnText);
+    },
+    async json() {
+      const { turnJson } = await import('./turn.js');
+      return asJson(turnJson);
     },
   },
 };

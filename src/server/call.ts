@@ -46,6 +46,8 @@ export interface Call<T> {
 
 /** One try of a request, for the log of `--debug`: neither headers nor bodies. */
 export interface Try {
+  /** Null for what the document doesn't have: other reads, and tokens. */
+  readonly operation: OperationName | null;
   readonly method: string;
   readonly path: string;
   /** Null where there was no answer. */

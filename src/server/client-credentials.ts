@@ -78,6 +78,7 @@ async function ask(
     const began = performance.now();
     const outcome = await askOnce(client, scopes, network);
     network.onTry?.({
+      operation: null,
       method: 'POST',
       path: client.address.href,
       ...triedOf(outcome),

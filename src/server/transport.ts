@@ -149,6 +149,7 @@ export class Transport {
     const said = 'problem' in verdict ? verdict.problem.serverMessage : null;
     const date = outcome.status === null ? undefined : firstHeader(outcome.headers, 'date');
     onTry?.({
+      operation: call.operation,
       method: call.method,
       path: call.path,
       ...triedOf(outcome),

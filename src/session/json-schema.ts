@@ -3,6 +3,7 @@ import { kinds } from '../kinds/index.js';
 import { configSchema } from '../project/index.js';
 import { listSchema, pullSchema } from '../report/pull-schemas.js';
 import { planSchema, problemsSchema, resultSchema } from '../report/schemas.js';
+import { turnSchema } from '../report/turn-schema.js';
 import { journalLineSchema } from '../state/journal.js';
 import type { SchemaName } from './schema-names.js';
 
@@ -13,6 +14,7 @@ const titles: { readonly [name in SchemaName]: string } = {
   run: 'A run: the result that idops apply --format json gives, or a line of its journal',
   pull: 'What a pull came to, as idops pull --format json gives it',
   list: 'What a server has, as idops list --format json gives it',
+  watch: 'A turn, as each line of idops watch --format json gives it',
   problems:
     'What is wrong, as idops validate --format json gives it, and every command with --format json that fails',
 };
@@ -51,6 +53,7 @@ const sources: { readonly [name in SchemaName]: () => z.ZodType } = {
   run: () => z.union([resultSchema, journalLineSchema]),
   pull: () => pullSchema,
   list: () => listSchema,
+  watch: () => turnSchema,
   problems: () => problemsSchema,
 };
 

@@ -3,6 +3,11 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { project } from '../e2e/running.js';
+import { until, watchingWith } from '../e2e/watching.js';
+
+interface Probe {
+  readonly httpGet: { readonly path: string };
+}
 
 interface Container {
   readonly image: string;
@@ -11,10 +16,13 @@ interface Container {
   readonly workingDir: string;
   readonly securityContext: object;
   readonly volumeMounts: readonly { name: string; mountPath: string; subPath?: string }[];
+  readonly ports?: readonly { name: string; containerPort: number }[];
+  readonly readinessProbe?: Probe;
+  readonly livenessProbe?: Probe;
 }
 
 interface Pod {
-  readonly restartPolicy: string;
+  readonly restartPolicy?: string;
   readonly containers: readonly [Container];
   readonly volumes: readonly {
     name: string;
@@ -47,6 +55,16 @@ async function jobs(): Promise<{ drift: JobSpec; plan: JobSpec; apply: JobSpec }
   const drift = cron?.spec.jobTemplate?.spec;
   if (drift === undefined || plan === undefined || apply === undefined) throw new Error('a job is missing');
   return { drift, plan: plan.spec, apply: apply.spec };
+}
+
+/** The pod that runs all the time, and what keeps it. */
+async function deployment(): Promise<{ spec: object; pod: Pod; annotations: object }> {
+  const [, found] = await resources('watch.yaml');
+  if (found?.kind !== 'Deployment') throw new Error('the deployment is missing');
+  const { template } = found.spec as unknown as {
+    template: { metadata: { annotations: object }; spec: Pod };
+  };
+  return { spec: found.spec, pod: template.spec, annotations: template.metadata.annotations };
 }
 
 /** Which file of the examples each key of the ConfigMap holds, as the comment has it made. */
@@ -89,17 +107,19 @@ async function cluster() {
   await writeFile(join(at.folder, 'token'), `${at.sandbox.token}\n`);
   await mount(place('/var/run/idops'), new Map([['token', join(at.folder, 'token')]]));
   const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
+  const given = ({ args, workingDir }: Container) => ({
+    args: args.map((arg) =>
+      arg.replace('https://id.acme.example', at.sandbox.url).replace(/(?<=^|=)\/(?=var\/)/, `${place('/')}`),
+    ),
+    surroundings: { cwd: place(workingDir), env },
+  });
   return {
     ...at,
     place,
+    given,
     run: ({ template }: JobSpec) => {
-      const [{ args, workingDir }] = template.spec.containers;
-      const given = args.map((arg) =>
-        arg
-          .replace('https://id.acme.example', at.sandbox.url)
-          .replace(/(?<=^|=)\/(?=var\/)/, `${place('/')}`),
-      );
-      return at.idopsWith(given, { cwd: place(workingDir), env });
+      const { args, surroundings } = given(template.spec.containers[0]);
+      return at.idopsWith(args, surroundings);
     },
   };
 }
@@ -124,6 +144,40 @@ describe('examples/kubernetes', () => {
       expect(container.args).toContain('--base-url=https://id.acme.example');
       expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true });
     }
+  });
+
+  it('keeps one pod, without rights, that is asked how it is', async () => {
+    const { spec, pod, annotations } = await deployment();
+    expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      shareProcessNamespace: true,
+      securityContext: { runAsNonRoot: true },
+    });
+    const [container] = pod.containers;
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+    expect(container).toMatchObject({
+      image: `ghcr.io/idops/idops:${version}`,
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+      ports: [{ name: 'metrics', containerPort: 9464 }],
+      readinessProbe: { httpGet: { path: '/healthz', port: 'metrics' } },
+      livenessProbe: { httpGet: { path: '/livez', port: 'metrics' } },
+    });
+    expect(container.args).toContain('--base-url=https://id.acme.example');
+    expect(container.args).toContain('--listen=0.0.0.0:9464');
+    expect(annotations).toEqual({
+      'prometheus.io/scrape': 'true',
+      'prometheus.io/port': '9464',
+      'prometheus.io/path': '/metrics',
+    });
+    const [claim] = await resources('watch.yaml');
+    expect([claim]).toEqual((await resources('apply.yaml')).slice(0, 1));
+    const { plan } = await jobs();
+    expect(pod.volumes.slice(0, 2)).toEqual(plan.template.spec.volumes.slice(0, 2));
   });
 
   it('has in its ConfigMap what the manifests name, and the same in each job', async () => {
@@ -172,5 +226,32 @@ describe('examples/kubernetes', () => {
     );
     expect(await run(apply)).toMatchObject({ code: 1, stderr: expect.stringContaining('stale-plan') });
     expect(writes()).toEqual([]);
+  });
+
+  it('keeps the server as the ConfigMap says, also when that is changed', async () => {
+    const at = await cluster();
+    const { pod } = await deployment();
+    const { args, surroundings } = at.given(pod.containers[0]);
+    const given = args.map((arg) =>
+      arg.replace('--interval=5m', '--interval=1s').replace('0.0.0.0:9464', '127.0.0.1:0'),
+    );
+    const watch = watchingWith(at, given, surroundings);
+    const address = await watch.address();
+    await watch.turns('applied');
+    await watch.turns('unchanged');
+    const [{ readinessProbe, livenessProbe }] = pod.containers;
+    for (const probe of [readinessProbe, livenessProbe]) {
+      await until(async () => (await fetch(`${address}${probe?.httpGet.path}`)).status === 200);
+    }
+    const before = at.writes().length;
+    await writeFile(join(at.folder, 'changed.txt'), 'Another text {{ reset_password_url }}\n');
+    const items = pod.volumes[0]?.configMap?.items ?? [];
+    const keys = await configMap();
+    const sources = items.map(({ key, path }) => [path, join('examples', keys.get(key) ?? key)] as const);
+    const changed = ['manifests/emails/reset_password.txt', join(at.folder, 'changed.txt')] as const;
+    await mount(at.place('/project'), new Map([...sources, changed]), '2345678901');
+    await watch.turns('applied');
+    expect((await watch.stop()).code).toBe(0);
+    expect(at.writes().slice(before).join()).toContain('/email-templates/reset_password_instructions');
   });
 });

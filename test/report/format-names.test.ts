@@ -13,6 +13,7 @@ import {
   runReport,
   runsReport,
   stateReport,
+  turnReport,
   validationReport,
 } from '../../src/report/formats.js';
 
@@ -30,5 +31,6 @@ it('says in help what there is', () => {
     pull: formatNames(pullReport),
     listing: formatNames(listReport),
     diagnosis: formatNames(diagnosisReport),
+    turn: formatNames(turnReport),
   });
 });

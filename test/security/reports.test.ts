@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forgetfulRedactor } from '../../src/base/forgetful.js';
 import { createRedactor, type Redactor, type SecretKind } from '../../src/base/redact.js';
 import type { Fields } from '../../src/base/values.js';
 import type { FieldChange, Plan } from '../../src/plan/plan.js';
@@ -247,8 +248,9 @@ describe('what is masked in a finished file', () => {
       const context = createContext(
         { color: false, quiet: true },
         new AbortController().signal,
-        createRedactor(),
+        forgetfulRedactor([]),
         process,
+        [],
       );
       for (const text of secrets) context.redactor.add(text);
       const [plan = null] = fc.sample(hostilePlan, { numRuns: 1, seed: 7 });

@@ -207,6 +207,19 @@ async function runAll(it: TestProject, label: string): Promise<Ran[]> {
     init: () => run('init', `${label}-init`),
     pull: () => run('pull', '--out', `${label}-pull`),
     schema: () => run('schema', 'config'),
+    // It runs until it is interrupted.
+    watch: async () => {
+      for (const [format, said] of [
+        ['text', 'Z '],
+        ['json', '"turn":2,'],
+      ] as const) {
+        const args = ['--apply', '--assert', '--allow-destructive', '99', '--format', format, '--debug'];
+        const { child, ended, said: until } = it.begin(['watch', '--interval', '1s', ...args], { env });
+        await until(said);
+        child.kill('SIGTERM');
+        runs.push(await ended);
+      }
+    },
     // It runs until it is interrupted, on data of its own.
     sandbox: async () => {},
     help: () => run('help'),

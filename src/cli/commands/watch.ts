@@ -1,0 +1,167 @@
+import { jsonLine } from '../../base/escape.js';
+import { error, ProblemsError } from '../../base/problems.js';
+import type { Progress } from '../../base/progress.js';
+import { render, turnReport } from '../../report/formats.js';
+import { DEFAULT_TIMEOUT } from '../../session/connection.js';
+import { stacksOf } from '../../session/failures.js';
+import { planOptionsOf } from '../../session/options.js';
+import type { SessionOptions } from '../../session/session.js';
+import { again } from '../../session/watch/again.js';
+import { Health } from '../../session/watch/health.js';
+import { Newspaper } from '../../session/watch/news.js';
+import { type Turn, takeTurn, wentWell } from '../../session/watch/turn.js';
+import type { Context, GlobalOptions } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+import { filesOf, lookOf, parseFormats } from '../formats.js';
+import type { ListenAddress } from '../watch/address.js';
+import type { Serving } from '../watch/serving.js';
+import type { PlanningOptions } from './plan.js';
+
+interface Options extends PlanningOptions {
+  /** In seconds. */
+  readonly interval: number;
+  readonly apply?: boolean;
+  readonly allowDestructive?: number;
+  readonly listen?: ListenAddress;
+}
+
+/** `idops watch`: plans again and again, and applies where it may, until it is interrupted. */
+export async function watch(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
+  const { interval, listen, timeout = DEFAULT_TIMEOUT } = options;
+  const { output, signal } = context;
+  const isJson = formatOf(options) === 'json';
+  const apply = applyingOf(options);
+  const health = new Health({ interval, timeout, now: () => performance.now() / 1000 });
+  // What makes metrics is loaded where somebody asks for them.
+  const serving =
+    listen === undefined
+      ? undefined
+      : await (await import('../watch/serving.js')).serve(listen, health, interval);
+  if (serving !== undefined) output.message(`Health and metrics are served at ${serving.address}`);
+  const newspaper = new Newspaper();
+  const ended = { cutShort: false, isRead: true };
+
+  const take = async (number: number, ending: AbortSignal): Promise<boolean> => {
+    const [time, began] = [new Date().toISOString(), performance.now()];
+    health.begins();
+    // A turn knows the secrets that a command of its own would.
+    context.forget();
+    const turn = await takeTurn({
+      project: context.project,
+      session: watched(context, health, serving, ending),
+      plan: planOptionsOf(options),
+      ...(apply === undefined ? {} : { apply }),
+      now: () => performance.now(),
+    });
+    // A look that was ended early has left nothing undone.
+    ended.cutShort = turn.outcome === 'interrupted' && turn.result !== null;
+    health.ends(wentWell(turn.outcome) ? null : wrongIn(turn));
+    serving?.ended(turn);
+    const seconds = (performance.now() - began) / 1000;
+    await tell({ ...turn, number, time, seconds }, newspaper, isJson, context, options);
+    // Where nobody takes what is told, whoever starts it again has to know.
+    await output.flush().catch(() => {
+      ended.isRead = false;
+    });
+    return ended.isRead;
+  };
+
+  try {
+    const turns = await again(take, interval * 1000, signal);
+    output.message(`Stopped after ${turns === 1 ? '1 turn' : `${turns} turns`}.`);
+  } finally {
+    await serving?.close();
+  }
+  if (!ended.isRead) return exit.failed;
+  return ended.cutShort ? exit.interrupted : exit.done;
+}
+
+function formatOf({ format }: Options): string {
+  if (format.length > 1) throw wrongOption('--format of watch is given once', 'choose one of them');
+  const formats = parseFormats(format, turnReport);
+  if (filesOf(formats).length > 0)
+    throw wrongOption(
+      '--format of watch names no file',
+      'it goes to standard output, which can be written to a file',
+    );
+  return formats[0]?.name ?? 'text';
+}
+
+/** What applying is done with; undefined where nothing is applied. */
+function applyingOf({ apply = false, allowDestructive }: Options) {
+  if (apply) return allowDestructive === undefined ? {} : { allowDestructive };
+  if (allowDestructive !== undefined) throw wrongOption('--allow-destructive without --apply', 'add --apply');
+  return undefined;
+}
+
+function wrongOption(what: string, hint: string): ProblemsError {
+  return new ProblemsError([error('wrong-option', what, [], hint)]);
+}
+
+/** How a session of a turn speaks to the server: what goes on is counted, and a log has no line for each phase. */
+function watched(
+  context: Context,
+  health: Health,
+  serving: Serving | undefined,
+  signal: AbortSignal,
+): SessionOptions & { readonly signal: AbortSignal } {
+  const { progress, network = {}, ...given } = context.sessionOptions();
+  const counting: Progress = {
+    phase: () => health.moves(),
+    // Without a phase it knows what is in flight, and says nothing of it.
+    begin: (address) => progress?.begin?.(address),
+    step: (done) => {
+      health.moves();
+      progress?.step(done);
+    },
+    retry: () => {
+      health.moves();
+      serving?.retried();
+    },
+    end: (how) => progress?.end(how),
+  };
+  const onTry: (typeof network)['onTry'] = (made) => {
+    health.moves();
+    serving?.tried(made);
+    network.onTry?.(made);
+  };
+  return { ...given, signal, progress: counting, network: { ...network, onTry } };
+}
+
+/** What is wrong, for anybody who asks: codes say nothing of the server and of the manifests. */
+function wrongIn({ outcome, problems, result }: Turn): string {
+  const codes = problems.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+  const statuses = (result?.results ?? []).map(({ status }) => status).filter((one) => one !== 'applied');
+  const why = [...new Set([...codes, ...statuses])];
+  return why.length === 0 ? outcome : `${outcome} (${why.join(', ')})`;
+}
+
+interface NumberedTurn extends Turn {
+  readonly number: number;
+  readonly time: string;
+  readonly seconds: number;
+}
+
+/** Shows a turn: its line, and what is new in it. */
+async function tell(
+  turn: NumberedTurn,
+  newspaper: Newspaper,
+  isJson: boolean,
+  context: Context,
+  { only }: Options,
+): Promise<void> {
+  const { output, redactor } = context;
+  const { failure, took: _, ...rest } = turn;
+  const problems = turn.problems.length === 0 ? [] : await context.tellable(turn.problems);
+  const news = newspaper.newsOf({ ...turn, problems });
+  const shown = turnReport.redact({ ...rest, problems, news }, redactor);
+  const look = { ...lookOf(context), ...(only === undefined ? {} : { only }) };
+  const rendering = await render(turnReport, isJson ? 'json' : 'text', shown, look);
+  if ('json' in rendering) output.result(jsonLine(rendering.json));
+  else {
+    output.result(rendering.text);
+    for (const note of turn.notes) output.message(note);
+    if (news.problems) output.problems(problems);
+  }
+  if (failure !== undefined) output.debug(context.unsaid(stacksOf(failure)));
+}

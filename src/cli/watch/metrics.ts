@@ -1,0 +1,131 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type KindName, kindNames } from '../../base/kind-names.js';
+import { version } from '../../base/version.js';
+import { isDrifted } from '../../plan/drift.js';
+import type { Plan } from '../../plan/plan.js';
+import { outcomes } from '../../report/outcomes.js';
+import type { Try } from '../../server/call.js';
+import { type Turn, wentWell } from '../../session/watch/turn.js';
+
+/** What a change may be that isn't made yet. */
+const actions = ['update', 'delete', 'regenerate', 'adopt', 'blocked'] as const;
+const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const;
+
+/**
+ * What is counted of the turns, as text for Prometheus. Labels are words of idops and of the API, which are few: never an address, a
+ * name or a message.
+ */
+export class Metrics {
+  /** One of its own: what is counted of one watch is nobody else's. */
+  readonly #registry = new Registry();
+  readonly #drift = this.#gauge('drift', 'Changes of the last plan that are not made yet.', [
+    'kind',
+    'action',
+  ]);
+  readonly #drifted = this.#gauge(
+    'drifted_objects',
+    'Objects of the last plan with a field that was changed on the server since a run left it, and is not put right yet.',
+    ['kind'],
+  );
+  readonly #lastSuccess = this.#gauge(
+    'last_success_timestamp_seconds',
+    'When a turn that went well ended for the last time, as Unix time; 0 before the first.',
+    [],
+  );
+  readonly #turns = this.#counter('turns_total', 'Turns by what they came to.', ['outcome']);
+  readonly #problems = this.#counter('problems_total', 'Errors that turns ended with, by their code.', [
+    'code',
+  ]);
+  readonly #durations = new Histogram({
+    name: 'idops_turn_duration_seconds',
+    help: 'What turns took, by phase: plan from the beginning to the plan, apply for carrying it out.',
+    labelNames: ['phase'],
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
+    registers: [this.#registry],
+  });
+  readonly #requests = this.#counter(
+    'requests_total',
+    'Tries of requests, by the operation of the API (other for what it does not have, and for tokens), method and class of status (none without an answer).',
+    ['operation', 'method', 'status'],
+  );
+  readonly #retries = this.#counter('retries_total', 'Requests that were sent again.', []);
+  readonly #changes = this.#counter(
+    'changes_total',
+    'Changes that were carried out, by what became of them.',
+    ['kind', 'status'],
+  );
+
+  /** `interval` is the one between turns, in seconds. */
+  constructor(interval: number) {
+    this.#gauge('build_info', 'The version of idops.', ['version']).set({ version }, 1);
+    this.#gauge('interval_seconds', 'Seconds from the beginning of a turn to that of the next.', []).set(
+      interval,
+    );
+    // A series that comes with its first event hides that event from rate().
+    for (const outcome of outcomes) this.#turns.inc({ outcome }, 0);
+    for (const kind of kindNames) {
+      for (const action of actions) this.#drift.set({ kind, action }, 0);
+      for (const status of statuses) this.#changes.inc({ kind, status }, 0);
+      this.#drifted.set({ kind }, 0);
+    }
+  }
+
+  get type(): string {
+    return this.#registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  tried({ operation, method, status }: Try): void {
+    const answered = status === null ? 'none' : `${Math.floor(status / 100)}xx`;
+    this.#requests.inc({ operation: operation ?? 'other', method, status: answered });
+  }
+
+  retried(): void {
+    this.#retries.inc();
+  }
+
+  /** A turn is over; `now` is the Unix time in seconds. */
+  ended({ outcome, plan, result, problems, took }: Turn, now: number): void {
+    this.#turns.inc({ outcome });
+    if (wentWell(outcome)) this.#lastSuccess.set(now);
+    for (const { code, severity } of problems) if (severity === 'error') this.#problems.inc({ code });
+    for (const [phase, seconds] of Object.entries(took))
+      if (seconds !== null) this.#durations.observe({ phase }, seconds);
+    for (const { address, status } of result?.results ?? [])
+      this.#changes.inc({ kind: kindIn(address), status });
+    if (plan !== null) {
+      const applied = new Set(
+        result?.results.flatMap(({ address, status }) => (status === 'applied' ? address : [])),
+      );
+      this.#left(plan.changes.filter(({ address }) => !applied.has(address)));
+    }
+  }
+
+  #left(changes: Plan['changes']): void {
+    const count = (kind: KindName, isOne: (change: Plan['changes'][number]) => boolean): number =>
+      changes.filter((change) => change.kind === kind && isOne(change)).length;
+    for (const kind of kindNames) {
+      for (const action of actions)
+        this.#drift.set(
+          { kind, action },
+          count(kind, (change) => change.action === action),
+        );
+      this.#drifted.set({ kind }, count(kind, isDrifted));
+    }
+  }
+
+  #gauge<L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> {
+    return new Gauge({ name: `idops_${name}`, help, labelNames, registers: [this.#registry] });
+  }
+
+  #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name: `idops_${name}`, help, labelNames, registers: [this.#registry] });
+  }
+}
+
+function kindIn(address: string): string {
+  return kindNames.find((name) => address.startsWith(`${name}/`)) ?? 'other';
+}

@@ -1,0 +1,118 @@
+import { type Result, summarizeResult } from '../apply/result.js';
+import { escapeText } from '../base/escape.js';
+import type { Problem } from '../base/problems.js';
+import type { Action, Plan } from '../plan/plan.js';
+import { planJson, problemsJson, resultJson } from './json.js';
+import type { Outcome } from './outcomes.js';
+import { resultText } from './result-text.js';
+import { headline } from './review.js';
+import { planText, type TextOptions } from './text.js';
+import type { TurnJson } from './turn-schema.js';
+
+/** What of a turn is otherwise than before. */
+export interface News {
+  readonly plan: boolean;
+  readonly result: boolean;
+  readonly problems: boolean;
+}
+
+/** A turn of `watch`. */
+export interface ShownTurn {
+  /** Counted from 1. */
+  readonly number: number;
+  /** When it began, ISO 8601 in UTC. */
+  readonly time: string;
+  readonly seconds: number;
+  readonly outcome: Outcome;
+  readonly plan: Plan | null;
+  readonly result: Result | null;
+  readonly problems: readonly Problem[];
+  readonly notes: readonly string[];
+  readonly news: News;
+}
+
+/** How many changes a plan has of each kind and action; of what is unchanged none. */
+export function countKinds({ changes }: Pick<Plan, 'changes'>): Map<string, Map<Action, number>> {
+  const kinds = new Map<string, Map<Action, number>>();
+  for (const { kind, action } of changes) {
+    if (action === 'unchanged') continue;
+    const counts = kinds.get(kind) ?? new Map<Action, number>();
+    kinds.set(kind, counts.set(action, (counts.get(action) ?? 0) + 1));
+  }
+  return kinds;
+}
+
+/** A turn in one line, and what is new in it below that: a log isn't to say the same for ever. */
+export function turnText(turn: ShownTurn, look: TextOptions): string {
+  const { plan, result, news } = turn;
+  const parts = [
+    `${turnLine(turn)}\n`,
+    ...(plan !== null && news.plan && isTelling(plan) ? [planText(plan, look)] : []),
+    ...(result !== null && news.result ? [resultText(result, look)] : []),
+  ];
+  return parts.join('\n') + (parts.length > 1 ? '\n' : '');
+}
+
+function turnLine({ time, outcome, plan, result, problems, news, seconds }: ShownTurn): string {
+  const codes = new Set(problems.filter(isError).map(({ code }) => code));
+  const told = [
+    ...(plan === null ? [] : [planWords(plan)]),
+    ...(result === null ? [] : [resultWords(result)]),
+    ...codes,
+  ];
+  const isNew = news.plan || news.result || news.problems;
+  const isOld = !isNew && outcome !== 'unchanged' && outcome !== 'interrupted';
+  const words = [...told, ...(isOld ? ['as before'] : []), `${seconds.toFixed(1)} s`];
+  return escapeText(`${time} ${outcome}: ${words.join(', ')}`);
+}
+
+function planWords(plan: Plan): string {
+  const kinds = [...countKinds(plan)].map(([kind, counts]) => {
+    const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    return `${all} ${kind}`;
+  });
+  return `${headline(plan)}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`;
+}
+
+function resultWords(result: Result): string {
+  const count = summarizeResult(result);
+  const told = (['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const)
+    .filter((status) => count[status] > 0)
+    .map((status) => `${count[status]} ${status.replace('_', ' ')}`);
+  return [...told, ...(result.run === null ? [] : [`run ${result.run}`])].join(', ');
+}
+
+function isError({ severity }: Problem): boolean {
+  return severity === 'error';
+}
+
+/** Whether there is more in a plan than that all is as declared. */
+function isTelling({ changes, warnings }: Plan): boolean {
+  return warnings.length > 0 || changes.some(({ action }) => action !== 'unchanged');
+}
+
+/** A turn as a line of `watch --format json`. */
+export function turnJson(turn: ShownTurn, look: Pick<TextOptions, 'debug' | 'only'>): TurnJson {
+  const { number, time, outcome, seconds, plan, result, news, problems, notes } = turn;
+  const json = plan === null ? null : planJson(plan, look);
+  return {
+    format_version: 1,
+    turn: number,
+    time,
+    outcome,
+    seconds: Math.round(seconds * 1000) / 1000,
+    new: news.plan || news.result || news.problems,
+    summary: json === null ? null : json.summary,
+    kinds: plan === null ? null : kindsJson(plan),
+    ...(json !== null && plan !== null && news.plan && isTelling(plan) ? { plan: json } : {}),
+    ...(result === null ? {} : { result: resultJson(result) }),
+    problems: problemsJson(problems).problems,
+    notes: [...notes],
+  };
+}
+
+function kindsJson(plan: Plan): TurnJson['kinds'] {
+  return Object.fromEntries(
+    [...countKinds(plan)].map(([kind, counts]) => [kind, Object.fromEntries(counts)]),
+  );
+}

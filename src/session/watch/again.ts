@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What tells the time and lets it pass. */
+export interface Clock {
+  /** Milliseconds, of a clock that nobody sets. */
+  now(): number;
+  /** Waits so many milliseconds, or less when the signal aborts. */
+  wait(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The time as it is. */
+export const realClock: Clock = {
+  now: () => performance.now(),
+  async wait(milliseconds, signal) {
+    try {
+      await sleep(milliseconds, undefined, { signal });
+    } catch (interruption) {
+      if (!signal.aborted) throw interruption;
+    }
+  },
+};
+
+/**
+ * Does work again and again until the signal aborts, never twice at a time: each begins `interval` milliseconds after the one
+ * before began, or when that ends, where it took longer. The work gets its number, counted from 1, and
+ * a signal of its own, and says whether to go on. Gives how often it was done.
+ */
+export async function again(
+  work: (number: number, ending: AbortSignal) => Promise<boolean>,
+  interval: number,
+  signal: AbortSignal,
+  clock: Clock = realClock,
+): Promise<number> {
+  let done = 0;
+  while (!signal.aborted) {
+    const began = clock.now();
+    done += 1;
+    const number = done;
+    if (!(await withEnding(signal, (ending) => work(number, ending)))) break;
+    const left = interval - (clock.now() - began);
+    if (left > 0 && !signal.aborted) await clock.wait(left, signal);
+  }
+  return done;
+}
+
+/** Does work with a signal of its own: one that lives for ever would keep something of each session that listened to it. */
+async function withEnding<T>(signal: AbortSignal, work: (ending: AbortSignal) => Promise<T>): Promise<T> {
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  signal.addEventListener('abort', end);
+  try {
+    return await work(ending.signal);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}

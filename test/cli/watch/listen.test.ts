@@ -1,0 +1,104 @@
+import { createConnection, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { type Listening, listen, type Paths } from '../../../src/cli/watch/listen.js';
+import { afterwards } from '../../cleanups.js';
+
+const paths: Paths = {
+  '/there': () => ({ status: 200, type: 'text/plain', body: 'here ö\n' }),
+  '/broken': () => Promise.reject(new Error('no')),
+};
+
+async function listening(): Promise<Listening> {
+  const made = await listen({ host: '127.0.0.1', port: 0 }, paths);
+  afterwards(() => made.close());
+  return made;
+}
+
+/** Sends bytes and gives all that comes back until the connection is closed. */
+async function raw({ address }: Listening, text: string): Promise<string> {
+  const socket = open(address);
+  socket.write(text);
+  let answer = '';
+  for await (const chunk of socket) answer += chunk;
+  return answer;
+}
+
+function open(address: string): Socket {
+  const { hostname, port } = new URL(address);
+  const socket = createConnection(Number(port), hostname);
+  socket.on('error', () => {});
+  afterwards(() => socket.destroy());
+  return socket;
+}
+
+describe('what listens', () => {
+  it('answers GET and HEAD on its paths, whatever is asked behind them', async () => {
+    const { address } = await listening();
+    const answer = await fetch(`${address}/there?x=1`);
+    expect([answer.status, await answer.text()]).toEqual([200, 'here ö\n']);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const head = await fetch(`${address}/there`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '8', '']);
+  });
+
+  it.each(['/', '/there/', '/THERE', '/../there2', '/constructor', '/__proto__', '//there'])(
+    'has nothing at %s',
+    async (path) => {
+      const at = await listening();
+      expect(await raw(at, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toMatch(
+        /^HTTP\/1\.1 404 /,
+      );
+    },
+  );
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])('refuses %s', async (method) => {
+    const at = await listening();
+    const answer = await raw(at, `${method} /there HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+    expect(answer).toMatch(/\r\nAllow: GET, HEAD\r\n/);
+  });
+
+  it('waits for no body', async () => {
+    const at = await listening();
+    for (const method of ['GET', 'POST']) {
+      const answer = await raw(
+        at,
+        `${method} /there HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nx`,
+      );
+      expect(answer).toMatch(method === 'GET' ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 405 /);
+      expect(answer).toContain('\r\nConnection: close\r\n');
+    }
+  });
+
+  it('closes the connection of an answer that it has not', async () => {
+    const at = await listening();
+    expect(await raw(at, 'GET /broken HTTP/1.1\r\nHost: x\r\n\r\n')).toBe('');
+    expect((await fetch(`${at.address}/there`)).status).toBe(200);
+  });
+
+  it('refuses what is no request, and headers without end', async () => {
+    const at = await listening();
+    expect(await raw(at, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await raw(at, `GET /there HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 431 /,
+    );
+  });
+
+  it('closes at once, whoever is connected', async () => {
+    const at = await listening();
+    const silent = open(at.address);
+    await new Promise<void>((resolve) => silent.once('connect', () => resolve()));
+    silent.write('GET /th');
+    const gone = new Promise<void>((resolve) => silent.once('close', () => resolve()));
+    await at.close();
+    await gone;
+    await expect(fetch(`${at.address}/there`)).rejects.toThrow();
+  });
+
+  it('has an address of IPv6 in brackets', async () => {
+    const made = await listen({ host: '::1', port: 0 }, paths).catch(() => null);
+    if (made === null) return;
+    afterwards(() => made.close());
+    expect(made.address).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { kindNames } from '../../../src/base/kind-names.js';
+import { error, warning } from '../../../src/base/problems.js';
+import { Metrics } from '../../../src/cli/watch/metrics.js';
+import type { Change, Plan } from '../../../src/plan/plan.js';
+import { outcomes } from '../../../src/report/outcomes.js';
+import type { Turn } from '../../../src/session/watch/turn.js';
+import { changeFor, declared, live } from '../../plan/fixtures.js';
+
+const shown = { id: 'o', name: 'acme', label: 'Old' };
+const changed = changeFor(declared('Organization', { name: 'acme' }, { label: 'New' }), {
+  live: live({ id: 'o', name: 'acme' }, shown),
+});
+const one: Change = { ...changed, address: 'Organization/acme' };
+const drifted: Change = {
+  ...changed,
+  address: 'Organization/globex',
+  fields: changed.fields.map((field) => ({ ...field, drift: { recorded: 'x', run: 'run-1' } })),
+};
+const plan = (...changes: Change[]) => ({ changes }) as unknown as Plan;
+
+function turn(parts: Partial<Turn>): Turn {
+  return {
+    outcome: 'drift',
+    plan: null,
+    result: null,
+    problems: [],
+    notes: [],
+    took: { plan: 0.3, apply: null },
+    ...parts,
+  };
+}
+
+async function linesOf(metrics: Metrics): Promise<string[]> {
+  return (await metrics.text()).split('\n');
+}
+
+describe('metrics', () => {
+  it('begin with every series that an alert may ask for', async () => {
+    const lines = await linesOf(new Metrics(300));
+    for (const outcome of outcomes) expect(lines).toContain(`idops_turns_total{outcome="${outcome}"} 0`);
+    for (const kind of kindNames) {
+      expect(lines).toContain(`idops_drift{kind="${kind}",action="update"} 0`);
+      expect(lines).toContain(`idops_drifted_objects{kind="${kind}"} 0`);
+      expect(lines).toContain(`idops_changes_total{kind="${kind}",status="failed"} 0`);
+    }
+    expect(lines).toContain('idops_last_success_timestamp_seconds 0');
+    expect(lines).toContain('idops_retries_total 0');
+    expect(lines).toContain('idops_interval_seconds 300');
+    expect(lines.some((line) => /^idops_build_info\{version="\d[^"]*"\} 1$/.test(line))).toBe(true);
+  });
+
+  it('tell what the last plan would change, and keep that while there is no plan', async () => {
+    const metrics = new Metrics(300);
+    metrics.ended(turn({ plan: plan(one, drifted) }), 1_800_000_000);
+    metrics.ended(turn({ outcome: 'failed', took: { plan: null, apply: null } }), 1_800_000_300);
+    const lines = await linesOf(metrics);
+    expect(lines).toContain('idops_drift{kind="Organization",action="update"} 2');
+    expect(lines).toContain('idops_drifted_objects{kind="Organization"} 1');
+    expect(lines).toContain('idops_last_success_timestamp_seconds 1800000000');
+    expect(lines).toContain('idops_turns_total{outcome="failed"} 1');
+    expect(lines).toContain('idops_turn_duration_seconds_count{phase="plan"} 1');
+    metrics.ended(turn({ outcome: 'unchanged', plan: plan() }), 1_800_000_600);
+    expect(await linesOf(metrics)).toContain('idops_drift{kind="Organization",action="update"} 0');
+  });
+
+  it('leave out of that what was applied', async () => {
+    const metrics = new Metrics(300);
+    const result = (address: string, status: 'applied' | 'failed') =>
+      ({
+        address,
+        status,
+        action: 'update',
+        httpStatus: 200,
+        attempts: 1,
+        unverified: [],
+        error: null,
+      }) as const;
+    const results = [result(one.address, 'applied'), result(drifted.address, 'failed')];
+    const took = { plan: 0.2, apply: 12 };
+    metrics.ended(
+      turn({
+        outcome: 'failed',
+        plan: plan(one, drifted),
+        result: { run: 'r', results, interrupted: false },
+        took,
+      }),
+      1,
+    );
+    const lines = await linesOf(metrics);
+    expect(lines).toContain('idops_drift{kind="Organization",action="update"} 1');
+    expect(lines).toContain('idops_changes_total{kind="Organization",status="applied"} 1');
+    expect(lines).toContain('idops_changes_total{kind="Organization",status="failed"} 1');
+    expect(lines).toContain('idops_turn_duration_seconds_sum{phase="apply"} 12');
+    expect(lines).toContain('idops_last_success_timestamp_seconds 0');
+  });
+
+  it('count tries by operation, method and class of status', async () => {
+    const metrics = new Metrics(300);
+    const tried = { path: '/secret', reason: null, milliseconds: 1, attempt: 1 };
+    metrics.tried({ ...tried, operation: 'updateUser', method: 'PATCH', status: 204 });
+    metrics.tried({ ...tried, operation: 'updateUser', method: 'PATCH', status: 299 });
+    metrics.tried({ ...tried, operation: null, method: 'POST', status: null });
+    metrics.retried();
+    const text = await metrics.text();
+    expect(text).toContain('idops_requests_total{operation="updateUser",method="PATCH",status="2xx"} 2');
+    expect(text).toContain('idops_requests_total{operation="other",method="POST",status="none"} 1');
+    expect(text).toContain('idops_retries_total 1');
+    expect(text).not.toContain('secret');
+  });
+
+  it('count errors by their code, and no warnings', async () => {
+    const metrics = new Metrics(300);
+    const problems = [error('locked', 'by ada@acme.example'), warning('unset-variable', 'x')];
+    metrics.ended(turn({ outcome: 'failed', problems }), 1);
+    const lines = (await linesOf(metrics)).filter((line) => line.startsWith('idops_problems_total'));
+    expect(lines).toEqual(['idops_problems_total{code="locked"} 1']);
+  });
+
+  it('of one watch are not those of another', async () => {
+    const [first, second] = [new Metrics(1), new Metrics(2)];
+    first.retried();
+    expect(await linesOf(second)).toContain('idops_retries_total 0');
+  });
+});

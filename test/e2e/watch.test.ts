@@ -1,0 +1,476 @@
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { afterwards } from '../cleanups.js';
+import { ids } from '../sandbox/asking.js';
+import { gate } from './gate.js';
+import { config, filesIn, journals, project, sure, type TestProject } from './running.js';
+import { expectToFit } from './schemas.js';
+import { until, watching } from './watching.js';
+
+const organization = (label: string): string => `kind: Organization\nname: acme\nlabel: ${label}\n`;
+const listening = '--listen 127.0.0.1:0';
+
+async function get(address: string, path: string, method = 'GET'): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`${address}${path}`, { method });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** The values of a metric by its labels, as `{kind="User"}`. */
+async function metric(address: string, name: string): Promise<Map<string, number>> {
+  const { text } = await get(address, '/metrics');
+  const lines = text
+    .split('\n')
+    .filter((line) => line.startsWith(`idops_${name}{`) || line.startsWith(`idops_${name} `));
+  return new Map(
+    lines.map((line) => [line.slice(name.length + 6, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+  );
+}
+
+function labelOf({ sandbox }: TestProject, name = 'acme'): string | null | undefined {
+  return sandbox.data.organizations.find((one) => one.name === name)?.label;
+}
+
+function setLabel({ data }: Sandbox, label: string): void {
+  const [first] = data.organizations;
+  if (first !== undefined) first.label = label;
+}
+
+describe('idops watch', () => {
+  it('tells what differs once, and again when it is otherwise, and writes nothing', async () => {
+    const at = await project({ 'manifests/all.yaml': organization('New') });
+    const before = at.sandbox.snapshot();
+    const watch = watching(at, '');
+    await watch.turns('drift', 3);
+    expect(watch.text().match(/"ACME Corp" → "New"/g)).toHaveLength(1);
+    expect(watch.text()).toMatch(
+      /Z drift: 1 to update, 0 unchanged \(1 Organization\), as before, \d+\.\d s\n/,
+    );
+    setLabel(at.sandbox, 'By hand');
+    await watch.turns('drift', 2);
+    expect(watch.text().match(/"By hand" → "New"/g)).toHaveLength(1);
+    setLabel(at.sandbox, 'New');
+    await watch.turns('unchanged', 2);
+    expect(watch.text().match(/nothing to change, 1 unchanged, \d/g)?.length).toBeGreaterThan(1);
+    const { code, stderr } = await watch.stop();
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^Stopped after \d+ turns\.\n$/);
+    expect(at.writes()).toEqual([]);
+    expect(at.sandbox.snapshot()).toEqual({
+      ...before,
+      organizations: before.organizations?.map((one) =>
+        one.name === 'acme' ? { ...one, label: 'New' } : one,
+      ),
+    });
+  });
+
+  it('puts right what differs with --apply, whoever changed it', async () => {
+    const at = await project({ 'manifests/all.yaml': organization('New') });
+    const watch = watching(at, `--apply ${listening}`);
+    const address = await watch.address();
+    await watch.turns('applied');
+    expect(labelOf(at)).toBe('New');
+    await watch.turns('unchanged', 2);
+    setLabel(at.sandbox, 'By hand');
+    await watch.turns('applied');
+    expect(labelOf(at)).toBe('New');
+    await at.write({ 'manifests/all.yaml': organization('Newer') });
+    await watch.turns('applied');
+    expect(labelOf(at)).toBe('Newer');
+    expect(watch.text()).toContain('changed on the server since run');
+    await watch.turns('unchanged');
+    expect((await metric(address, 'changes_total')).get('{kind="Organization",status="applied"}')).toBe(3);
+    expect((await metric(address, 'drift')).get('{kind="Organization",action="update"}')).toBe(0);
+    expect(
+      (await metric(address, 'requests_total')).get(
+        '{operation="updateOrganization",method="PATCH",status="2xx"}',
+      ),
+    ).toBe(3);
+    expect((await watch.stop()).code).toBe(0);
+    expect(at.writes()).toHaveLength(3);
+    expect(journals(await at.files())).toHaveLength(3);
+  });
+
+  it('sends nothing of a plan that destroys more than is allowed, or that has something blocked', async () => {
+    const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: reset_password_instructions\nstate: absent\n`;
+    const at = await project({
+      'idops.yaml': `${sure}safety: {max_destructive: 0}\n`,
+      'manifests/all.yaml': `${organization('New')}---\n${template}`,
+    });
+    const watch = watching(at, `--apply ${listening}`);
+    const address = await watch.address();
+    await watch.turns('refused', 2);
+    await watch.said('too-destructive');
+    expect(at.writes()).toEqual([]);
+    await at.write({
+      'manifests/all.yaml': `${organization('New')}---\nkind: Organization\nname: nobody\nlabel: x\n`,
+    });
+    await until(async () => (await metric(address, 'problems_total')).has('{code="blocked"}'));
+    expect(at.writes()).toEqual([]);
+    expect((await metric(address, 'drift')).get('{kind="Organization",action="blocked"}')).toBe(1);
+    await watch.stop();
+    const allowed = watching(at, '--apply --allow-destructive 1');
+    await at.write({ 'manifests/all.yaml': `${organization('New')}---\n${template}` });
+    await allowed.turns('applied');
+    await allowed.stop();
+    expect(at.writes().map((line) => line.split(' ')[0])).toEqual(['PATCH', 'DELETE']);
+  });
+
+  it('reads what is declared anew each turn: a mistake is told once, and the turn after it is mended goes well', async () => {
+    const at = await project({ 'manifests/all.yaml': organization('New') });
+    const watch = watching(at, '--apply');
+    await watch.turns('applied');
+    await at.write({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlable: Newer\n' });
+    await watch.turns('failed', 3);
+    await at.write({ 'manifests/all.yaml': organization('Newer') });
+    await watch.turns('applied');
+    const { code, stdout, stderr } = await watch.stop();
+    expect(code).toBe(0);
+    expect(labelOf(at)).toBe('Newer');
+    expect(stderr.match(/error\[unknown-field\]/g)).toHaveLength(1);
+    expect(stderr).toContain('manifests/all.yaml:3:1');
+    expect(stdout).toMatch(/Z failed: unknown-field, \d/);
+    expect(stdout).toMatch(/Z failed: unknown-field, as before, \d/);
+  });
+
+  it('reads a folder that is swapped by a link, with its state beside it', async () => {
+    const at = await project({});
+    const version = async (name: string, label: string): Promise<void> => {
+      await at.write({
+        [`git/.worktrees/${name}/idops.yaml`]: `${config}state: {path: ../../../kept/state.json}\n`,
+        [`git/.worktrees/${name}/manifests/all.yaml`]: organization(label),
+      });
+      await symlink(`.worktrees/${name}`, join(at.folder, 'git/next'));
+      await rename(join(at.folder, 'git/next'), join(at.folder, 'git/current'));
+    };
+    await mkdir(join(at.folder, 'kept'));
+    await version('first', 'First');
+    const watch = watching(at, `--apply --config ${join(at.folder, 'git/current/idops.yaml')}`);
+    await watch.turns('applied');
+    expect(labelOf(at)).toBe('First');
+    await version('second', 'Second');
+    await watch.turns('applied');
+    expect(labelOf(at)).toBe('Second');
+    expect((await watch.stop()).code).toBe(0);
+    expect(journals(await filesIn(join(at.folder, 'kept')))).toHaveLength(2);
+  });
+
+  it('reads the token anew each turn', async () => {
+    const at = await project({
+      'idops.yaml': config.replace(`token: \${IDOPS_TOKEN}`, 'token_file: ../token'),
+      'manifests/all.yaml': organization('New'),
+    });
+    const file = `${at.folder}-token`;
+    await writeFile(file, 'an-old-token-0123456789\n');
+    const run = { env: { IDOPS_TOKEN: undefined } };
+    const watch = watching(at, `--token-file ${file}`, run);
+    await watch.turns('failed', 2);
+    await writeFile(file, `${at.sandbox.token}\n`);
+    await watch.turns('drift');
+    const { stdout, stderr } = await watch.stop();
+    expect(stdout).toContain('server-unauthorized');
+    expect(stdout + stderr).not.toContain('an-old-token');
+    expect(stdout + stderr).not.toContain(at.sandbox.token);
+  });
+
+  it('tells each turn as a line of JSON', async () => {
+    const at = await project({ 'manifests/all.yaml': organization('New') });
+    const watch = watching(at, '--format json --apply');
+    const lines = () =>
+      watch
+        .text()
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line));
+    await until(async () => lines().length >= 3);
+    await at.write({ 'manifests/all.yaml': 'kind: Organization\n' });
+    await until(async () => lines().at(-1).outcome === 'failed');
+    const { stderr } = await watch.stop();
+    for (const line of lines()) expectToFit('watch', line);
+    const [first, second, third] = lines();
+    expect(first).toMatchObject({
+      turn: 1,
+      outcome: 'applied',
+      new: true,
+      summary: { update: 1, unchanged: 0 },
+      kinds: { Organization: { update: 1 } },
+      plan: { changes: [{ address: 'Organization/acme' }] },
+      result: { summary: { applied: 1 } },
+      problems: [],
+    });
+    expect(second).toMatchObject({ turn: 2, outcome: 'unchanged', kinds: {} });
+    expect(second).not.toHaveProperty('plan');
+    expect(third).toMatchObject({ turn: 3, outcome: 'unchanged', new: false });
+    expect(lines().at(-1)).toMatchObject({
+      outcome: 'failed',
+      new: true,
+      summary: null,
+      kinds: null,
+      problems: [{ code: 'missing-field', places: [{ file: 'manifests/all.yaml', line: 1 }] }],
+    });
+    expect(stderr).toMatch(/^Stopped after \d+ turns\.\n$/);
+  });
+
+  it('fails while another run holds the lock, and goes on when it has ended', async () => {
+    const { came, open, intercept } = gate();
+    const at = await project({ 'manifests/all.yaml': organization('New') }, { intercept });
+    const other = at.begin(['apply', '--yes']);
+    await came;
+    const watch = watching(at, '--apply');
+    await watch.turns('failed', 2);
+    open();
+    expect((await other.ended).code).toBe(0);
+    await watch.turns('unchanged');
+    const { stdout, stderr } = await watch.stop();
+    expect(stdout).toMatch(/Z failed: locked, /);
+    expect(stderr.match(/error\[locked\]/g)).toHaveLength(1);
+    expect(at.writes()).toHaveLength(1);
+  });
+});
+
+describe('what idops watch serves', () => {
+  it('says that turns fail where the server is away, and that they go well when it is back', async () => {
+    const at = await project({ 'manifests/all.yaml': organization('New') });
+    const watch = watching(at, listening);
+    const address = await watch.address();
+    await until(async () => (await metric(address, 'turns_total')).get('{outcome="drift"}') >= 2);
+    await until(async () => (await get(address, '/healthz')).text === '{"status":"ok"}\n');
+    const [[, lastSuccess = 0] = []] = await metric(address, 'last_success_timestamp_seconds');
+    expect(lastSuccess).toBeGreaterThan(1_700_000_000);
+
+    const { port } = new URL(at.sandbox.url);
+    const { token } = at.sandbox;
+    await at.sandbox.close();
+    await until(async () => (await get(address, '/healthz')).status === 503);
+    expect(JSON.parse((await get(address, '/healthz')).text)).toEqual({
+      status: 'failing',
+      reason: expect.stringMatching(/^no turn went well for \d+ s: failed \(server-unreachable\)$/),
+    });
+    expect((await get(address, '/livez')).status).toBe(200);
+    expect((await metric(address, 'turns_total')).get('{outcome="failed"}')).toBeGreaterThan(0);
+    expect(
+      (await metric(address, 'requests_total')).get(
+        '{operation="listOrganizations",method="GET",status="none"}',
+      ),
+    ).toBeGreaterThan(0);
+    // What was known last of the drift stays.
+    expect((await metric(address, 'drift')).get('{kind="Organization",action="update"}')).toBe(1);
+
+    const scopes = ['users:manage:all'] as const;
+    const back = await startSandbox({ port: Number(port), tokens: { [token]: scopes } });
+    afterwards(() => back.close());
+    await until(async () => (await get(address, '/healthz')).status === 200);
+    expect((await watch.stop()).code).toBe(0);
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow();
+  });
+
+  it('says so from the beginning where no turn has gone well yet', async () => {
+    const at = await project({ 'manifests/all.yaml': 'kind: Organization\n' });
+    const watch = watching(at, listening);
+    const address = await watch.address();
+    await until(async () => (await get(address, '/healthz')).status === 503);
+    expect((await get(address, '/healthz')).text).toContain('no turn went well yet: failed (missing-field)');
+    expect((await metric(address, 'last_success_timestamp_seconds')).get('')).toBe(0);
+    expect((await metric(address, 'problems_total')).get('{code="missing-field"}')).toBeGreaterThan(0);
+    await watch.stop();
+  });
+
+  it('counts retries', async () => {
+    const at = await project(
+      { 'manifests/all.yaml': organization('New') },
+      { intercept: ({ number }) => (number === 1 ? { kind: 'answer', status: 503 } : undefined) },
+    );
+    const watch = watching(at, `${listening} --retries 1`);
+    const address = await watch.address();
+    await watch.turns('drift');
+    expect((await metric(address, 'retries_total')).get('')).toBe(1);
+    const requests = await metric(address, 'requests_total');
+    expect(requests.get('{operation="listOrganizations",method="GET",status="5xx"}')).toBe(1);
+    await watch.stop();
+  });
+
+  it('holds no secret, and neither does the log', async () => {
+    const secret = 'S3cret-of-the-manifest-1234';
+    const at = await project(
+      {
+        'idops.yaml': `${config}allow_env: [SECRET_LABEL]\n`,
+        'manifests/all.yaml': `kind: Organization\nname: acme\nlabel: \${SECRET_LABEL}\n`,
+      },
+      {
+        intercept: ({ number }) =>
+          number % 2 === 0
+            ? { kind: 'answer', status: 422, body: { code: 'X', message: `${secret} ${at.sandbox.token}` } }
+            : undefined,
+      },
+    );
+    const watch = watching(at, `${listening} --apply --debug`, { env: { SECRET_LABEL: secret } });
+    const address = await watch.address();
+    await watch.turns('failed', 2);
+    const served = await Promise.all(['/metrics', '/healthz', '/livez'].map((path) => get(address, path)));
+    const { stdout, stderr } = await watch.stop();
+    const all = [stdout, stderr, ...served.map(({ text }) => text)].join('\n');
+    expect(all).toContain('GET /api/organizations');
+    expect(all).not.toContain(secret);
+    expect(all).not.toContain(at.sandbox.token);
+    const metrics = served[0]?.text ?? '';
+    for (const word of ['acme', ids.acme, new URL(at.sandbox.url).host]) expect(metrics).not.toContain(word);
+  });
+});
+
+describe('what ends idops watch', () => {
+  const users = Array.from({ length: 5 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
+
+  it('is a signal: 0 where nothing is under way', async () => {
+    const at = await project({ 'manifests/all.yaml': organization('New') });
+    const watch = at.begin(['watch', '--interval', '24h']);
+    await watch.said(' drift: ');
+    watch.child.kill('SIGINT');
+    expect(await watch.ended).toMatchObject({
+      code: 0,
+      signal: null,
+      stderr: expect.stringMatching(/^Stopped after 1 turn\.\n$/),
+    });
+  });
+
+  it('is a signal while it applies: what is in flight is finished and recorded, nothing new is started, 130', async () => {
+    const { came, open, intercept } = gate();
+    const at = await project(
+      {
+        'idops.yaml': sure,
+        'manifests/all.yaml': [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n'),
+      },
+      { intercept },
+    );
+    const watch = watching(at, `--apply --concurrency 1 ${listening}`);
+    await came;
+    watch.child.kill('SIGTERM');
+    await watch.said('Finishing 1 in flight');
+    open();
+    const { code, stdout } = await watch.ended;
+    expect(code).toBe(130);
+    expect(at.writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
+    expect(stdout).toMatch(/Z interrupted: .*1 applied, 5 skipped/);
+    const left = await at.files();
+    expect(journals(left)).toHaveLength(1);
+    expect(JSON.parse(left['.idops/state.json'] ?? '').resources[`User/${ids.ada}`].fields.group).toBe(
+      'staff',
+    );
+    expect(Object.keys(left).filter((path) => path.endsWith('.lock'))).toEqual([]);
+  });
+
+  it('is a signal while it looks: nothing more is asked, and nothing is left undone, 0', async () => {
+    const { came, open, intercept } = gate();
+    const templates = Array.from(
+      { length: 5 },
+      (_, index) => `kind: EmailTemplate\nbackend_id: b\ntype: type_${index}\nstate: absent\n`,
+    );
+    const at = await project({ 'manifests/all.yaml': templates.join('---\n') }, { intercept });
+    const watch = watching(at, '--apply --concurrency 1');
+    await came;
+    watch.child.kill('SIGTERM');
+    await pause(100);
+    open();
+    const { code, stdout, stderr } = await watch.ended;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\S+Z interrupted: \d+\.\d s\n$/);
+    expect(stderr).toBe('Stopped after 1 turn.\n');
+    expect(at.reads()).toHaveLength(1);
+    expect(await at.files()).not.toHaveProperty('.idops/state.json.lock');
+  });
+
+  it('is a signal in a turn that comes to its end all the same: 0', async () => {
+    const { came, open, intercept } = gate();
+    const at = await project(
+      { 'idops.yaml': sure, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` },
+      { intercept },
+    );
+    const watch = watching(at, '--apply');
+    await came;
+    watch.child.kill('SIGTERM');
+    await watch.said('Finishing 1 in flight');
+    open();
+    const { code, stdout } = await watch.ended;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Z applied: /);
+    expect(at.writes()).toHaveLength(1);
+  });
+
+  it('is a kill: what it left is settled by the next, which takes its lock over', async () => {
+    const { came, intercept } = gate();
+    const held = { isOpen: false };
+    const at = await project(
+      { 'idops.yaml': sure, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` },
+      { intercept: async () => (held.isOpen ? undefined : await intercept()) },
+    );
+    const killed = watching(at, '--apply');
+    await came;
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    held.isOpen = true;
+    const watch = watching(at, '--apply');
+    await watch.turns('applied');
+    await watch.turns('unchanged');
+    const { code, stderr } = await watch.stop();
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/run \S+ had not ended/);
+    expect(at.writes()).toHaveLength(2);
+  });
+
+  it('is a second signal, at once', async () => {
+    const { came, intercept } = gate();
+    const at = await project(
+      { 'idops.yaml': sure, 'manifests/all.yaml': users.join('---\n') },
+      { intercept },
+    );
+    const watch = watching(at, '--apply');
+    await came;
+    watch.child.kill('SIGTERM');
+    await watch.said('Finishing');
+    watch.child.kill('SIGTERM');
+    const { signal, stderr } = await watch.ended;
+    expect(signal).toBe('SIGTERM');
+    expect(stderr).toContain('Ended at once. Left open: User/user-');
+  });
+
+  it('is a port that is taken, or an address that this machine has not', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', () => resolve()));
+    afterwards(() => taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const at = await project({ 'manifests/all.yaml': organization('New') });
+    const { code, stderr, stdout } = await at.idops(`watch --listen 127.0.0.1:${port} --format json`);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `error[port-unavailable]: port ${port} of 127.0.0.1 can't be used: another program listens on it (EADDRINUSE)`,
+    );
+    expect(stderr).toContain('name another one with --listen');
+    expect(JSON.parse(stdout)).toMatchObject({ problems: [{ code: 'port-unavailable' }] });
+    const elsewhere = await at.idops('watch --listen 192.0.2.1:9464');
+    expect(elsewhere.stderr).toContain('this machine has no such address');
+    expect(at.reads()).toEqual([]);
+  });
+
+  it.each([
+    ['--interval 5', 'It must be a time from 1s to 24h'.toLowerCase()],
+    ['--interval 0s', 'such as 5m'],
+    ['--interval soon', 'such as 5m'],
+    ['--listen 9464', 'such as 127.0.0.1:9464'],
+    ['--allow-destructive 3', 'add --apply'],
+    ['--format json=file', 'standard output'],
+    ['--format html', 'the formats are text, json'],
+    ['--format text --format json', 'choose one of them'],
+    ['--yes', "unknown option '--yes'"],
+    ['now', 'too many arguments'],
+  ])('is %s, at once', async (args, message) => {
+    const at = await project({ 'manifests/all.yaml': organization('New') });
+    const { code, stdout, stderr } = await at.idops(`watch ${args}`);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('error[wrong-option]');
+    expect(stderr).toContain(message);
+    expect(at.reads()).toEqual([]);
+  });
+});

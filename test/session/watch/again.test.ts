@@ -1,0 +1,116 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { again, type Clock, realClock } from '../../../src/session/watch/again.js';
+
+/** A clock that stands still but where something waits, or where a test lets work take time. */
+function clock() {
+  let now = 1000;
+  const waits: number[] = [];
+  const made: Clock = {
+    now: () => now,
+    wait: async (milliseconds) => {
+      waits.push(milliseconds);
+      now += milliseconds;
+    },
+  };
+  return {
+    made,
+    waits,
+    pass: (milliseconds: number) => {
+      now += milliseconds;
+    },
+  };
+}
+
+describe('turns', () => {
+  it('begin an interval after the one before began, the first at once', async () => {
+    const { made, waits, pass } = clock();
+    const began: number[] = [];
+    const stop = new AbortController();
+    const work = async (number: number): Promise<boolean> => {
+      began.push(made.now());
+      pass(30);
+      if (number === 4) stop.abort();
+      return true;
+    };
+    expect(await again(work, 100, stop.signal, made)).toBe(4);
+    expect(began).toEqual([1000, 1100, 1200, 1300]);
+    expect(waits).toEqual([70, 70, 70]);
+  });
+
+  it('begin at once after one that took longer, and never while it goes on', async () => {
+    const { made, waits, pass } = clock();
+    const stop = new AbortController();
+    const took = [250, 100, 10];
+    const began: number[] = [];
+    let underWay = 0;
+    await again(
+      async (number) => {
+        underWay += 1;
+        expect(underWay).toBe(1);
+        began.push(made.now());
+        await Promise.resolve();
+        pass(took[number - 1] ?? 0);
+        underWay -= 1;
+        return number < 4;
+      },
+      100,
+      stop.signal,
+      made,
+    );
+    expect(began).toEqual([1000, 1250, 1350, 1450]);
+    expect(waits).toEqual([90]);
+  });
+
+  it('end where the signal aborts while nothing is under way, without a further one', async () => {
+    const stop = new AbortController();
+    let count = 0;
+    const ended = again(
+      async () => {
+        count += 1;
+        setImmediate(() => stop.abort());
+        return true;
+      },
+      86_400_000,
+      stop.signal,
+      realClock,
+    );
+    expect(await ended).toBe(1);
+    expect(count).toBe(1);
+  });
+
+  it('begin not at all where the signal has aborted', async () => {
+    expect(await again(async () => true, 100, AbortSignal.abort())).toBe(0);
+  });
+
+  it('have a signal of their own, which the one of all aborts, and leave nothing at that', async () => {
+    const stop = new AbortController();
+    const signals = new Set<AbortSignal>();
+    const listening = (): number => getEventListeners(stop.signal, 'abort').length;
+    const most = new Set<number>();
+    await again(
+      async (number, ending) => {
+        signals.add(ending);
+        most.add(listening());
+        expect(ending.aborted).toBe(false);
+        if (number === 200) stop.abort();
+        expect(ending.aborted).toBe(number === 200);
+        return true;
+      },
+      0.01,
+      stop.signal,
+    );
+    expect(signals.size).toBe(200);
+    expect([...most]).toEqual([1]);
+    expect(listening()).toBe(0);
+  });
+
+  it('wait no longer than the signal lets them', async () => {
+    const stop = new AbortController();
+    const waiting = realClock.wait(86_400_000, stop.signal);
+    stop.abort();
+    await waiting;
+    await realClock.wait(86_400_000, stop.signal);
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+  });
+});

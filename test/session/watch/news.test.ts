@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import type { Result } from '../../../src/apply/result.js';
+import { error } from '../../../src/base/problems.js';
+import type { Plan } from '../../../src/plan/plan.js';
+import { Newspaper } from '../../../src/session/watch/news.js';
+import type { Turn } from '../../../src/session/watch/turn.js';
+import { changeFor, declared, live } from '../../plan/fixtures.js';
+
+function plan(label: string | null, digest = 'sha256:1'): Plan {
+  const shown = live({ id: 'o', name: 'acme' }, { id: 'o', name: 'acme', label: label ?? 'New' });
+  return {
+    server: 'https://id.example.com',
+    profile: 'documented',
+    environment: null,
+    createdAt: new Date().toISOString(),
+    toolVersion: '1',
+    changes: [changeFor(declared('Organization', { name: 'acme' }, { label: 'New' }), { live: shown })],
+    requiredScopes: [],
+    warnings: [],
+    digest,
+  };
+}
+
+function result(status: 'applied' | 'failed', run: string): Result {
+  const one = { address: 'User/1', action: 'update', httpStatus: 200, attempts: 1, unverified: [] } as const;
+  return { run, results: [{ ...one, status, error: null }], interrupted: false };
+}
+
+function turn(parts: Partial<Turn>): Turn {
+  return {
+    outcome: 'unchanged',
+    plan: null,
+    result: null,
+    problems: [],
+    notes: [],
+    took: { plan: null, apply: null },
+    ...parts,
+  };
+}
+
+it('is a plan that differs from the one before, whatever failed in between', () => {
+  const paper = new Newspaper();
+  const isNew = (parts: Partial<Turn>) => paper.newsOf(turn(parts)).plan;
+  expect(isNew({ plan: plan(null) })).toBe(false);
+  expect(isNew({ plan: plan('Old') })).toBe(true);
+  expect(isNew({ plan: plan('Old') })).toBe(false);
+  expect(isNew({ problems: [error('locked', 'x')] })).toBe(false);
+  expect(isNew({ plan: plan('Old') })).toBe(false);
+  expect(isNew({ plan: plan('By hand') })).toBe(true);
+  // A secret that changed shows in the digest alone.
+  expect(isNew({ plan: plan('By hand', 'sha256:2') })).toBe(true);
+  expect(isNew({ plan: plan(null, 'sha256:3') })).toBe(true);
+  expect(isNew({ plan: plan(null, 'sha256:4') })).toBe(false);
+  expect(isNew({ plan: plan('By hand', 'sha256:2') })).toBe(true);
+});
+
+it('is what was applied, where that is otherwise than in the turn before, whatever its run is called', () => {
+  const paper = new Newspaper();
+  const isNew = (made: Result | null) => paper.newsOf(turn({ result: made })).result;
+  expect(isNew(result('failed', 'one'))).toBe(true);
+  expect(isNew(result('failed', 'two'))).toBe(false);
+  expect(isNew(result('applied', 'three'))).toBe(true);
+  expect(isNew(null)).toBe(false);
+  expect(isNew(result('applied', 'four'))).toBe(true);
+});
+
+it('is what is wrong, where that is otherwise than in the turn before, and that nothing is any more', () => {
+  const paper = new Newspaper();
+  const isNew = (...messages: string[]) =>
+    paper.newsOf(turn({ problems: messages.map((message) => error('locked', message)) })).problems;
+  expect([isNew(), isNew('a'), isNew('a'), isNew('a', 'b'), isNew(), isNew(), isNew('a')]).toEqual([
+    false,
+    true,
+    false,
+    true,
+    true,
+    false,
+    true,
+  ]);
+});
