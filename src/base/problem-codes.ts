@@ -108,6 +108,7 @@ export const problemCodes = [
   'state-not-saved',
   'state-other-server',
   'state-tracked',
+  'state-unreachable',
   'state-unreadable',
   'template-syntax',
   'token-command-failed',
