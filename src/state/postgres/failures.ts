@@ -68,15 +68,14 @@ function said(failure: unknown, { secrets }: Target): string {
 
 function wordsOf(failure: unknown, target: Target): Words | undefined {
   const code = codeOf(failure);
-  return (
-    states(target)[code] ?? network(target)[code] ?? certificateWords(code) ?? driverWords(failure, target)
-  );
+  return states(target)[code] ?? network(target)[code] ?? certificateWords(code) ?? driverWords(failure);
 }
 
 const GRANT =
   'let its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role';
 const PASSWORD = 'check the user and the password in the URL';
 const AGAIN = 'try again when it is up';
+const IS_IT_UP = 'does PostgreSQL run there, and is the port right?';
 
 function states({ database }: Target): { readonly [code: string]: Words } {
   const full = { why: 'it has no connection left', cure: 'end some, or raise its max_connections' };
@@ -117,7 +116,7 @@ function network({ host, config }: Target): { readonly [code: string]: Words } {
   return {
     ECONNREFUSED: {
       why: 'the connection was refused',
-      cure: 'does PostgreSQL run there, and is the port right?',
+      cure: IS_IT_UP,
     },
     ENOTFOUND: { why: `the name ${host} does not resolve`, cure: 'is the host in the URL right?' },
     EAI_AGAIN: { why: `the name ${host} could not be looked up`, cure: 'is there a network?' },
@@ -125,15 +124,15 @@ function network({ host, config }: Target): { readonly [code: string]: Words } {
     ENETUNREACH: route,
     ENOENT: {
       why: `there is no socket of port ${config.port} in ${host}`,
-      cure: 'does PostgreSQL run there, and is the port right?',
+      cure: IS_IT_UP,
     },
     EACCES: { why: 'this user may not use its socket', cure: 'mend the permissions of the socket' },
     ETIMEDOUT: {
       why: 'it did not answer in time',
       cure: 'is the host right, and does a firewall let it through?',
     },
-    ECONNRESET: { why: 'the connection was cut', cure: AGAIN },
-    EPIPE: { why: 'the connection was cut', cure: AGAIN },
+    ECONNRESET: { why: 'the connection was cut', cure: IS_IT_UP },
+    EPIPE: { why: 'the connection was cut', cure: IS_IT_UP },
   };
 }
 
@@ -165,7 +164,7 @@ function certificateWords(code: string): Words | undefined {
 }
 
 /** The driver has no codes for these. */
-function driverWords(failure: unknown, { config }: Target): Words | undefined {
+function driverWords(failure: unknown): Words | undefined {
   const message = failure instanceof Error ? failure.message : '';
   if (message === 'The server does not support SSL connections') {
     const cure =
@@ -182,12 +181,9 @@ function driverWords(failure: unknown, { config }: Target): Words | undefined {
     const cure = 'is the host right, does a firewall let it through, and what is the database busy with?';
     return { why: 'it did not answer in time', cure };
   }
-  if (message.startsWith('Connection terminated') || message.startsWith('Client has encountered')) {
-    return {
-      why: 'the connection was cut',
-      cure: `${AGAIN}; is it PostgreSQL, and is port ${config.port} right?`,
-    };
-  }
+  // As it does while it is agreed on, where something else than PostgreSQL listens.
+  if (message.startsWith('Connection terminated') || message.startsWith('Client has encountered'))
+    return { why: 'the connection was cut', cure: IS_IT_UP };
   return undefined;
 }
 

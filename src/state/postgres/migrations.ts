@@ -64,12 +64,12 @@ export async function haveTables(statements: Statements, target: Target, make: b
     await transaction(statements, async () => {
       await statements.run('SELECT pg_advisory_xact_lock($1, $2)', [LOCKS, MAKING]);
       const now = await versionOf(statements, target);
-      const { rows } = await statements.run<object>("SELECT WHERE to_regnamespace('idops') IS NULL");
+      const schema = await statements.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");
       // Who may use a schema that somebody else made may not be allowed to make one.
-      if (rows.length > 0) await statements.run('CREATE SCHEMA idops');
+      if (schema.count === 0) await statements.run('CREATE SCHEMA idops');
       if (now === 0)
         await statements.run(
-          'CREATE TABLE IF NOT EXISTS idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT clock_timestamp())',
+          'CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT clock_timestamp())',
         );
       for (const [index, steps] of migrations.entries()) {
         if (index < now) continue;
@@ -96,8 +96,12 @@ export async function haveTables(statements: Statements, target: Target, make: b
 
 /** The version of the tables that are there, 0 where there are none. */
 async function versionOf(statements: Statements, { place }: Target): Promise<number> {
-  const there = await statements.run<object>("SELECT WHERE to_regclass('idops.versions') IS NOT NULL");
-  if (there.rows.length === 0) return 0;
+  // Names that PostgreSQL resolves itself may be those from before another one made the tables.
+  const there = await statements.run(
+    `SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = 'idops' AND relname = 'versions'`,
+  );
+  if (there.count === 0) return 0;
   const { rows } = await statements.run<{ version: number | null }>(
     'SELECT max(version) AS version FROM idops.versions',
   );
