@@ -94,7 +94,7 @@ function urlOf(text: string): URL {
   }
   try {
     // No URL of the platform has a user and no host, which is how a socket is named.
-    return new URL(text.replace(/^([^/]*\/\/[^/?#]*@)(?=[/?]|$)/, '$1localhost'));
+    return new URL(text.replace(/^([^/]*\/\/(?:[^/?#]*@)?)(?=(?::\d*)?(?:[/?]|$))/, '$1localhost'));
   } catch {
     // The failure of the platform holds the URL.
     throw badUrl('it can not be taken apart');

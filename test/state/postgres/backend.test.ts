@@ -105,7 +105,7 @@ describe.skipIf(noPostgres !== null)(
         const text = String.raw`{"nul":"a\u0000b","\u0000":1,"emoji":"👩‍👩‍👧","half":"\ud83d","quotes":"\"\\ {}(),NULL","lines":"\u2028\n\r",
         "numbers":[1e400,-1e-400,12345678901234567890,-0,0.10,1E5,-0.0],"b":{"10":1,"9":2,"a":[null,[],{}]},"__proto__":{"x":1},"":""}`;
         const fields = parseJson(text) as ResourceRecord['fields'];
-        const keys = ['User/a\0b', 'User/"\\"', '__proto__', 'User/\ud83d', `User/${'ü'.repeat(5_000)}`, ''];
+        const keys = ['User/a\0b', 'User/"\\"', 'User/\ud83d', `User/${'ü'.repeat(5_000)}`];
         const state = {
           ...users(0),
           resources: Object.fromEntries(keys.map((key) => [key, { ...recordOf('1'), fields }])),

@@ -37,6 +37,13 @@ export interface PostgresServer {
 /** The password of the owner. It has signs that a URL can't take as they are. */
 export const password = 'p@ss/w#rd%:?';
 
+const HBA = `
+hostssl all certified all cert
+host all outsider all reject
+host all all all scram-sha-256
+local all all scram-sha-256
+`;
+
 /** PostgreSQL refuses to be run by the one who may do all; another user of the system may be anybody. */
 function otherUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
@@ -61,8 +68,13 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** A certificate of a server, and the authority of those that it asks of the user `certified`. */
+export interface ServerTls extends Issued {
+  readonly ca: string;
+}
+
 /** Starts a PostgreSQL in a folder of its own, with TLS where it is given a certificate. */
-export async function startPostgres(certificate?: Issued): Promise<PostgresServer> {
+export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
   const { postgres, initdb } = await binaries();
   const user = otherUser();
   const folder = await mkdtemp(join(tmpdir(), 'idops-pg-'));
@@ -84,12 +96,14 @@ export async function startPostgres(certificate?: Issued): Promise<PostgresServe
       // A crash of the machine is not tried.
       fsync: 'off',
       max_connections: '60',
-      ...(certificate === undefined
+      ...(tls === undefined
         ? {}
         : {
             ssl: 'on',
-            ssl_cert_file: await own('server.crt', certificate.cert),
-            ssl_key_file: await own('server.key', certificate.key),
+            ssl_cert_file: await own('server.crt', tls.cert),
+            ssl_key_file: await own('server.key', tls.key),
+            ssl_ca_file: await own('ca.crt', tls.ca),
+            hba_file: await own('hba.conf', HBA),
           }),
     };
     const options = Object.entries(flags).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
