@@ -50,6 +50,7 @@ export class Database {
 
   /** From now on the connection stays, and whoever keeps a lock on it is told of a new one. */
   keep(keeper: Keeper): void {
+    clearTimeout(this.#idle);
     this.#keeper = keeper;
   }
 

@@ -35,12 +35,22 @@ export interface Target {
   readonly database: string;
   /** The state and its database in a message: nothing of it is secret. */
   readonly place: string;
-  /** The password as it is and as the URL has it, which no message may show. */
   readonly secrets: readonly string[];
 }
 
 /** How many characters the name of a state has at most: an index has to hold it. */
 const LONGEST_NAME = 200;
+
+/** What of the URL of a database no output may show: all of it, and its password, as it is and as it is written there. */
+export function secretsOf(text: string): string[] {
+  try {
+    const url = urlOf(text);
+    const passwords = [url.password, url.searchParams.get('password') ?? ''];
+    return [...new Set([text, ...passwords, ...passwords.map(decoded)])].filter((secret) => secret !== '');
+  } catch {
+    return text === '' ? [] : [text];
+  }
+}
 
 /** What is connected to for these settings. Throws a ProblemsError (`wrong-value`, `bad-certificate`) that doesn't show the URL. */
 export function targetOf({ url: text, name, tls }: PostgresSettings): Target {
@@ -65,7 +75,7 @@ export function targetOf({ url: text, name, tls }: PostgresSettings): Target {
     host,
     database,
     place: `${name} in PostgreSQL ${at}/${database}`,
-    secrets: [...new Set([password, url.password])].filter((secret) => secret !== ''),
+    secrets: secretsOf(text),
     // All of it is said, so that no variable such as PGSSLMODE has a say in it.
     config: {
       host,

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ProblemsError } from '../../../src/base/problems.js';
 import type { StateBackend } from '../../../src/state/backend.js';
 import type { Times } from '../../../src/state/postgres/connection.js';
-import { type PostgresTls, postgresBackend } from '../../../src/state/postgres/index.js';
+import { type PostgresTls, postgresBackend, secretsOf } from '../../../src/state/postgres/index.js';
 import { targetOf } from '../../../src/state/postgres/settings.js';
 import { emptyState } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
@@ -90,6 +90,13 @@ describe('the URL of a database', () => {
     const { code, hint } = await problemOf(() => postgresBackend({ url, name: 'a' }));
     expect(code).toBe('wrong-value');
     expect(hint).toBeDefined();
+  });
+
+  it('tells what of it is secret', () => {
+    const url = 'postgres://u:a%40b@h/d?password=c%20d';
+    expect(secretsOf(url)).toEqual([url, 'a%40b', 'c d', 'a@b']);
+    expect(secretsOf('postgres://u:a/b@h/d')).toEqual(['postgres://u:a/b@h/d']);
+    expect(secretsOf('postgres://h/d')).toEqual(['postgres://h/d']);
   });
 
   it.each(['', 'a\nb', 'x'.repeat(201)])('needs a name for the state beside it', async (name) => {

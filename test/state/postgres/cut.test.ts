@@ -250,6 +250,13 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       await lock.release();
     });
 
+    it('keeps its connection, however long it needs nothing', async () => {
+      const lock = await open({ idle: 1 }).lock('apply', new Date());
+      await wait(20);
+      expect(await open().holder()).toMatch(/since [\d:.TZ-]+$/);
+      await lock.release();
+    });
+
     it('whose connection is cut may come back for a while', async () => {
       const backend = overProxy();
       const lock = await backend.lock('apply', new Date());

