@@ -4,7 +4,7 @@ import { stringifyJson } from '../../base/json.js';
 import type { StateBackend, StateName } from '../backend.js';
 import { emptyState, type State } from '../state.js';
 import { ofServer, stateData, stateOf } from '../state-text.js';
-import { type Answer, type Statements, transaction } from './connection.js';
+import { type Statements, transaction } from './connection.js';
 import type { Database } from './database.js';
 import type { StateLock } from './lock.js';
 
@@ -105,18 +105,21 @@ async function readAll(statements: Statements, name: string): Promise<Rows | und
   return state === undefined ? undefined : { ...state, records: await readRecords(statements, name) };
 }
 
-/** In pages, each of which comes soon enough. */
+/** All records, in pages, each of which comes soon enough; in a transaction. */
 async function readRecords(statements: Statements, name: string): Promise<Row[]> {
+  await statements.run(
+    'DECLARE records NO SCROLL CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1',
+    [name],
+  );
   const records: Row[] = [];
-  for (let after: string | undefined = '00000000-0000-0000-0000-000000000000'; after !== undefined; ) {
-    const page: Answer<{ key: string; address: string; record: string }> = await statements.run(
-      `SELECT key, address, record::text FROM idops.records
-       WHERE state = $1 AND key > $2 ORDER BY key LIMIT ${PAGE}`,
-      [name, after],
+  for (let isMore = true; isMore; ) {
+    const page = await statements.run<{ address: string; record: string }>(
+      `FETCH FORWARD ${PAGE} FROM records`,
     );
     for (const { address, record } of page.rows) records.push({ address, record, hash: hashOf(record) });
-    after = page.rows.length < PAGE ? undefined : page.rows.at(-1)?.key;
+    isMore = page.rows.length === PAGE;
   }
+  await statements.run('CLOSE records');
   return records;
 }
 
