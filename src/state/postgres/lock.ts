@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { error, ProblemsError } from '../../base/problems.js';
+import type { ProblemsError } from '../../base/problems.js';
 import { type Fate, fateOf, ownMark } from '../../base/process.js';
 import { userName } from '../../base/user-name.js';
 import type { Holding, Lock, Removable } from '../backend.js';
-import { describeHolder, type Holder, whereElse } from '../holder.js';
+import { type Holder, whereElse } from '../holder.js';
 import type { Statements } from './connection.js';
 import type { Database, Keeper } from './database.js';
 import { type Found, findHolder, UNREADABLE } from './lock-row.js';
+import { cut, inUse, lost, nameOf, pooled, refusal } from './lock-words.js';
 import { LOCKS } from './migrations.js';
 
 /** What a holder of the lock is told by: `session` is another one for each connection, so that nothing of a former one comes late. */
@@ -73,7 +74,7 @@ export class StateLock implements Keeper {
     const own = this.#held;
     if (own !== undefined && own.nonce === nonce && found?.session === own.session) return;
     if (own?.nonce === nonce) throw this.#lose(found);
-    throw this.#lostTo(found);
+    throw lost(found, this.#database.target.place);
   }
 
   async rejoin(statements: Statements): Promise<void> {
@@ -106,9 +107,8 @@ export class StateLock implements Keeper {
   async holder(): Promise<string | null> {
     const found = await this.#find();
     if (found === undefined || this.#fateOf(found) === 'gone') return null;
-    if (found.holder === null) return UNREADABLE;
-    const name = describeHolder(found.holder);
-    return this.#isConnected(found) ? name : `${name} (${cut(found)})`;
+    if (found.holder === null || this.#isConnected(found)) return nameOf(found);
+    return `${nameOf(found)} (${cut(found)})`;
   }
 
   async holding(): Promise<Holding | null> {
@@ -118,7 +118,7 @@ export class StateLock implements Keeper {
       return { holder: UNREADABLE, readable: false, fate: 'unknown', elsewhere: null };
     const fate = this.#fateOf(found);
     return {
-      holder: describeHolder(found.holder),
+      holder: nameOf(found),
       readable: true,
       fate,
       elsewhere: fate === 'unknown' ? whereElse(found.holder) : null,
@@ -130,14 +130,7 @@ export class StateLock implements Keeper {
     if (found === undefined) return null;
     const { holder, nonce } = found;
     if (holder !== null && holder.pid !== process.pid && fateOf(holder) === 'alive') {
-      throw new ProblemsError([
-        error(
-          'locked',
-          `the lock is in use: ${describeHolder(holder)} still runs on this host`,
-          [],
-          'wait until it has ended, or end it',
-        ),
-      ]);
+      throw inUse(found);
     }
     return {
       holder: nameOf(found),
@@ -235,60 +228,17 @@ export class StateLock implements Keeper {
   }
 
   #refusal(found: Found): ProblemsError {
-    const message = `the state is locked: ${nameOf(found)} (${this.#database.target.place})`;
-    const unlock = 'if that process is surely gone, use idops runs unlock';
-    if (this.#isConnected(found))
-      return new ProblemsError([error('locked', message, [], `wait until it has ended; ${unlock}`)]);
-    const rest = Math.max(1, Math.ceil((this.#database.times.lease - found.age) / 1000));
-    return new ProblemsError([
-      error(
-        'locked',
-        `${message}; ${cut(found)}, and it may come back`,
-        [],
-        `try again in ${rest} s, when its lock is taken over if it did not come back; ${unlock}`,
-      ),
-    ]);
+    const { target, times } = this.#database;
+    return refusal(found, this.#isConnected(found) ? null : times.lease - found.age, target.place);
   }
 
   /** From now on nothing is written, nor is it tried to get the lock back. */
   #lose(found: Found | undefined): ProblemsError {
-    this.#lost = this.#lostTo(found);
+    this.#lost = lost(found, this.#database.target.place);
     this.#database.drop();
     clearInterval(this.#renewing);
     return this.#lost;
   }
-
-  #lostTo(found: Found | undefined): ProblemsError {
-    const who = found === undefined ? 'it was removed' : `somebody else has it: ${nameOf(found)}`;
-    return new ProblemsError([
-      error(
-        'locked',
-        `the lock of the state was lost: ${who} (${this.#database.target.place})`,
-        [],
-        'find out who removes locks, and run it again once no other run is under way',
-      ),
-    ]);
-  }
-}
-
-function nameOf({ holder }: Found): string {
-  return holder === null ? UNREADABLE : describeHolder(holder);
-}
-
-function cut({ age }: Found): string {
-  return `its connection was cut, and nothing was heard of it for ${Math.round(age / 1000)} s`;
-}
-
-/** A pooler that hands transactions to sessions as they come leaves no session to hold a lock. */
-function pooled(place: string): ProblemsError {
-  return new ProblemsError([
-    error(
-      'state-unreachable',
-      `the database of the state can't be reached: a pooler on the way changes sessions within a run (${place})`,
-      [],
-      'let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself',
-    ),
-  ]);
 }
 
 async function end(statements: Statements, advisory: number): Promise<void> {

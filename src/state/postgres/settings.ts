@@ -61,14 +61,16 @@ export function targetOf({ url: text, name, tls }: PostgresSettings): Target {
     );
   }
   const url = urlOf(text);
-  const { searchParams: given } = url;
+  const given = url.searchParams;
   const host = given.get('host') ?? (decoded(url.hostname).replace(/^\[(.+)\]$/, '$1') || 'localhost');
   const port = portOf(given.get('port') ?? url.port);
   const database = given.get('dbname') ?? decoded(url.pathname.slice(1));
   const user = given.get('user') ?? decoded(url.username);
   const password = given.get('password') ?? decoded(url.password);
   if (database === '') throw badUrl('it names no database');
-  if (`${host}${database}${user}`.includes('\0') || host.includes(',')) throw badUrl(NO_HOST);
+  if (host.includes(',')) throw badUrl('it names several hosts');
+  if (/\p{Cc}/u.test([host, database, user, ...given.values()].join('')))
+    throw badUrl('it has a control character');
   const at = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
   const options = given.get('options');
   return {
@@ -92,8 +94,6 @@ export function targetOf({ url: text, name, tls }: PostgresSettings): Target {
     },
   };
 }
-
-const NO_HOST = 'its host is none';
 
 function urlOf(text: string): URL {
   // What follows an unescaped sign of the password would be taken for the database, and shown.

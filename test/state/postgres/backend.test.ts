@@ -1,9 +1,15 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
 import type { StateBackend } from '../../../src/state/backend.js';
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState, type ResourceRecord, type State } from '../../../src/state/state.js';
+import { afterwards } from '../../cleanups.js';
 import { conforms } from '../backends.js';
+import { problemOf } from './failing.js';
 import { line, recordOf, runLine, serverUrl } from './lines.js';
 import { noPostgres, type PostgresServer, startPostgres } from './server.js';
 
@@ -39,6 +45,22 @@ function users(count: number, change: (index: number) => ResourceRecord['fields'
 const problem = (code: string, message: string) => ({
   problems: [{ code, message: expect.stringContaining(message) }],
 });
+
+/** A process of its own that does something with a backend, and prints. */
+function begin(work: string): ChildProcess & { printed: () => Promise<string> } {
+  const module = pathToFileURL(resolve('dist/state/postgres/index.js')).href;
+  const program = `
+    const { postgresBackend } = await import(${JSON.stringify(module)});
+    const backend = postgresBackend(${JSON.stringify({ url: server.url(database), name: 'a' })});
+    ${work}`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  afterwards(() => void child.kill('SIGKILL'));
+  return Object.assign(child, {
+    printed: async () => String(((await once(child.stdout, 'data')) as [Buffer])[0]).trim(),
+  });
+}
 
 describe.skipIf(noPostgres !== null)(
   `a state in PostgreSQL${noPostgres === null ? '' : `: ${noPostgres}`}`,
@@ -191,6 +213,55 @@ describe.skipIf(noPostgres !== null)(
         }
         isDone = true;
         await saving;
+      });
+    });
+
+    describe('processes', () => {
+      beforeEach(async () => {
+        database = await server.database();
+      });
+
+      it('that want the lock at once: one gets it', async () => {
+        const children = Array.from({ length: 5 }, () =>
+          begin(`
+          process.stdin.once('data', async () => {
+            const got = await backend.lock('apply', new Date()).then(() => 'got', ({ problems }) => problems[0].code);
+            console.log(got);
+          });
+          console.log('ready');`),
+        );
+        await Promise.all(children.map((child) => child.printed()));
+        const answers = children.map((child) => child.printed());
+        for (const child of children) child.stdin?.write('now\n');
+        expect((await Promise.all(answers)).sort()).toEqual(['got', 'locked', 'locked', 'locked', 'locked']);
+      });
+
+      it('that hold it and are killed lose it at once', async () => {
+        const child = begin(
+          `await backend.lock('apply', new Date()); console.log('got'); setInterval(() => {}, 1000);`,
+        );
+        await child.printed();
+        expect(await problemOf(open().lock('undo', new Date()))).toMatchObject({ code: 'locked' });
+        expect(await problemOf(open().removable())).toMatchObject({
+          code: 'locked',
+          message: expect.stringContaining('still runs on this host'),
+        });
+        const ended = once(child, 'close');
+        child.kill('SIGKILL');
+        await ended;
+        expect((await open().holding())?.fate).toBe('gone');
+        expect(await open().holder()).toBeNull();
+        const lock = await open().lock('undo', new Date());
+        expect(lock.takenOver).toMatch(/^took over the lock of apply by .+, which is gone$/);
+      });
+
+      it('end by themselves, whatever they left open', async () => {
+        const child = begin(`
+        await backend.save(${JSON.stringify(users(0))});
+        await backend.lock('apply', new Date());
+        await backend.load('${serverUrl}');`);
+        expect(await once(child, 'close')).toEqual([0, null]);
+        expect((await open().lock('undo', new Date())).takenOver).toContain('which is gone');
       });
     });
 

@@ -1,15 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ProblemsError } from '../../../src/base/problems.js';
 import type { StateBackend } from '../../../src/state/backend.js';
 import type { Times } from '../../../src/state/postgres/connection.js';
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
+import { problemOf } from './failing.js';
 import { line, recordOf, runLine, serverUrl } from './lines.js';
 import { proxyTo, type ServerProxy } from './proxy.js';
 import { noPostgres, type PostgresServer, startPostgres } from './server.js';
@@ -34,17 +30,6 @@ function faulty(text: string, ...faults: NonNullable<ReturnType<ServerProxy['fau
   proxy.fault = (sent) => (sent.includes(text) ? faults.shift() : undefined);
 }
 
-async function problemOf(work: Promise<unknown>): Promise<{ code: string; message: string; hint?: string }> {
-  const failure = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(failure instanceof ProblemsError)) throw failure ?? new Error('nothing was thrown');
-  const [problem] = failure.problems;
-  if (problem === undefined) throw failure;
-  return problem;
-}
-
 /** Cuts off every session of the database but one's own. */
 async function terminate(): Promise<void> {
   await server.sql('postgres', 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
@@ -54,22 +39,6 @@ async function terminate(): Promise<void> {
 
 async function linesOf(backend = open()): Promise<unknown[]> {
   return [...((await backend.runs.read(run))?.lines ?? [])];
-}
-
-/** A process of its own that does something with a backend, and prints. */
-function begin(work: string): ChildProcess & { printed: () => Promise<string> } {
-  const module = pathToFileURL(resolve('dist/state/postgres/index.js')).href;
-  const program = `
-    const { postgresBackend } = await import(${JSON.stringify(module)});
-    const backend = postgresBackend(${JSON.stringify({ url: server.url(database), name: 'a' })});
-    ${work}`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  afterwards(() => void child.kill('SIGKILL'));
-  return Object.assign(child, {
-    printed: async () => String(((await once(child.stdout, 'data')) as [Buffer])[0]).trim(),
-  });
 }
 
 describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fails,', () => {
@@ -224,7 +193,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       proxy.isOpen = false;
       proxy.cut();
       const works = [journal.write(line(1)), backend.save(state), lock.confirm(), backend.load(serverUrl)];
-      for (const problem of await Promise.all(works.map(problemOf))) {
+      for (const problem of await Promise.all(works.map((work) => problemOf(work)))) {
         expect(problem).toMatchObject({
           code: 'state-unreachable',
           message: expect.stringMatching(
@@ -376,51 +345,6 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
         }
       },
     );
-  });
-
-  describe('processes', () => {
-    it('that want the lock at once: one gets it', async () => {
-      const children = Array.from({ length: 5 }, () =>
-        begin(`
-          process.stdin.once('data', async () => {
-            const got = await backend.lock('apply', new Date()).then(() => 'got', ({ problems }) => problems[0].code);
-            console.log(got);
-          });
-          console.log('ready');`),
-      );
-      await Promise.all(children.map((child) => child.printed()));
-      const answers = children.map((child) => child.printed());
-      for (const child of children) child.stdin?.write('now\n');
-      expect((await Promise.all(answers)).sort()).toEqual(['got', 'locked', 'locked', 'locked', 'locked']);
-    });
-
-    it('that hold it and are killed lose it at once', async () => {
-      const child = begin(
-        `await backend.lock('apply', new Date()); console.log('got'); setInterval(() => {}, 1000);`,
-      );
-      await child.printed();
-      expect(await problemOf(open().lock('undo', new Date()))).toMatchObject({ code: 'locked' });
-      expect(await problemOf(open().removable())).toMatchObject({
-        code: 'locked',
-        message: expect.stringContaining('still runs on this host'),
-      });
-      const ended = once(child, 'close');
-      child.kill('SIGKILL');
-      await ended;
-      expect((await open().holding())?.fate).toBe('gone');
-      expect(await open().holder()).toBeNull();
-      const lock = await open().lock('undo', new Date());
-      expect(lock.takenOver).toMatch(/^took over the lock of apply by .+, which is gone$/);
-    });
-
-    it('end by themselves, whatever they left open', async () => {
-      const child = begin(`
-        await backend.save(${JSON.stringify(state)});
-        await backend.lock('apply', new Date());
-        await backend.load('${serverUrl}');`);
-      expect(await once(child, 'close')).toEqual([0, null]);
-      expect((await open().lock('undo', new Date())).takenOver).toContain('which is gone');
-    });
   });
 });
 
