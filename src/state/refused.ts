@@ -1,8 +1,12 @@
+import { ProblemsError } from '../base/problems.js';
+
 /** Codes of the file system that say that something else stands in a place. */
 const inTheWay: readonly unknown[] = ['EEXIST', 'ENOTDIR', 'EISDIR'];
 
-/** What to do where the file system refuses to write the state, its lock or a journal. */
+/** What to do where the state, its lock or a journal can't be written: what the backend says, or what the file system needs. */
 export function cureOf(failure: unknown): string {
+  const hint = failure instanceof ProblemsError ? failure.problems[0]?.hint : undefined;
+  if (hint !== undefined) return hint;
   const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
   return inTheWay.includes(code)
     ? 'move what is in the way elsewhere, or name another place with state.path'

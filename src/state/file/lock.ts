@@ -1,27 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { whyRefused } from '../../base/errno.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { fateOf, ownMark, unnamedParts } from '../../base/process.js';
-import { processMark } from '../../base/process-mark.js';
+import { fateOf, ownMark } from '../../base/process.js';
 import { NoRegularFile, readRegular } from '../../base/regular.js';
 import { sweepTemporaries, temporaryName } from '../../base/temporary.js';
 import { userName } from '../../base/user-name.js';
 import { makeFolder } from '../../base/whole-file.js';
 import type { Holding, Lock, Removable } from '../backend.js';
+import { describeHolder, holderFields, whereElse } from '../holder.js';
 import { cureOf } from '../refused.js';
 
-const holderSchema = z.object({
-  user: z.string(),
-  ...processMark,
-  command: z.string(),
-  at: z.string(),
-  nonce: z.string(),
-});
+const holderSchema = z.object({ ...holderFields, nonce: z.string() });
 
 type Holder = z.infer<typeof holderSchema>;
 
@@ -76,7 +69,12 @@ export async function lockHolding(statePath: string): Promise<Holding | null> {
   const holder = await readHolder(lockPath(statePath));
   if (holder === undefined) return null;
   if (holder === null) return { holder: UNREADABLE, readable: false, fate: 'unknown', elsewhere: null };
-  return { holder: describe(holder), readable: true, fate: fateOf(holder), elsewhere: whereElse(holder) };
+  return {
+    holder: describeHolder(holder),
+    readable: true,
+    fate: fateOf(holder),
+    elsewhere: whereElse(holder),
+  };
 }
 
 /**
@@ -91,14 +89,14 @@ export async function removableLock(statePath: string): Promise<Removable | null
     throw new ProblemsError([
       error(
         'locked',
-        `the lock is in use: ${describe(holder)} still runs on this host`,
+        `the lock is in use: ${describeHolder(holder)} still runs on this host`,
         [],
         'wait until it has ended, or end it',
       ),
     ]);
   }
   return {
-    holder: holder === null ? UNREADABLE : describe(holder),
+    holder: holder === null ? UNREADABLE : describeHolder(holder),
     remove: async () => {
       // While a question waited for its answer, another process may have taken it.
       const now = await readHolder(path);
@@ -115,7 +113,8 @@ async function take(path: string, holder: Holder): Promise<string | null> {
     const other = await readHolder(path);
     if (other === undefined) continue;
     if (other === null || fateOf(other) !== 'gone' || tries > TRIES) throw locked(path, other);
-    if (await replace(path, other, holder)) return `took over the lock of ${describe(other)}, which is gone`;
+    if (await replace(path, other, holder))
+      return `took over the lock of ${describeHolder(other)}, which is gone`;
     await wait(A_MOMENT);
   }
 }
@@ -161,7 +160,7 @@ async function confirm(path: string, { nonce }: Holder): Promise<void> {
   const who =
     now === undefined
       ? 'it was removed'
-      : `somebody else has it: ${now === null ? UNREADABLE : describe(now)}`;
+      : `somebody else has it: ${now === null ? UNREADABLE : describeHolder(now)}`;
   throw new ProblemsError([
     error(
       'locked',
@@ -226,12 +225,8 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
   }
 }
 
-function describe({ user, host, pid, command, at }: Holder): string {
-  return `${command} by ${user} on ${host}, process ${pid}, since ${at}`;
-}
-
 function locked(path: string, holder: Holder | null): ProblemsError {
-  const who = holder === null ? 'by something that left no name' : describe(holder);
+  const who = holder === null ? 'by something that left no name' : describeHolder(holder);
   const where = holder === null ? null : whereElse(holder);
   return new ProblemsError([
     error(
@@ -243,18 +238,6 @@ function locked(path: string, holder: Holder | null): ProblemsError {
         : `that process ${where}, so nobody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`,
     ),
   ]);
-}
-
-/** Why a holder can't be judged from here; null where it can. */
-function whereElse(holder: Holder): string | null {
-  if (fateOf(holder) !== 'unknown') return null;
-  if (holder.host !== hostname()) return 'is on another host';
-  const { boot, namespace } = ownMark();
-  if (holder.boot !== undefined && holder.boot !== boot)
-    return 'is of another machine of the same name, or from before the last restart of this one';
-  return holder.namespace !== undefined && holder.namespace !== namespace
-    ? 'is in another process namespace, such as a container'
-    : `is named without its ${unnamedParts(holder).join(' and ')}, as by a former version`;
 }
 
 function noLock(path: string, failure: NoRegularFile): ProblemsError {

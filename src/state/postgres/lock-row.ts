@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import { type Holder, holderFields } from '../holder.js';
+import type { Statements } from './connection.js';
+import { LOCKS } from './migrations.js';
+
+/** What a lock is called that names nobody. */
+export const UNREADABLE = 'something that left no name';
+
+/** The row of a lock. */
+export interface Found {
+  readonly nonce: string;
+  readonly session: string;
+  /** Null where it names nobody. */
+  readonly holder: Holder | null;
+  /** Whether its session still holds its advisory lock. */
+  readonly isConnected: boolean;
+  /** The last sign of life, as the database writes it. */
+  readonly seenAt: string;
+  /** Milliseconds since then, by the clock of the database. */
+  readonly age: number;
+}
+
+const holderSchema = z.object(holderFields);
+
+interface Row {
+  readonly nonce: string;
+  readonly session: string;
+  readonly holder: string;
+  readonly seen_at: string;
+  readonly age: number;
+  readonly free: boolean;
+}
+
+/** Who holds the lock of a state; undefined where nobody does. */
+export async function findHolder(statements: Statements, state: string): Promise<Found | undefined> {
+  // Shared, so that two that look at the same time don't take each other for the holder.
+  const { rows } = await statements.run<Row>(
+    `SELECT nonce, session, holder::text, seen_at::text,
+       extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
+       pg_try_advisory_xact_lock_shared($2, advisory) AS free
+     FROM idops.locks WHERE state = $1`,
+    [state, LOCKS],
+  );
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { nonce, session, seen_at: seenAt, age, free } = row;
+  return { nonce, session, holder: holderOf(row.holder), isConnected: !free, seenAt, age };
+}
+
+function holderOf(text: string): Holder | null {
+  try {
+    return holderSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

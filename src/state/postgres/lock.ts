@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import type { ProblemsError } from '../../base/problems.js';
+import { type Fate, fateOf, ownMark } from '../../base/process.js';
+import { userName } from '../../base/user-name.js';
+import type { Holding, Lock, Removable } from '../backend.js';
+import { type Holder, whereElse } from '../holder.js';
+import type { Statements } from './connection.js';
+import type { Database, Keeper } from './database.js';
+import { type Found, findHolder, UNREADABLE } from './lock-row.js';
+import { cut, inUse, lost, nameOf, pooled, refusal } from './lock-words.js';
+import { LOCKS } from './migrations.js';
+
+/** What a holder of the lock is told by: `session` is another one for each connection, so that nothing of a former one comes late. */
+interface Held {
+  readonly nonce: string;
+  readonly session: string;
+  readonly advisory: number;
+}
+
+/**
+ * The lock of a state: a row that says who holds it, which decides, and an advisory lock of its session, which ends with that and so tells at
+ * once that it was cut. Each session has an advisory lock of its own number: who removes the row needs no right over the session.
+ */
+export class StateLock implements Keeper {
+  readonly #database: Database;
+  readonly state: string;
+  #held: Held | undefined;
+  #lost: ProblemsError | undefined;
+  #renewing: NodeJS.Timeout | undefined;
+
+  constructor(database: Database, state: string) {
+    this.#database = database;
+    this.state = state;
+  }
+
+  /** The session that may write; null where this process holds no lock, and nothing is asked of it. */
+  get session(): string | null {
+    if (this.#lost !== undefined) throw this.#lost;
+    return this.#held?.session ?? null;
+  }
+
+  async take(command: string, now: Date): Promise<Lock> {
+    const holder: Holder = { user: userName(), ...ownMark(), command, at: now.toISOString() };
+    const nonce = randomUUID();
+    const { takenOver, held } = await this.#database.write(async (statements) => {
+      const session = await this.#begin(statements);
+      const own: Held = { nonce, ...session };
+      try {
+        return { takenOver: await this.#enter(statements, own, holder), held: own };
+      } catch (failure) {
+        await end(statements, session.advisory);
+        throw failure;
+      }
+    });
+    this.#held = held;
+    this.#lost = undefined;
+    this.#database.keep(this);
+    clearInterval(this.#renewing);
+    const { renewal } = this.#database.times;
+    const renew = onceAtATime(() => this.#renew(nonce));
+    // It also brings a connection back that was cut while nothing was written.
+    this.#renewing = setInterval(() => void renew().catch(() => {}), renewal);
+    this.#renewing.unref();
+    return {
+      takenOver,
+      confirm: () => this.#database.read(undefined, (statements) => this.confirm(statements, nonce)),
+      release: () => this.#release(nonce),
+    };
+  }
+
+  /** Throws a ProblemsError (`locked`) where the lock is no longer this process's; with a nonce, where it isn't that one. */
+  async confirm(statements: Statements, nonce = this.#held?.nonce): Promise<void> {
+    const found = await findHolder(statements, this.state);
+    const own = this.#held;
+    if (own !== undefined && own.nonce === nonce && found?.session === own.session) return;
+    if (own?.nonce === nonce) throw this.#lose(found);
+    throw lost(found, this.#database.target.place);
+  }
+
+  async rejoin(statements: Statements): Promise<void> {
+    const held = this.#held;
+    if (held === undefined) return;
+    const own: Held = { nonce: held.nonce, ...(await this.#begin(statements)) };
+    // This waits for what the former session still does: afterwards nothing of it comes any more.
+    const { count } = await statements.run(
+      `UPDATE idops.locks SET session = $3, advisory = $4, backend = pg_backend_pid(), seen_at = clock_timestamp()
+       WHERE state = $1 AND nonce = $2`,
+      [this.state, own.nonce, own.session, own.advisory],
+    );
+    if (count === 0) throw this.#lose(await findHolder(statements, this.state));
+    this.#held = own;
+  }
+
+  /** Locks the row for the transaction that is under way, and shows a sign of life. Throws a ProblemsError (`locked`) where it is another one's. */
+  async fence(statements: Statements): Promise<void> {
+    const { session } = this;
+    if (session === null) return;
+    const { rows } = await statements.run<{ own: boolean }>(
+      `UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $1 AND session = $2
+       RETURNING backend = pg_backend_pid() AS own`,
+      [this.state, session],
+    );
+    if (rows.length === 0) await this.confirm(statements);
+    if (rows[0]?.own === false) throw pooled(this.#database.target.place);
+  }
+
+  async holder(): Promise<string | null> {
+    const found = await this.#find();
+    if (found === undefined || this.#fateOf(found) === 'gone') return null;
+    if (found.holder === null || this.#isConnected(found)) return nameOf(found);
+    return `${nameOf(found)} (${cut(found)})`;
+  }
+
+  async holding(): Promise<Holding | null> {
+    const found = await this.#find();
+    if (found === undefined) return null;
+    if (found.holder === null)
+      return { holder: UNREADABLE, readable: false, fate: 'unknown', elsewhere: null };
+    const fate = this.#fateOf(found);
+    return {
+      holder: nameOf(found),
+      readable: true,
+      fate,
+      elsewhere: fate === 'unknown' ? whereElse(found.holder) : null,
+    };
+  }
+
+  async removable(): Promise<Removable | null> {
+    const found = await this.#find();
+    if (found === undefined) return null;
+    const { holder, nonce } = found;
+    if (holder !== null && holder.pid !== process.pid && fateOf(holder) === 'alive') {
+      throw inUse(found);
+    }
+    return {
+      holder: nameOf(found),
+      remove: () =>
+        this.#database.write(async (statements) => {
+          await statements.run('DELETE FROM idops.locks WHERE state = $1 AND nonce = $2', [
+            this.state,
+            nonce,
+          ]);
+          const other = await findHolder(statements, this.state);
+          if (other !== undefined) throw this.#refusal(other);
+        }),
+    };
+  }
+
+  async #find(): Promise<Found | undefined> {
+    return await this.#database.read(undefined, (statements) => findHolder(statements, this.state));
+  }
+
+  /** Begins a session that others see: its advisory lock comes before its row, which then is never seen without. */
+  async #begin(statements: Statements): Promise<{ session: string; advisory: number }> {
+    for (;;) {
+      const session = randomUUID();
+      const advisory = Number.parseInt(session.slice(0, 8), 16) | 0;
+      const { rows } = await statements.run<{ free: boolean }>(
+        'SELECT pg_try_advisory_lock($1, $2) AS free',
+        [LOCKS, advisory],
+      );
+      // The number may be somebody else's.
+      if (rows[0]?.free === true) return { session, advisory };
+    }
+  }
+
+  /** Puts a holder into the row, if it is free or its holder is gone; says from whom it was taken over. */
+  async #enter(statements: Statements, own: Held, holder: Holder): Promise<string | null> {
+    const values = [this.state, own.nonce, own.session, own.advisory, JSON.stringify(holder)];
+    for (;;) {
+      const { count } = await statements.run(
+        `INSERT INTO idops.locks (state, nonce, session, advisory, holder, backend)
+         VALUES ($1, $2, $3, $4, $5, pg_backend_pid()) ON CONFLICT (state) DO NOTHING`,
+        values,
+      );
+      if (count === 1) return null;
+      const other = await findHolder(statements, this.state);
+      // Released meanwhile.
+      if (other === undefined) continue;
+      // Put in by a former try, whose answer was cut off.
+      const isOwn = other.nonce === own.nonce;
+      if (!isOwn && this.#fateOf(other) !== 'gone') throw this.#refusal(other);
+      const replaced = await statements.run(
+        `UPDATE idops.locks SET nonce = $2, session = $3, advisory = $4, holder = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
+         WHERE state = $1 AND session = $6 AND seen_at = $7::timestamptz`,
+        [...values, other.session, other.seenAt],
+      );
+      if (replaced.count === 0) continue;
+      if (isOwn) return null;
+      const isGone = other.holder !== null && fateOf(other.holder) === 'gone';
+      return `took over the lock of ${nameOf(other)}${isGone ? ', which is gone' : `: ${cut(other)}`}`;
+    }
+  }
+
+  async #renew(nonce: string): Promise<void> {
+    await this.#database.write(async (statements) => {
+      if (this.#held?.nonce === nonce) await this.fence(statements);
+    });
+  }
+
+  /** Gives the lock up. Where the database can't be reached, others take it over once the lease is over, or see that this process is gone. */
+  async #release(nonce: string): Promise<void> {
+    const held = this.#held;
+    if (held?.nonce !== nonce) return;
+    clearInterval(this.#renewing);
+    this.#held = undefined;
+    this.#lost = undefined;
+    this.#database.drop();
+    await this.#database
+      .write(async (statements) => {
+        await statements.run('DELETE FROM idops.locks WHERE state = $1 AND nonce = $2', [this.state, nonce]);
+        await end(statements, held.advisory);
+      })
+      .catch(() => {});
+  }
+
+  /** `gone` where anybody may take the lock: its process is gone, or nothing was heard of its session for longer than the lease. */
+  #fateOf(found: Found): Fate {
+    const fate = found.holder === null ? 'unknown' : fateOf(found.holder);
+    if (fate === 'gone') return 'gone';
+    if (this.#isConnected(found)) return 'alive';
+    return found.age > this.#database.times.lease ? 'gone' : fate;
+  }
+
+  /** What this session holds seems free to itself. */
+  #isConnected({ isConnected, session }: Found): boolean {
+    return isConnected || session === this.#held?.session;
+  }
+
+  #refusal(found: Found): ProblemsError {
+    const { target, times } = this.#database;
+    return refusal(found, this.#isConnected(found) ? null : times.lease - found.age, target.place);
+  }
+
+  /** From now on nothing is written, nor is it tried to get the lock back. */
+  #lose(found: Found | undefined): ProblemsError {
+    this.#lost = lost(found, this.#database.target.place);
+    this.#database.drop();
+    clearInterval(this.#renewing);
+    return this.#lost;
+  }
+}
+
+async function end(statements: Statements, advisory: number): Promise<void> {
+  await statements.run('SELECT pg_advisory_unlock($1, $2)', [LOCKS, advisory]).catch(() => {});
+}
+
+/** The same work, which is not begun again while it is under way. */
+function onceAtATime(work: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | undefined;
+  return async () => {
+    underWay ??= work().finally(() => {
+      underWay = undefined;
+    });
+    await underWay;
+  };
+}

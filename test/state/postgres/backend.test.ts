@@ -1,0 +1,306 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseJson, stringifyJson } from '../../../src/base/json.js';
+import type { StateBackend } from '../../../src/state/backend.js';
+import { postgresBackend } from '../../../src/state/postgres/index.js';
+import { emptyState, type ResourceRecord, type State } from '../../../src/state/state.js';
+import { afterwards } from '../../cleanups.js';
+import { conforms } from '../backends.js';
+import { problemOf } from './failing.js';
+import { line, recordOf, runLine, serverUrl } from './lines.js';
+import { noPostgres, type PostgresServer, startPostgres } from './server.js';
+
+const run = '20260131T120000Z-aaaaaa';
+
+let server: PostgresServer;
+let database = '';
+
+function open(name = 'a'): StateBackend {
+  return postgresBackend({ url: server.url(database), name });
+}
+
+/** How many records there are, by the transaction that wrote them last: the newest comes last. */
+async function written(): Promise<number[]> {
+  const rows = await server.sql<{ count: string }>(
+    database,
+    'SELECT count(*) FROM idops.records GROUP BY xmin ORDER BY min(age(xmin)) DESC',
+  );
+  return rows.map(({ count }) => Number(count));
+}
+
+function users(count: number, change: (index: number) => ResourceRecord['fields'] = () => ({})): State {
+  return {
+    ...emptyState(serverUrl),
+    lineage: 'one',
+    salt: 'salt',
+    resources: Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [`User/${index}`, recordOf(`${index}`, change(index))]),
+    ),
+  };
+}
+
+const problem = (code: string, message: string) => ({
+  problems: [{ code, message: expect.stringContaining(message) }],
+});
+
+/** A process of its own that does something with a backend, and prints. */
+function begin(work: string): ChildProcess & { printed: () => Promise<string> } {
+  const module = pathToFileURL(resolve('dist/state/postgres/index.js')).href;
+  const program = `
+    const { postgresBackend } = await import(${JSON.stringify(module)});
+    const backend = postgresBackend(${JSON.stringify({ url: server.url(database), name: 'a' })});
+    ${work}`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  afterwards(() => void child.kill('SIGKILL'));
+  return Object.assign(child, {
+    printed: async () => String(((await once(child.stdout, 'data')) as [Buffer])[0]).trim(),
+  });
+}
+
+describe.skipIf(noPostgres !== null)(
+  `a state in PostgreSQL${noPostgres === null ? '' : `: ${noPostgres}`}`,
+  () => {
+    beforeAll(async () => {
+      server = await startPostgres();
+    });
+    afterAll(() => server.remove());
+
+    conforms('in PostgreSQL', async () => {
+      const conforming = await server.database();
+      return {
+        open: async (name) => postgresBackend({ url: server.url(conforming), name }),
+        remove: async () => void (await server.sql('postgres', `DROP DATABASE ${conforming} WITH (FORCE)`)),
+      };
+    });
+
+    it('is not read over a connection without the TLS that is asked for', async () => {
+      const url = server.url('postgres', { host: 'localhost', query: '?sslmode=verify-full' });
+      await expect(postgresBackend({ url, name: 'a' }).load(serverUrl)).rejects.toMatchObject(
+        problem('state-unreachable', 'it offers no TLS'),
+      );
+    });
+
+    describe('the records', () => {
+      beforeEach(async () => {
+        database = await server.database();
+      });
+
+      it('are written where they changed, whether the state was loaded or saved here', async () => {
+        const backend = open();
+        await backend.save(users(20_000));
+        expect(await written()).toEqual([20_000]);
+        await backend.save(users(20_000, (index) => (index === 7 ? { name: 'x' } : {})));
+        expect(await written()).toEqual([19_999, 1]);
+
+        const other = open();
+        await other.load(serverUrl);
+        await other.save(users(20_001, (index) => (index === 8 ? { name: 'y' } : {})));
+        expect(await written()).toEqual([19_998, 3]);
+
+        await backend.save(users(3));
+        expect(await open().saved()).toEqual(users(3));
+        await open().save(users(2));
+        expect(await open().saved()).toEqual(users(2));
+        await backend.save(users(0));
+        expect(await open().saved()).toEqual(users(0));
+      });
+
+      it('are those of the state that is saved, though somebody else saved one meanwhile', async () => {
+        const [one, other] = [open(), open()];
+        await one.save(users(5));
+        await other.load(serverUrl);
+        await one.save(users(7, () => ({ name: 'x' })));
+        await other.save(users(6));
+        expect(await open().saved()).toEqual(users(6));
+      });
+
+      it('of states beside one another are of one each', async () => {
+        await open('a').save(users(3));
+        await open('b').save({ ...users(2), lineage: 'other' });
+        await open('a').save(users(0));
+        expect(await open('b').saved()).toEqual({ ...users(2), lineage: 'other' });
+        expect(await open('c').beside()).toEqual([
+          { lineage: 'one', salt: 'salt' },
+          { lineage: 'other', salt: 'salt' },
+        ]);
+      });
+
+      it('keep every value to the letter', async () => {
+        const text = String.raw`{"nul":"a\u0000b","\u0000":1,"emoji":"👩‍👩‍👧","half":"\ud83d","quotes":"\"\\ {}(),NULL","lines":"\u2028\n\r",
+        "numbers":[1e400,-1e-400,12345678901234567890,-0,0.10,1E5,-0.0],"b":{"10":1,"9":2,"a":[null,[],{}]},"__proto__":{"x":1},"":""}`;
+        const fields = parseJson(text) as ResourceRecord['fields'];
+        const keys = ['User/a\0b', 'User/"\\"', 'User/\ud83d', `User/${'ü'.repeat(5_000)}`];
+        const state = {
+          ...users(0),
+          resources: Object.fromEntries(keys.map((key) => [key, { ...recordOf('1'), fields }])),
+        };
+        await open().save(state);
+        const found = await open().saved();
+        expect(Object.keys(found?.resources ?? {}).sort()).toEqual([...keys].sort());
+        for (const record of Object.values(found?.resources ?? {})) {
+          expect(stringifyJson(record.fields)).toBe(stringifyJson(fields));
+          expect(stringifyJson(record.fields)).toContain(
+            '[1e400,-1e-400,12345678901234567890,-0,0.10,1E5,-0.0]',
+          );
+        }
+        await open().save(state);
+        expect(await open().saved()).toEqual(found);
+      });
+
+      it('of a state in one spelling take the place of those in another', async () => {
+        const id = 'ABCDEF00-0000-4000-8000-000000000001';
+        const backend = open();
+        await backend.save({ ...users(0), resources: { [`User/${id}`]: recordOf(id) } });
+        const found = await backend.load(serverUrl);
+        expect(Object.keys(found.resources)).toEqual([`User/${id.toLowerCase()}`]);
+        await backend.save(found);
+        expect(await open().saved()).toEqual(found);
+      });
+
+      it.each([
+        [
+          'a record is none',
+          'state-unreadable',
+          'is not a state of idops at resources.User/1',
+          `UPDATE idops.records SET record = '{}' WHERE address = 'User/1'`,
+        ],
+        [
+          'an address is none',
+          'state-unreadable',
+          'is not JSON',
+          `UPDATE idops.records SET address = 'x"' WHERE address = 'User/1'`,
+        ],
+        [
+          'the head is none',
+          'state-unreadable',
+          'is not a state of idops',
+          `UPDATE idops.states SET head = '[]'`,
+        ],
+        [
+          'the head lacks something',
+          'state-unreadable',
+          'at salt',
+          `UPDATE idops.states SET head = (head::jsonb - 'salt')::json`,
+        ],
+        [
+          'the format is newer',
+          'state-newer',
+          'has format 2',
+          `UPDATE idops.states SET head = jsonb_set(head::jsonb, '{format_version}', '2')::json`,
+        ],
+      ])('are refused where %s', async (_, code, message, change) => {
+        await open().save(users(2));
+        await server.sql(database, change);
+        await expect(open().load(serverUrl)).rejects.toMatchObject(problem(code, message));
+        await expect(open().saved()).rejects.toMatchObject(problem(code, message));
+      });
+
+      it('are read as they were at one moment', async () => {
+        const backend = open();
+        await backend.save(users(3_000, () => ({ at: 0 })));
+        let isDone = false;
+        const saving = (async () => {
+          for (let at = 1; !isDone; at += 1) await backend.save(users(3_000, () => ({ at })));
+        })();
+        for (let tries = 0; tries < 10; tries += 1) {
+          const { resources } = await open().load(serverUrl);
+          expect(new Set(Object.values(resources).map(({ fields }) => fields.at)).size).toBe(1);
+        }
+        isDone = true;
+        await saving;
+      });
+    });
+
+    describe('processes', () => {
+      beforeEach(async () => {
+        database = await server.database();
+      });
+
+      it('that want the lock at once: one gets it', async () => {
+        const children = Array.from({ length: 5 }, () =>
+          begin(`
+          process.stdin.once('data', async () => {
+            const got = await backend.lock('apply', new Date()).then(() => 'got', ({ problems }) => problems[0].code);
+            console.log(got);
+          });
+          console.log('ready');`),
+        );
+        await Promise.all(children.map((child) => child.printed()));
+        const answers = children.map((child) => child.printed());
+        for (const child of children) child.stdin?.write('now\n');
+        expect((await Promise.all(answers)).sort()).toEqual(['got', 'locked', 'locked', 'locked', 'locked']);
+      });
+
+      it('that hold it and are killed lose it at once', async () => {
+        const child = begin(
+          `await backend.lock('apply', new Date()); console.log('got'); setInterval(() => {}, 1000);`,
+        );
+        await child.printed();
+        expect(await problemOf(open().lock('undo', new Date()))).toMatchObject({ code: 'locked' });
+        expect(await problemOf(open().removable())).toMatchObject({
+          code: 'locked',
+          message: expect.stringContaining('still runs on this host'),
+        });
+        const ended = once(child, 'close');
+        child.kill('SIGKILL');
+        await ended;
+        expect((await open().holding())?.fate).toBe('gone');
+        expect(await open().holder()).toBeNull();
+        const lock = await open().lock('undo', new Date());
+        expect(lock.takenOver).toMatch(/^took over the lock of apply by .+, which is gone$/);
+      });
+
+      it('end by themselves, whatever they left open', async () => {
+        const child = begin(`
+        await backend.save(${JSON.stringify(users(0))});
+        await backend.lock('apply', new Date());
+        await backend.load('${serverUrl}');`);
+        expect(await once(child, 'close')).toEqual([0, null]);
+        expect((await open().lock('undo', new Date())).takenOver).toContain('which is gone');
+      });
+    });
+
+    describe('a journal', () => {
+      beforeEach(async () => {
+        database = await server.database();
+      });
+
+      it('has its lines in their order, many of them in one commit', async () => {
+        const backend = open();
+        const journal = await backend.runs.create(runLine(run, users(0)));
+        const lines = Array.from({ length: 3_000 }, (_, index) => line(index + 1, `note ${index} \0 👩`));
+        await Promise.all(lines.map((one) => journal.write(one)));
+        await journal.close();
+        const content = await open().runs.read(run);
+        expect(content?.lines).toEqual(lines);
+        const commits = await server.sql(database, 'SELECT xmin FROM idops.lines GROUP BY xmin');
+        expect(commits.length).toBeLessThan(10);
+      });
+
+      it('is refused where a line is missing, or is no line', async () => {
+        const journal = await open().runs.create(runLine(run, users(0)));
+        for (const seq of [1, 2, 3]) await journal.write(line(seq));
+        await server.sql(database, 'DELETE FROM idops.lines WHERE number = 2');
+        await expect(open().runs.read(run)).rejects.toMatchObject(
+          problem('journal-unreadable', 'line 3 is missing'),
+        );
+        await server.sql(database, "UPDATE idops.lines SET line = '{}'");
+        await server.sql(database, 'UPDATE idops.lines SET number = 2 WHERE number = 3');
+        await expect(open().runs.read(run)).rejects.toMatchObject(
+          problem('journal-unreadable', 'is not a line'),
+        );
+        await expect(open().runs.read('other')).rejects.toMatchObject(
+          problem('journal-unreadable', 'is not there'),
+        );
+        await expect(open().runs.hasEnd('other')).rejects.toMatchObject(
+          problem('journal-unreadable', 'is not there'),
+        );
+      });
+    });
+  },
+);

@@ -1,0 +1,321 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { StateBackend } from '../../../src/state/backend.js';
+import type { Times } from '../../../src/state/postgres/connection.js';
+import { type PostgresTls, postgresBackend } from '../../../src/state/postgres/index.js';
+import { emptyState } from '../../../src/state/state.js';
+import { afterwards } from '../../cleanups.js';
+import { issue } from '../../server/certificates.js';
+import { problemOf, secret, type Told } from './failing.js';
+import { serverUrl } from './lines.js';
+import { noPostgres, type PostgresServer, password, startPostgres } from './server.js';
+
+const state = { ...emptyState(serverUrl), serial: 1 };
+
+const unreachable = (why: string | RegExp): Told => ({
+  code: 'state-unreachable',
+  message: expect.stringMatching(why),
+  hint: expect.any(String),
+});
+
+describe('a database that is none', () => {
+  const listening = async (made: Server): Promise<number> => {
+    made.listen(0, '127.0.0.1');
+    await once(made, 'listening');
+    afterwards(() => void made.close());
+    return (made.address() as AddressInfo).port;
+  };
+  const at = (port: number, query = '', times: Partial<Times> = {}): StateBackend =>
+    postgresBackend({ url: `postgres://ada:${secret}@127.0.0.1:${port}/d${query}`, name: 'a' }, times);
+
+  it('says why', async () => {
+    const closed = createServer();
+    const port = await listening(closed);
+    closed.close();
+    await once(closed, 'close');
+    expect(await problemOf(() => at(port).load(serverUrl))).toMatchObject(
+      unreachable('the connection was refused'),
+    );
+
+    const web = createHttpServer((_, answer) => answer.end('x'));
+    const other = await listening(web);
+    expect(await problemOf(() => at(other).load(serverUrl))).toMatchObject(unreachable('was cut'));
+    expect(await problemOf(() => at(other, '?sslmode=require').load(serverUrl))).toMatchObject(
+      unreachable(/was cut|as PostgreSQL does/),
+    );
+
+    const unknown = postgresBackend({ url: `postgres://ada:${secret}@db.invalid/d`, name: 'a' });
+    expect(await problemOf(() => unknown.load(serverUrl))).toMatchObject(unreachable('the name db.invalid '));
+  });
+
+  it.each(['', '?sslmode=require'])('that says nothing is not waited for (%s)', async (query) => {
+    const silent = createServer((socket) => {
+      afterwards(() => void socket.destroy());
+      socket.on('error', () => {});
+    });
+    const backend = at(await listening(silent), query, { connect: 100 });
+    expect(await problemOf(() => backend.save(state))).toMatchObject(
+      unreachable('it did not answer in time'),
+    );
+    expect(await problemOf(() => backend.lock('apply', new Date()))).toMatchObject(unreachable('in time'));
+  });
+});
+
+describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
+  const authority = issue('the authority of the server');
+  const stranger = issue('another authority');
+  const clients = issue('the authority of the clients');
+  let server: PostgresServer;
+  let database = '';
+  let folder = '';
+  let files: { readonly ca: string };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'idops-pg-tls-'));
+    files = { ca: join(folder, 'ca.pem') };
+    await writeFile(files.ca, authority.cert);
+    server = await startPostgres({
+      ...issue('PostgreSQL', { issuer: authority, hosts: ['localhost'] }),
+      ca: clients.cert,
+    });
+    await server.sql('postgres', `CREATE ROLE ada LOGIN PASSWORD '${secret}'`);
+    await server.sql('postgres', 'CREATE ROLE certified LOGIN');
+    await server.sql('postgres', `CREATE ROLE outsider LOGIN PASSWORD '${secret}'`);
+  });
+  afterAll(async () => {
+    await server?.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    database = await server.database();
+  });
+
+  type More = Parameters<PostgresServer['url']>[1] & {
+    tls?: PostgresTls;
+    times?: Partial<Times>;
+    name?: string;
+  };
+  const open = ({ tls, times, name = 'a', ...more }: More = {}): StateBackend =>
+    postgresBackend({ url: server.url(database, more), name, ...(tls && { tls }) }, times);
+  const asAda = (times: Partial<Times> = {}): StateBackend => open({ user: 'ada', password: secret, times });
+  const isEncrypted = async (): Promise<boolean[]> => {
+    const rows = await server.sql<{ ssl: boolean }>(
+      database,
+      "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE datname = current_database() AND application_name = 'idops'",
+    );
+    return rows.map(({ ssl }) => ssl);
+  };
+
+  it('has TLS where its authority is given, as a text or in the URL', async () => {
+    const tls = { ca: authority.cert };
+    await open({ host: 'localhost', tls }).save(state);
+    const query = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(files.ca)}`;
+    expect(await open({ host: 'localhost', query }).saved()).toEqual(state);
+    expect(await isEncrypted()).toEqual([true, true]);
+  });
+
+  it('has none on this machine where nobody asks for it', async () => {
+    await open().save(state);
+    expect(await isEncrypted()).toEqual([false]);
+  });
+
+  it.each<[string, More, RegExp]>([
+    [
+      'of another authority',
+      { host: 'localhost', tls: { ca: stranger.cert } },
+      /its certificate .+ \([A-Z_]+\)/,
+    ],
+    [
+      'of an authority that nobody knows',
+      { host: 'localhost', query: '?sslmode=require' },
+      /its certificate/,
+    ],
+    ['for another name', { tls: { ca: authority.cert } }, /its certificate is for another host name/],
+    [
+      'for another name, which is asked for',
+      { tls: { ca: authority.cert }, query: '?sslmode=require' },
+      /another host name/,
+    ],
+  ])('with a certificate %s is refused', async (_, more, why) => {
+    expect(await problemOf(() => open(more).load(serverUrl))).toMatchObject(unreachable(why));
+  });
+
+  it('takes any name where that is asked for with an authority', async () => {
+    await open({ tls: { ca: authority.cert }, query: '?sslmode=verify-ca' }).save(state);
+    expect(await isEncrypted()).toEqual([true]);
+  });
+
+  it('shows a certificate', async () => {
+    const { cert, key } = issue('certified', { issuer: clients });
+    await server.sql(database, 'GRANT CREATE ON DATABASE '.concat(database, ' TO certified'));
+    const more = { user: 'certified', password: '', host: 'localhost' };
+    await open({ ...more, tls: { ca: authority.cert, cert, key } }).save(state);
+    const without = open({ ...more, tls: { ca: authority.cert } });
+    expect(await problemOf(() => without.load(serverUrl))).toMatchObject(
+      unreachable('does not let this user in'),
+    );
+    const other = issue('other', { issuer: clients });
+    const wrong = open({ ...more, tls: { ca: authority.cert, cert, key: other.key } });
+    expect(await problemOf(() => wrong.load(serverUrl))).toMatchObject(unreachable("TLS can't be agreed on"));
+  });
+
+  it.each<[string, More, RegExp]>([
+    ['the wrong password', { password: secret }, /the password was refused/],
+    ['no password', { password: '' }, /wants a password, and the URL has none/],
+    ['an unknown user', { user: 'nobody-at-all', password: secret }, /the password was refused/],
+    [
+      'a user that is kept out',
+      { user: 'outsider', password: secret },
+      /does not let this user in from here/,
+    ],
+  ])('with %s is refused', async (_, more, why) => {
+    expect(await problemOf(() => open(more).load(serverUrl))).toMatchObject(unreachable(why));
+    expect(await problemOf(() => open(more).lock('apply', new Date()))).toMatchObject(unreachable(why));
+  });
+
+  it('to a database that is not there is refused', async () => {
+    database = 'nowhere';
+    expect(await problemOf(() => open().load(serverUrl))).toMatchObject(
+      unreachable('there is no database nowhere'),
+    );
+  });
+
+  it.skipIf(process.platform === 'win32')('goes over a socket', async () => {
+    await open({ host: '', query: `?host=${server.folder}` }).save(state);
+    expect(await open({ host: encodeURIComponent(server.folder) }).saved()).toEqual(state);
+    expect(await problemOf(() => open({ host: '%2Fnowhere' }).saved())).toMatchObject(
+      unreachable('there is no socket'),
+    );
+  });
+
+  it('to a database that can not hold all characters is refused', async () => {
+    const name = `${database}_latin`;
+    await server.sql('postgres', `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'`);
+    database = name;
+    expect(await problemOf(() => open().save(state))).toMatchObject({
+      code: 'not-writable',
+      message: expect.stringContaining('LATIN1'),
+    });
+  });
+
+  it('that is handed on between sessions is refused', async () => {
+    const backend = open();
+    await backend.lock('apply', new Date());
+    await server.sql(database, 'UPDATE idops.locks SET backend = backend + 1');
+    expect(await problemOf(() => backend.save(state))).toMatchObject(
+      unreachable('a pooler on the way changes sessions'),
+    );
+  });
+
+  describe('makes the tables', () => {
+    it('once, whoever comes first', async () => {
+      const names = Array.from({ length: 15 }, (_, index) => `state-${index}`);
+      await Promise.all(names.map((name) => open({ name }).save(state)));
+      expect(await server.sql(database, 'SELECT version FROM idops.versions')).toEqual([{ version: 1 }]);
+      expect(await open({ name: 'one more' }).beside()).toHaveLength(15);
+    });
+
+    it('not where it only reads', async () => {
+      const backend = open();
+      expect(await backend.saved()).toBeUndefined();
+      expect([await backend.runs.list(), await backend.beside(), await backend.holding()]).toEqual([
+        [],
+        [],
+        null,
+      ]);
+      expect(await server.sql(database, "SELECT FROM pg_namespace WHERE nspname = 'idops'")).toEqual([]);
+    });
+
+    it('not where those of a later idops are there', async () => {
+      await open().save(state);
+      await server.sql(database, 'INSERT INTO idops.versions (version) VALUES (2)');
+      for (const work of [() => open().load(serverUrl), () => open().save(state)]) {
+        expect(await problemOf(work)).toMatchObject({
+          code: 'state-newer',
+          message: expect.stringContaining('have version 2, this idops knows versions up to 1'),
+        });
+      }
+    });
+
+    it('all of them or none', async () => {
+      await server.sql(database, 'CREATE SCHEMA idops; CREATE TABLE idops.lines (x integer)');
+      expect(await problemOf(() => open().save(state))).toMatchObject({ code: 'not-writable' });
+      expect(
+        await server.sql(database, "SELECT relname FROM pg_class WHERE relnamespace = 'idops'::regnamespace"),
+      ).toEqual([{ relname: 'lines' }]);
+    });
+
+    it('where its role may, and says what it lacks', async () => {
+      expect(await asAda().saved()).toBeUndefined();
+      expect(await problemOf(() => asAda().save(state))).toMatchObject({
+        code: 'not-writable',
+        message: expect.stringContaining("can't be made: this role may not make them"),
+        hint: expect.stringContaining(`GRANT CREATE ON DATABASE "${database}"`),
+      });
+      await open().save(state);
+      const lacking = { hint: expect.stringContaining('GRANT USAGE ON SCHEMA idops') };
+      expect(await problemOf(() => asAda().load(serverUrl))).toMatchObject({
+        ...lacking,
+        code: 'state-unreadable',
+      });
+      expect(await problemOf(() => asAda().save(state))).toMatchObject({ ...lacking, code: 'not-writable' });
+      expect(await problemOf(() => asAda().lock('apply', new Date()))).toMatchObject({
+        ...lacking,
+        code: 'not-writable',
+      });
+    });
+
+    it('where it may in a schema that was made for it', async () => {
+      await server.sql(database, 'CREATE SCHEMA idops AUTHORIZATION ada');
+      await asAda().save(state);
+      expect(await asAda().saved()).toEqual(state);
+    });
+
+    it('not where it may use those that are there', async () => {
+      await open().save({ ...state, serial: 2 });
+      await server.sql(
+        database,
+        'GRANT USAGE ON SCHEMA idops TO ada; GRANT SELECT ON ALL TABLES IN SCHEMA idops TO ada',
+      );
+      expect((await asAda().load(serverUrl)).serial).toBe(2);
+      expect(await problemOf(() => asAda().save(state))).toMatchObject({ code: 'not-writable' });
+      await server.sql(database, 'GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO ada');
+      const backend = asAda();
+      const lock = await backend.lock('apply', new Date());
+      await backend.save(state);
+      await lock.release();
+      expect(await open().saved()).toEqual(state);
+    });
+  });
+
+  it('says what stands in the way of its statements', async () => {
+    await open().save(state);
+    const other = new Client({ host: '127.0.0.1', port: server.port, user: 'owner', password, database });
+    await other.connect();
+    await other.query('BEGIN; LOCK TABLE idops.states');
+    const backend = open({ times: { contended: 50 } });
+    const held = { message: expect.stringContaining('somebody else held what was needed for too long') };
+    expect(await problemOf(() => backend.load(serverUrl))).toMatchObject({
+      ...held,
+      code: 'state-unreadable',
+    });
+    expect(await problemOf(() => backend.save(state))).toMatchObject({ ...held, code: 'not-writable' });
+    await other.end();
+
+    await server.sql('postgres', `ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+    expect(await problemOf(() => open().save(state))).toMatchObject({
+      code: 'not-writable',
+      message: expect.stringContaining('it takes no changes, as a standby does'),
+    });
+    expect(await open().saved()).toEqual(state);
+
+    await server.sql('postgres', `ALTER DATABASE ${database} CONNECTION LIMIT 0`);
+    expect(await problemOf(() => asAda().load(serverUrl))).toMatchObject(unreachable('no connection left'));
+  });
+});

@@ -1,0 +1,362 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { StateBackend } from '../../../src/state/backend.js';
+import type { Times } from '../../../src/state/postgres/connection.js';
+import { postgresBackend } from '../../../src/state/postgres/index.js';
+import { emptyState } from '../../../src/state/state.js';
+import { afterwards } from '../../cleanups.js';
+import { problemOf } from './failing.js';
+import { line, recordOf, runLine, serverUrl } from './lines.js';
+import { proxyTo, type ServerProxy } from './proxy.js';
+import { noPostgres, type PostgresServer, startPostgres } from './server.js';
+
+const run = '20260131T120000Z-aaaaaa';
+const state = { ...emptyState(serverUrl), serial: 1 };
+
+let server: PostgresServer;
+let database = '';
+let proxy: ServerProxy;
+
+/** A backend of its own; over the proxy where it is said so. */
+function open(times: Partial<Times> = {}, port = server.port): StateBackend {
+  const url = new URL(server.url(database));
+  url.port = String(port);
+  return postgresBackend({ url: url.href, name: 'a' }, { pause: 5, ...times });
+}
+const overProxy = (times: Partial<Times> = {}): StateBackend => open(times, proxy.port);
+
+/** Faults of the first statements that have a text in them. */
+function faulty(text: string, ...faults: NonNullable<ReturnType<ServerProxy['fault']>>[]): void {
+  proxy.fault = (sent) => (sent.includes(text) ? faults.shift() : undefined);
+}
+
+/** Cuts off every session of the database but one's own. */
+async function terminate(): Promise<void> {
+  await server.sql('postgres', 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+    database,
+  ]);
+}
+
+async function linesOf(backend = open()): Promise<unknown[]> {
+  return [...((await backend.runs.read(run))?.lines ?? [])];
+}
+
+describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fails,', () => {
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.remove());
+  beforeEach(async () => {
+    database = await server.database();
+    proxy = await proxyTo(server.port);
+    afterwards(() => proxy.close());
+  });
+
+  describe('a journal', () => {
+    it('loses no line and has none twice, however often its connection is cut', async () => {
+      const backend = open();
+      const lock = await backend.lock('apply', new Date());
+      const journal = await backend.runs.create(runLine(run, state));
+      let isDone = false;
+      const cutting = (async () => {
+        while (!isDone) await terminate();
+      })();
+      const written = Array.from({ length: 600 }, (_, index) => line(index + 1, 'x'.repeat(500)));
+      for (let at = 0; at < written.length; at += 20) {
+        await Promise.all(written.slice(at, at + 20).map((one) => journal.write(one)));
+        await lock.confirm();
+      }
+      isDone = true;
+      await cutting;
+      await journal.close();
+      expect(await linesOf()).toEqual(written);
+      await lock.release();
+      expect(await open().holder()).toBeNull();
+    });
+
+    it.each(['cut before', 'cut after'] as const)('has a line once whose statement is %s', async (fault) => {
+      const backend = overProxy();
+      const journal = await backend.runs.create(runLine(run, state));
+      faulty('INSERT INTO idops.lines', fault, fault, fault);
+      await journal.write(line(1));
+      await journal.write(line(2));
+      expect(await linesOf()).toEqual([line(1), line(2)]);
+    });
+
+    it.each(['cut before', 'cut after'] as const)(
+      'goes on where what is found out about a line is %s too',
+      async (fault) => {
+        const backend = overProxy();
+        const journal = await backend.runs.create(runLine(run, state));
+        let isCut = false;
+        proxy.fault = (sent) => {
+          if (sent.includes('UPDATE idops.runs') && !isCut) {
+            isCut = true;
+            return fault;
+          }
+          return sent.includes('INSERT INTO idops.lines') && !isCut ? 'cut after' : undefined;
+        };
+        await journal.write(line(1));
+        expect(isCut).toBe(true);
+        await journal.write(line(2));
+        expect(await linesOf()).toEqual([line(1), line(2)]);
+      },
+    );
+
+    it.each(['cut before', 'cut after'] as const)('is begun once where that is %s', async (fault) => {
+      faulty('INSERT INTO idops.runs', fault);
+      const journal = await overProxy().runs.create(runLine(run, state));
+      await journal.write(line(1));
+      expect(await linesOf()).toEqual([line(1)]);
+      expect(await problemOf(open().runs.create(runLine(run, state)))).toMatchObject({
+        code: 'not-writable',
+      });
+    });
+
+    it('is written once where the end of a transaction is cut', async () => {
+      const backend = overProxy();
+      await (await backend.lock('apply', new Date())).confirm();
+      faulty('COMMIT', 'cut after');
+      const journal = await backend.runs.create(runLine(run, state));
+      await journal.write(line(1));
+      expect(await linesOf()).toEqual([line(1)]);
+    });
+
+    it('has no line that was given up, though it may have arrived', async () => {
+      const backend = overProxy({ patience: 0 });
+      const journal = await backend.runs.create(runLine(run, state));
+      await journal.write(line(1));
+      faulty('INSERT INTO idops.lines', 'cut after');
+      expect(await problemOf(journal.write(line(2)))).toMatchObject({ code: 'state-unreachable' });
+      await journal.write(line(3));
+      expect(await linesOf()).toEqual([line(1), line(3)]);
+    });
+
+    it('waits for a network that says nothing any more, and not for ever', async () => {
+      const backend = overProxy({ answer: 200 });
+      const journal = await backend.runs.create(runLine(run, state));
+      faulty('INSERT INTO idops.lines', 'silence');
+      await journal.write(line(1));
+      expect(await linesOf()).toEqual([line(1)]);
+    });
+
+    it('that somebody else goes on with is not written by the former any more', async () => {
+      const journal = await open().runs.create(runLine(run, state));
+      await journal.write(line(1));
+      const other = open();
+      const content = await other.runs.read(run);
+      if (content === null) throw new Error('no journal');
+      const next = await other.runs.reopen(content);
+      expect(await problemOf(journal.write(line(2)))).toMatchObject({
+        code: 'locked',
+        message: expect.stringContaining('was taken over'),
+      });
+      await next.write(line(3));
+      expect(await linesOf()).toEqual([line(1), line(3)]);
+      expect(await problemOf(open().runs.reopen(content))).toMatchObject({ code: 'locked' });
+    });
+
+    it('that was removed under its writer does not come back', async () => {
+      const backend = open();
+      const journal = await backend.runs.create(runLine(run, state));
+      await open().runs.remove([run]);
+      expect(await problemOf(journal.write(line(1)))).toMatchObject({ code: 'locked' });
+      expect(await open().runs.list()).toEqual([]);
+    });
+  });
+
+  describe('a run', () => {
+    it('goes on after PostgreSQL was stopped and started, and nobody else gets in meanwhile', async () => {
+      const backend = open({ longestPause: 50 });
+      const lock = await backend.lock('apply', new Date());
+      await backend.save(state);
+      const journal = await backend.runs.create(runLine(run, state));
+      for (const how of ['fast', 'immediate'] as const) {
+        await server.stop(how);
+        const writing = [1, 2, 3].map((seq) => journal.write(line(seq, how)));
+        const saving = backend.save({ ...state, serial: 2 });
+        await server.start();
+        await Promise.all([...writing, saving]);
+        await lock.confirm();
+        expect(await problemOf(open().lock('undo', new Date()))).toMatchObject({ code: 'locked' });
+      }
+      expect(await linesOf()).toHaveLength(6);
+      expect((await open().saved())?.serial).toBe(2);
+      await lock.release();
+      await (await open().lock('undo', new Date())).release();
+    });
+
+    it('ends where PostgreSQL stays away', async () => {
+      const backend = overProxy({ patience: 60 });
+      const lock = await backend.lock('apply', new Date());
+      const journal = await backend.runs.create(runLine(run, state));
+      proxy.isOpen = false;
+      proxy.cut();
+      const works = [journal.write(line(1)), backend.save(state), lock.confirm(), backend.load(serverUrl)];
+      for (const problem of await Promise.all(works.map((work) => problemOf(work)))) {
+        expect(problem).toMatchObject({
+          code: 'state-unreachable',
+          message: expect.stringMatching(
+            /^the database of the state can't be reached: the connection was cut \(a in /,
+          ),
+        });
+      }
+      await lock.release();
+    });
+
+    it('takes up its connection by itself, so that nobody takes it for dead', async () => {
+      const backend = overProxy({ renewal: 20 });
+      const lock = await backend.lock('apply', new Date());
+      proxy.cut();
+      const looking = open({ lease: 0 });
+      for (;;) {
+        const holding = await looking.holding();
+        if (holding?.fate === 'alive') break;
+        await wait(5);
+      }
+      expect(await problemOf(open({ lease: 0 }).lock('undo', new Date()))).toMatchObject({ code: 'locked' });
+      await lock.confirm();
+      await lock.release();
+    });
+
+    it('keeps its connection, however long it needs nothing', async () => {
+      const lock = await open({ idle: 1 }).lock('apply', new Date());
+      await wait(20);
+      expect(await open().holder()).toMatch(/since [\d:.TZ-]+$/);
+      await lock.release();
+    });
+
+    it('whose connection is cut may come back for a while', async () => {
+      const backend = overProxy();
+      const lock = await backend.lock('apply', new Date());
+      proxy.isOpen = false;
+      proxy.cut();
+      await gone();
+      const refused = await problemOf(open().lock('undo', new Date()));
+      expect(refused).toMatchObject({ code: 'locked' });
+      expect(refused.message).toMatch(
+        /its connection was cut, and nothing was heard of it for \d+ s, and it may come back$/,
+      );
+      expect(refused.hint).toMatch(/^try again in \d+ s/);
+      expect(await open().holder()).toContain('its connection was cut');
+      proxy.isOpen = true;
+      await lock.confirm();
+      expect(await open().holder()).not.toContain('its connection was cut');
+    });
+
+    it('writes nothing any more once its lock was taken over', async () => {
+      const backend = overProxy();
+      await backend.save(state);
+      const lock = await backend.lock('apply', new Date());
+      const journal = await backend.runs.create(runLine(run, state));
+      proxy.isOpen = false;
+      proxy.cut();
+      await gone();
+      const other = await open({ lease: -1 }).lock('undo', new Date());
+      expect(other.takenOver).toMatch(
+        /^took over the lock of apply by .+: its connection was cut, and nothing/,
+      );
+      proxy.isOpen = true;
+      const works = [
+        () => journal.write(line(1)),
+        () => backend.save({ ...state, serial: 9 }),
+        () => backend.runs.remove([run]),
+        () => backend.runs.create(runLine('20260131T120000Z-bbbbbb', state)),
+        () => lock.confirm(),
+      ];
+      for (const work of works) {
+        expect(await problemOf(work())).toMatchObject({
+          code: 'locked',
+          message: expect.stringMatching(/^the lock of the state was lost: somebody else has it: undo by/),
+        });
+      }
+      // It may still look.
+      expect(await backend.saved()).toEqual(state);
+      await lock.release();
+      await other.confirm();
+      expect(await open().runs.list()).toEqual([run]);
+      expect(await linesOf()).toEqual([]);
+    });
+
+    it('writes nothing any more once its lock was removed, though it still has its connection', async () => {
+      const backend = open();
+      const lock = await backend.lock('apply', new Date());
+      const journal = await backend.runs.create(runLine(run, state));
+      await (await open().removable())?.remove();
+      expect(await problemOf(journal.write(line(1)))).toMatchObject({
+        code: 'locked',
+        message: expect.stringContaining('the lock of the state was lost: it was removed'),
+      });
+      const second = await open().lock('undo', new Date());
+      expect(await problemOf(backend.save(state))).toMatchObject({ code: 'locked' });
+      await lock.release();
+      await second.confirm();
+      expect(await open().saved()).toBeUndefined();
+      expect(await linesOf()).toEqual([]);
+    });
+
+    it.each(['cut before', 'cut after'] as const)(
+      'gets the lock where the way to it is %s',
+      async (fault) => {
+        faulty('INSERT INTO idops.locks', fault);
+        const lock = await overProxy().lock('apply', new Date());
+        expect(lock.takenOver).toBeNull();
+        await lock.confirm();
+        expect(await problemOf(open().lock('undo', new Date()))).toMatchObject({ code: 'locked' });
+        await lock.release();
+      },
+    );
+  });
+
+  describe('saving', () => {
+    const many = (serial: number, text: string) => ({
+      ...state,
+      serial,
+      resources: Object.fromEntries(
+        Array.from({ length: 4_500 }, (_, index) => [`User/${index}`, recordOf(`${index}`, { text })]),
+      ),
+    });
+
+    it('leaves the state as it was where it is cut in the middle', async () => {
+      await open().save(many(1, 'old'));
+      const backend = overProxy({ patience: 0 });
+      await backend.load(serverUrl);
+      let pages = 0;
+      proxy.fault = (sent) => {
+        if (sent.includes('INSERT INTO idops.records')) pages += 1;
+        return pages === 2 ? 'cut after' : undefined;
+      };
+      expect(await problemOf(backend.save(many(2, 'new')))).toMatchObject({ code: 'state-unreachable' });
+      expect(await open().saved()).toEqual(many(1, 'old'));
+      proxy.fault = () => undefined;
+      await backend.save(many(3, 'new'));
+      expect(await open().saved()).toEqual(many(3, 'new'));
+    });
+
+    it.each(['INSERT INTO idops.states', 'INSERT INTO idops.records', 'UPDATE idops.states', 'COMMIT'])(
+      'is done once more where its %s is cut',
+      async (text) => {
+        for (const fault of ['cut before', 'cut after'] as const) {
+          const backend = overProxy();
+          const wanted = { ...many(1, fault), lineage: fault };
+          faulty(text, fault);
+          await backend.save(wanted);
+          expect(await open().saved()).toEqual(wanted);
+        }
+      },
+    );
+  });
+});
+
+/** Waits until the server knows of no session that holds the lock. */
+async function gone(): Promise<void> {
+  while ((await open().holding())?.fate === 'alive' && (await isHeld())) await wait(5);
+}
+
+async function isHeld(): Promise<boolean> {
+  const rows = await server.sql(
+    database,
+    "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** What becomes of a statement: it never arrives; it arrives and its answer doesn't; it arrives, and nothing more is heard. */
+export type Fault = 'cut before' | 'cut after' | 'silence';
+
+/** The way to a server, which can be cut. */
+export interface ServerProxy {
+  readonly port: number;
+  /** Asked of whatever is sent; gives what goes wrong with it. */
+  fault: (sent: string) => Fault | undefined;
+  /** Whether connections are taken; those that are there stay. */
+  isOpen: boolean;
+  /** Cuts all connections. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** Stands between a client and a server on this machine, and sees what is said without TLS. */
+export async function proxyTo(port: number): Promise<ServerProxy> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer((client) => {
+    if (!proxy.isOpen) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect(port, '127.0.0.1');
+    const pair = [client, upstream] as const;
+    pairs.add(pair);
+    const cut = (): void => {
+      pairs.delete(pair);
+      client.destroy();
+      upstream.destroy();
+    };
+    let isSilent = false;
+    let isLast = false;
+    for (const socket of pair) {
+      socket.on('error', cut);
+      socket.on('close', cut);
+    }
+    client.on('data', (part) => {
+      const fault = proxy.fault(part.toString('latin1'));
+      if (fault === 'cut before') return cut();
+      isLast ||= fault === 'cut after';
+      isSilent ||= fault === 'silence';
+      upstream.write(part);
+    });
+    upstream.on('data', (part) => {
+      if (isLast) cut();
+      else if (!isSilent) client.write(part);
+    });
+  });
+  const proxy = {
+    port: 0,
+    fault: (): Fault | undefined => undefined,
+    isOpen: true,
+    cut() {
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+    },
+    async close() {
+      proxy.isOpen = false;
+      proxy.cut();
+      server.close();
+      await once(server, 'close');
+    },
+  } as { -readonly [key in keyof ServerProxy]: ServerProxy[key] };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  proxy.port = (server.address() as AddressInfo).port;
+  return proxy;
+}
