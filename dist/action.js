@@ -1952,7 +1952,7 @@ this.#map.clear()}has(feature){return this.#map.get(feature)??this.#detectRuntim
 includes(feature)===false){throw new TypeError(`unknown feature: ${feature}`)}this.#map.set(feature,value3)}#detectRuntimeFeature(feature){
 const result=detectRuntimeFeature(feature);this.#map.set(feature,result);return result}};var instance=new RuntimeFeatures;
 module.exports.runtimeFeatures=instance;module.exports.default=instance}});var require_webidl=__commonJS({"node_modules/undici/lib/web/webidl/index.js"(exports,module){"use strict";var assert2=__require("node:assert");
-var{types:types2,inspect:inspect2}=__require("node:util");var{runtimeFeatures}=require_runtime_features();var UNDEFINED=1;
+var{types:types3,inspect:inspect2}=__require("node:util");var{runtimeFeatures}=require_runtime_features();var UNDEFINED=1;
 var BOOLEAN=2;var STRING=3;var SYMBOL=4;var NUMBER=5;var BIGINT=6;var NULL=7;var OBJECT=8;var FunctionPrototypeSymbolHasInstance=Function.
 call.bind(Function.prototype[Symbol.hasInstance]);var webidl={converters:{},util:{},errors:{},is:{}};webidl.errors.exception=
 function(message){return new TypeError(`${message.header}: ${message.message}`)};webidl.errors.conversionFailed=function(opts){
@@ -1985,8 +1985,8 @@ x)||x===Number.POSITIVE_INFINITY||x===Number.NEGATIVE_INFINITY){return 0}x=webid
 if(signedness==="signed"&&x>=Math.pow(2,bitLength-1)){return x-Math.pow(2,bitLength)}return x};webidl.util.IntegerPart=function(n2){
 const r2=Math.floor(Math.abs(n2));if(n2<0){return-1*r2}return r2};webidl.util.Stringify=function(V){const type=webidl.util.
 Type(V);switch(type){case SYMBOL:return`Symbol(${V.description})`;case OBJECT:return inspect2(V);case STRING:return`"${V}\
-"`;case BIGINT:return`${V}n`;default:return`${V}`}};webidl.util.IsResizableArrayBuffer=function(V){if(types2.isArrayBuffer(
-V)){return V.resizable}if(types2.isSharedArrayBuffer(V)){return V.growable}throw webidl.errors.exception({header:"IsResi\
+"`;case BIGINT:return`${V}n`;default:return`${V}`}};webidl.util.IsResizableArrayBuffer=function(V){if(types3.isArrayBuffer(
+V)){return V.resizable}if(types3.isSharedArrayBuffer(V)){return V.growable}throw webidl.errors.exception({header:"IsResi\
 zableArrayBuffer",message:`"${webidl.util.Stringify(V)}" is not an array buffer.`})};webidl.util.HasFlag=function(flags,attributes2){
 return typeof flags==="number"&&(flags&attributes2)===attributes2};webidl.sequenceConverter=function(converter){return(V,prefix,argument,Iterable)=>{
 if(webidl.util.Type(V)!==OBJECT){throw webidl.errors.exception({header:prefix,message:`${argument} (${webidl.util.Stringify(
@@ -1995,7 +1995,7 @@ if(method===void 0||typeof method.next!=="function"){throw webidl.errors.excepti
 s not iterable.`})}while(true){const{done:done2,value:value3}=method.next();if(done2){break}seq.push(converter(value3,prefix,
 `${argument}[${index++}]`))}return seq}};webidl.recordConverter=function(keyConverter,valueConverter){return(O,prefix,argument)=>{
 if(webidl.util.Type(O)!==OBJECT){throw webidl.errors.exception({header:prefix,message:`${argument} ("${webidl.util.TypeValueToString(
-O)}") is not an Object.`})}const result={};if(!types2.isProxy(O)){const keys2=[...Object.getOwnPropertyNames(O),...Object.
+O)}") is not an Object.`})}const result={};if(!types3.isProxy(O)){const keys2=[...Object.getOwnPropertyNames(O),...Object.
 getOwnPropertySymbols(O)];for(const key of keys2){const keyName=webidl.util.Stringify(key);const typedKey=keyConverter(key,
 prefix,`Key ${keyName} in ${argument}`);const typedValue=valueConverter(O[key],prefix,`${argument}[${keyName}]`);result[typedKey]=
 typedValue}return result}const keys=Reflect.ownKeys(O);for(const key of keys){const desc=Reflect.getOwnPropertyDescriptor(
@@ -2016,10 +2016,10 @@ webidl.is.USVString=function(value3){return typeof value3==="string"&&value3.isW
 util.MakeTypeAssertion(ReadableStream);webidl.is.Blob=webidl.util.MakeTypeAssertion(Blob);webidl.is.URLSearchParams=webidl.
 util.MakeTypeAssertion(URLSearchParams);webidl.is.File=webidl.util.MakeTypeAssertion(File);webidl.is.URL=webidl.util.MakeTypeAssertion(
 URL);webidl.is.AbortSignal=webidl.util.MakeTypeAssertion(AbortSignal);webidl.is.MessagePort=webidl.util.MakeTypeAssertion(
-MessagePort);webidl.is.BufferSource=function(V){return types2.isArrayBuffer(V)||ArrayBuffer.isView(V)&&types2.isArrayBuffer(
+MessagePort);webidl.is.BufferSource=function(V){return types3.isArrayBuffer(V)||ArrayBuffer.isView(V)&&types3.isArrayBuffer(
 V.buffer)};webidl.util.getCopyOfBytesHeldByBufferSource=function(bufferSource){const jsBufferSource=bufferSource;let jsArrayBuffer=jsBufferSource;
-let offset=0;let length2=0;if(types2.isTypedArray(jsBufferSource)||types2.isDataView(jsBufferSource)){jsArrayBuffer=jsBufferSource.
-buffer;offset=jsBufferSource.byteOffset;length2=jsBufferSource.byteLength}else{assert2(types2.isAnyArrayBuffer(jsBufferSource));
+let offset=0;let length2=0;if(types3.isTypedArray(jsBufferSource)||types3.isDataView(jsBufferSource)){jsArrayBuffer=jsBufferSource.
+buffer;offset=jsBufferSource.byteOffset;length2=jsBufferSource.byteLength}else{assert2(types3.isAnyArrayBuffer(jsBufferSource));
 length2=jsBufferSource.byteLength}if(jsArrayBuffer.detached){return new Uint8Array(0)}const bytes=new Uint8Array(length2);
 const view=new Uint8Array(jsArrayBuffer,offset,length2);bytes.set(view);return bytes};webidl.converters.DOMString=function(V,prefix,argument,flags){
 if(V===null&&webidl.util.HasFlag(flags,webidl.attributes.LegacyNullToEmptyString)){return""}if(typeof V==="symbol"){throw webidl.
@@ -2035,37 +2035,37 @@ converters["unsigned long long"]=function(V,prefix,argument){const x=webidl.util
 return x};webidl.converters["unsigned long"]=function(V,prefix,argument){const x=webidl.util.ConvertToInt(V,32,"unsigned",
 0,prefix,argument);return x};webidl.converters["unsigned short"]=function(V,prefix,argument,flags){const x=webidl.util.ConvertToInt(
 V,16,"unsigned",flags,prefix,argument);return x};webidl.converters.ArrayBuffer=function(V,prefix,argument,flags){if(webidl.
-util.Type(V)!==OBJECT||!types2.isArrayBuffer(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.
+util.Type(V)!==OBJECT||!types3.isArrayBuffer(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.
 util.Stringify(V)}")`,types:["ArrayBuffer"]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.
 IsResizableArrayBuffer(V)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a resizable Array\
 Buffer.`})}return V};webidl.converters.SharedArrayBuffer=function(V,prefix,argument,flags){if(webidl.util.Type(V)!==OBJECT||
-!types2.isSharedArrayBuffer(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.util.Stringify(
+!types3.isSharedArrayBuffer(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.util.Stringify(
 V)}")`,types:["SharedArrayBuffer"]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.IsResizableArrayBuffer(
 V)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a resizable SharedArrayBuffer.`})}return V};
-webidl.converters.TypedArray=function(V,T,prefix,argument,flags){if(webidl.util.Type(V)!==OBJECT||!types2.isTypedArray(V)||
+webidl.converters.TypedArray=function(V,T,prefix,argument,flags){if(webidl.util.Type(V)!==OBJECT||!types3.isTypedArray(V)||
 V.constructor.name!==T.name){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.util.Stringify(
-V)}")`,types:[T.name]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowShared)&&types2.isSharedArrayBuffer(V.buffer)){
+V)}")`,types:[T.name]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowShared)&&types3.isSharedArrayBuffer(V.buffer)){
 throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a view on a shared array buffer.`})}if(!webidl.
 util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.IsResizableArrayBuffer(V.buffer)){throw webidl.errors.
 exception({header:prefix,message:`${argument} cannot be a view on a resizable array buffer.`})}return V};webidl.converters.
-DataView=function(V,prefix,argument,flags){if(webidl.util.Type(V)!==OBJECT||!types2.isDataView(V)){throw webidl.errors.conversionFailed(
+DataView=function(V,prefix,argument,flags){if(webidl.util.Type(V)!==OBJECT||!types3.isDataView(V)){throw webidl.errors.conversionFailed(
 {prefix,argument:`${argument} ("${webidl.util.Stringify(V)}")`,types:["DataView"]})}if(!webidl.util.HasFlag(flags,webidl.
-attributes.AllowShared)&&types2.isSharedArrayBuffer(V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument}\
+attributes.AllowShared)&&types3.isSharedArrayBuffer(V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument}\
  cannot be a view on a shared array buffer.`})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.
 IsResizableArrayBuffer(V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a view on \
 a resizable array buffer.`})}return V};webidl.converters.ArrayBufferView=function(V,prefix,argument,flags){if(webidl.util.
-Type(V)!==OBJECT||!types2.isArrayBufferView(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.
-util.Stringify(V)}")`,types:["ArrayBufferView"]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowShared)&&types2.isSharedArrayBuffer(
+Type(V)!==OBJECT||!types3.isArrayBufferView(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.
+util.Stringify(V)}")`,types:["ArrayBufferView"]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowShared)&&types3.isSharedArrayBuffer(
 V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a view on a shared array buffer.`})}
 if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.IsResizableArrayBuffer(V.buffer)){throw webidl.
 errors.exception({header:prefix,message:`${argument} cannot be a view on a resizable array buffer.`})}return V};webidl.converters.
-BufferSource=function(V,prefix,argument,flags){if(types2.isArrayBuffer(V)){return webidl.converters.ArrayBuffer(V,prefix,
-argument,flags)}if(types2.isArrayBufferView(V)){flags&=~webidl.attributes.AllowShared;return webidl.converters.ArrayBufferView(
-V,prefix,argument,flags)}if(types2.isSharedArrayBuffer(V)){throw webidl.errors.exception({header:prefix,message:`${argument}\
+BufferSource=function(V,prefix,argument,flags){if(types3.isArrayBuffer(V)){return webidl.converters.ArrayBuffer(V,prefix,
+argument,flags)}if(types3.isArrayBufferView(V)){flags&=~webidl.attributes.AllowShared;return webidl.converters.ArrayBufferView(
+V,prefix,argument,flags)}if(types3.isSharedArrayBuffer(V)){throw webidl.errors.exception({header:prefix,message:`${argument}\
  cannot be a SharedArrayBuffer.`})}throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.util.Stringify(
 V)}")`,types:["ArrayBuffer","ArrayBufferView"]})};webidl.converters.AllowSharedBufferSource=function(V,prefix,argument,flags){
-if(types2.isArrayBuffer(V)){return webidl.converters.ArrayBuffer(V,prefix,argument,flags)}if(types2.isSharedArrayBuffer(
-V)){return webidl.converters.SharedArrayBuffer(V,prefix,argument,flags)}if(types2.isArrayBufferView(V)){flags|=webidl.attributes.
+if(types3.isArrayBuffer(V)){return webidl.converters.ArrayBuffer(V,prefix,argument,flags)}if(types3.isSharedArrayBuffer(
+V)){return webidl.converters.SharedArrayBuffer(V,prefix,argument,flags)}if(types3.isArrayBufferView(V)){flags|=webidl.attributes.
 AllowShared;return webidl.converters.ArrayBufferView(V,prefix,argument,flags)}throw webidl.errors.conversionFailed({prefix,
 argument:`${argument} ("${webidl.util.Stringify(V)}")`,types:["ArrayBuffer","SharedArrayBuffer","ArrayBufferView"]})};webidl.
 converters["sequence<ByteString>"]=webidl.sequenceConverter(webidl.converters.ByteString);webidl.converters["sequence<se\
@@ -2755,7 +2755,7 @@ kPingInterval}=require_symbols();var connectH1=require_client_h1();var connectH2
 "kClosedResolve");var getDefaultNodeMaxHeaderSize=http&&http.maxHeaderSize&&Number.isInteger(http.maxHeaderSize)&&http.maxHeaderSize>
 0?()=>http.maxHeaderSize:()=>{throw new InvalidArgumentError2("http module not available or http.maxHeaderSize invalid")};
 var noop5=()=>{};function getPipelining(client3){return client3[kPipelining]??client3[kHTTPContext]?.defaultPipelining??
-1}var Client=class extends DispatcherBase{constructor(url,{maxHeaderSize,headersTimeout,socketTimeout,requestTimeout,connectTimeout,
+1}var Client2=class extends DispatcherBase{constructor(url,{maxHeaderSize,headersTimeout,socketTimeout,requestTimeout,connectTimeout,
 bodyTimeout,idleTimeout,keepAlive,keepAliveTimeout,maxKeepAliveTimeout,keepAliveMaxTimeout,keepAliveTimeoutThreshold,socketPath,
 pipelining,tls,strictContentLength,maxCachedSessions,connect:connect3,maxRequestsPerClient,localAddress,maxResponseSize,
 autoSelectFamily,autoSelectFamilyAttemptTimeout,maxConcurrentStreams,allowH2,useH2c,initialWindowSize,connectionWindowSize,
@@ -2850,7 +2850,7 @@ protocol==="https:"&&client3[kServerName]!==request5.servername){if(client3[kRun
 servername;client3[kHTTPContext]?.destroy(new InformationalError("servername changed"),()=>{client3[kHTTPContext]=null;resume(
 client3)})}if(client3[kConnecting]){return}if(!client3[kHTTPContext]){connect2(client3);return}if(client3[kHTTPContext].
 destroyed){return}if(client3[kHTTPContext].busy(request5)){return}if(!request5.aborted&&client3[kHTTPContext].write(request5)){
-client3[kPendingIdx]++}else{client3[kQueue].splice(client3[kPendingIdx],1)}}}module.exports=Client}});var require_fixed_queue=__commonJS({"node_modules/undici/lib/dispatcher/fixed-queue.js"(exports,module){"use strict";var kSize=2048;
+client3[kPendingIdx]++}else{client3[kQueue].splice(client3[kPendingIdx],1)}}}module.exports=Client2}});var require_fixed_queue=__commonJS({"node_modules/undici/lib/dispatcher/fixed-queue.js"(exports,module){"use strict";var kSize=2048;
 var kMask=kSize-1;var FixedCircularBuffer=class{bottom=0;top=0;list=new Array(kSize).fill(void 0);next=null;isEmpty(){return this.
 top===this.bottom}isFull(){return(this.top+1&kMask)===this.bottom}push(data3){this.list[this.top]=data3;this.top=this.top+
 1&kMask}shift(){const nextItem=this.list[this.bottom];if(nextItem===void 0){return null}this.list[this.bottom]=void 0;this.
@@ -2887,10 +2887,10 @@ this[kOnDrain](client3,client3[kUrl],[client3,this])}})}return this}[kRemoveClie
 indexOf(client3);if(idx!==-1){this[kClients].splice(idx,1)}});this[kNeedDrain]=this[kClients].some(dispatcher=>!dispatcher[kNeedDrain]&&
 dispatcher.closed!==true&&dispatcher.destroyed!==true)}};module.exports={PoolBase,kClients,kNeedDrain,kAddClient,kRemoveClient,
 kGetDispatcher}}});var require_pool=__commonJS({"node_modules/undici/lib/dispatcher/pool.js"(exports,module){"use strict";var{PoolBase,kClients,
-kNeedDrain,kAddClient,kGetDispatcher,kRemoveClient}=require_pool_base();var Client=require_client();var{InvalidArgumentError:InvalidArgumentError2}=require_errors();
+kNeedDrain,kAddClient,kGetDispatcher,kRemoveClient}=require_pool_base();var Client2=require_client();var{InvalidArgumentError:InvalidArgumentError2}=require_errors();
 var util=require_util();var{kUrl}=require_symbols();var buildConnector=require_connect();var kOptions=Symbol("options");
-var kConnections=Symbol("connections");var kFactory=Symbol("factory");function defaultFactory(origin2,opts){return new Client(
-origin2,opts)}var Pool2=class extends PoolBase{constructor(origin2,{connections,factory=defaultFactory,connect:connect2,
+var kConnections=Symbol("connections");var kFactory=Symbol("factory");function defaultFactory(origin2,opts){return new Client2(
+origin2,opts)}var Pool3=class extends PoolBase{constructor(origin2,{connections,factory=defaultFactory,connect:connect2,
 connectTimeout,tls,maxCachedSessions,socketPath,autoSelectFamily,autoSelectFamilyAttemptTimeout,allowH2,clientTtl,...options}={}){
 if(connections!=null&&(!Number.isFinite(connections)||connections<0)){throw new InvalidArgumentError2("invalid connectio\
 ns")}if(typeof factory!=="function"){throw new InvalidArgumentError2("factory must be a function.")}if(connect2!=null&&typeof connect2!==
@@ -2905,13 +2905,13 @@ indexOf(target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher]()
 for(const client3 of this[kClients]){if(clientTtlOption!=null&&clientTtlOption>0&&client3.ttl&&Date.now()-client3.ttl>clientTtlOption){
 this[kRemoveClient](client3)}else if(!client3[kNeedDrain]){return client3}}if(!this[kConnections]||this[kClients].length<
 this[kConnections]){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);this[kAddClient](dispatcher);return dispatcher}}};
-module.exports=Pool2}});var require_balanced_pool=__commonJS({"node_modules/undici/lib/dispatcher/balanced-pool.js"(exports,module){"use strict";
+module.exports=Pool3}});var require_balanced_pool=__commonJS({"node_modules/undici/lib/dispatcher/balanced-pool.js"(exports,module){"use strict";
 var{BalancedPoolMissingUpstreamError,InvalidArgumentError:InvalidArgumentError2}=require_errors();var{PoolBase,kClients,
-kNeedDrain,kAddClient,kRemoveClient,kGetDispatcher}=require_pool_base();var Pool2=require_pool();var{kUrl}=require_symbols();
+kNeedDrain,kAddClient,kRemoveClient,kGetDispatcher}=require_pool_base();var Pool3=require_pool();var{kUrl}=require_symbols();
 var util=require_util();var kFactory=Symbol("factory");var kOptions=Symbol("options");var kGreatestCommonDivisor=Symbol(
 "kGreatestCommonDivisor");var kCurrentWeight=Symbol("kCurrentWeight");var kIndex=Symbol("kIndex");var kWeight=Symbol("kW\
 eight");var kMaxWeightPerServer=Symbol("kMaxWeightPerServer");var kErrorPenalty=Symbol("kErrorPenalty");function getGreatestCommonDivisor(a2,b){
-if(a2===0)return b;while(b!==0){const t2=b;b=a2%b;a2=t2}return a2}function defaultFactory(origin2,opts){return new Pool2(
+if(a2===0)return b;while(b!==0){const t2=b;b=a2%b;a2=t2}return a2}function defaultFactory(origin2,opts){return new Pool3(
 origin2,opts)}var BalancedPool=class extends PoolBase{constructor(upstreams=[],{factory=defaultFactory,connect:connect2,
 tls,...opts}={}){if(typeof factory!=="function"){throw new InvalidArgumentError2("factory must be a function.")}super(opts);
 if(connect2&&typeof connect2!=="function")connect2={...connect2};if(tls&&typeof tls!=="function")tls={...tls};this[kOptions]=
@@ -2940,10 +2940,10 @@ this[kIndex]}if(this[kIndex]===0){this[kCurrentWeight]=this[kCurrentWeight]-this
 0){this[kCurrentWeight]=this[kMaxWeightPerServer]}}if(pool[kWeight]>=this[kCurrentWeight]&&!pool[kNeedDrain]){return pool}}
 this[kCurrentWeight]=this[kClients][maxWeightIndex][kWeight];this[kIndex]=maxWeightIndex;return this[kClients][maxWeightIndex]}};
 module.exports=BalancedPool}});var require_round_robin_pool=__commonJS({"node_modules/undici/lib/dispatcher/round-robin-pool.js"(exports,module){"use s\
-trict";var{PoolBase,kClients,kNeedDrain,kAddClient,kGetDispatcher,kRemoveClient}=require_pool_base();var Client=require_client();
+trict";var{PoolBase,kClients,kNeedDrain,kAddClient,kGetDispatcher,kRemoveClient}=require_pool_base();var Client2=require_client();
 var{InvalidArgumentError:InvalidArgumentError2}=require_errors();var util=require_util();var{kUrl}=require_symbols();var buildConnector=require_connect();
 var kOptions=Symbol("options");var kConnections=Symbol("connections");var kFactory=Symbol("factory");var kIndex=Symbol("\
-index");function defaultFactory(origin2,opts){return new Client(origin2,opts)}var RoundRobinPool=class extends PoolBase{constructor(origin2,{
+index");function defaultFactory(origin2,opts){return new Client2(origin2,opts)}var RoundRobinPool=class extends PoolBase{constructor(origin2,{
 connections,factory=defaultFactory,connect:connect2,connectTimeout,tls,maxCachedSessions,socketPath,autoSelectFamily,autoSelectFamilyAttemptTimeout,
 allowH2,clientTtl,...options}={}){if(connections!=null&&(!Number.isFinite(connections)||connections<0)){throw new InvalidArgumentError2(
 "invalid connections")}if(typeof factory!=="function"){throw new InvalidArgumentError2("factory must be a function.")}if(connect2!=
@@ -2962,10 +2962,10 @@ now()-client3.ttl>clientTtlOption){this[kRemoveClient](client3);checked2++;conti
 checked2++}if(!this[kConnections]||clientsLength<this[kConnections]){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);
 this[kAddClient](dispatcher);return dispatcher}}};module.exports=RoundRobinPool}});var require_agent=__commonJS({"node_modules/undici/lib/dispatcher/agent.js"(exports,module){"use strict";var{InvalidArgumentError:InvalidArgumentError2,
 MaxOriginsReachedError}=require_errors();var{kClients,kRunning,kClose,kDestroy,kDispatch,kUrl}=require_symbols();var DispatcherBase=require_dispatcher_base();
-var Pool2=require_pool();var Client=require_client();var util=require_util();var kOnConnect=Symbol("onConnect");var kOnDisconnect=Symbol(
+var Pool3=require_pool();var Client2=require_client();var util=require_util();var kOnConnect=Symbol("onConnect");var kOnDisconnect=Symbol(
 "onDisconnect");var kOnConnectionError=Symbol("onConnectionError");var kOnDrain=Symbol("onDrain");var kFactory=Symbol("f\
 actory");var kOptions=Symbol("options");var kOrigins=Symbol("origins");function defaultFactory(origin2,opts){return opts&&
-opts.connections===1?new Client(origin2,opts):new Pool2(origin2,opts)}var Agent=class extends DispatcherBase{constructor({
+opts.connections===1?new Client2(origin2,opts):new Pool3(origin2,opts)}var Agent=class extends DispatcherBase{constructor({
 factory=defaultFactory,maxOrigins=Infinity,connect:connect2,tls,...options}={}){if(typeof factory!=="function"){throw new InvalidArgumentError2(
 "factory must be a function.")}if(connect2!=null&&typeof connect2!=="function"&&typeof connect2!=="object"){throw new InvalidArgumentError2(
 "connect must be a function or an object")}if(typeof maxOrigins!=="number"||Number.isNaN(maxOrigins)||maxOrigins<=0){throw new InvalidArgumentError2(
@@ -3083,7 +3083,7 @@ CONNECTION_REFUSED:return"Connection refused";case REPLY_CODES.TTL_EXPIRED:retur
 return"Command not supported";case REPLY_CODES.ADDRESS_TYPE_NOT_SUPPORTED:return"Address type not supported";default:return`\
 Unknown error code: ${reply}`}}};module.exports={Socks5Client,AUTH_METHODS,COMMANDS,ADDRESS_TYPES,REPLY_CODES,STATES}}});var require_socks5_proxy_agent=__commonJS({"node_modules/undici/lib/dispatcher/socks5-proxy-agent.js"(exports,module){"u\
 se strict";var{URL:URL2}=__require("node:url");var tls;var DispatcherBase=require_dispatcher_base();var{InvalidArgumentError:InvalidArgumentError2}=require_errors();
-var{Socks5Client,STATES}=require_socks5_client();var{kDispatch,kClose,kDestroy}=require_symbols();var Pool2=require_pool();
+var{Socks5Client,STATES}=require_socks5_client();var{kDispatch,kClose,kDestroy}=require_symbols();var Pool3=require_pool();
 var buildConnector=require_connect();var{debuglog}=__require("node:util");var debug=debuglog("undici:socks5-proxy");var kProxyUrl=Symbol(
 "proxy url");var kProxyHeaders=Symbol("proxy headers");var kProxyAuth=Symbol("proxy auth");var kProxyProtocol=Symbol("pr\
 oxy protocol");var kPools=Symbol("pools");var kConnector=Symbol("connector");var kRequestTls=Symbol("request tls setting\
@@ -3110,7 +3110,7 @@ new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SO
 timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
-pool.closed){pool=new Pool2(origin2,{pipelining:opts.pipelining,connections:opts.connections,connect:async(connectOpts,callback2)=>{
+pool.closed){pool=new Pool3(origin2,{pipelining:opts.pipelining,connections:opts.connections,connect:async(connectOpts,callback2)=>{
 try{const url=new URL2(origin2);const targetHost=url.hostname;const targetPort=parseInt(url.port)||(url.protocol==="http\
 s:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upgr\
@@ -3122,16 +3122,16 @@ null,err);return false}else if(typeof handler2.onError==="function"){handler2.on
 const closePromises=[];for(const pool of this[kPools].values()){closePromises.push(pool.close())}this[kPools].clear();await Promise.
 all(closePromises)}async[kDestroy](err){const destroyPromises=[];for(const pool of this[kPools].values()){destroyPromises.
 push(pool.destroy(err))}this[kPools].clear();await Promise.all(destroyPromises)}};module.exports=Socks5ProxyAgent}});var require_proxy_agent=__commonJS({"node_modules/undici/lib/dispatcher/proxy-agent.js"(exports,module){"use strict";var{
-kProxy,kClose,kDestroy,kDispatch}=require_symbols();var Agent=require_agent();var Pool2=require_pool();var DispatcherBase=require_dispatcher_base();
+kProxy,kClose,kDestroy,kDispatch}=require_symbols();var Agent=require_agent();var Pool3=require_pool();var DispatcherBase=require_dispatcher_base();
 var{InvalidArgumentError:InvalidArgumentError2,RequestAbortedError,SecureProxyConnectionError}=require_errors();var buildConnector=require_connect();
-var Client=require_client();var{channels}=require_diagnostics();var Socks5ProxyAgent=require_socks5_proxy_agent();var kAgent=Symbol(
+var Client2=require_client();var{channels}=require_diagnostics();var Socks5ProxyAgent=require_socks5_proxy_agent();var kAgent=Symbol(
 "proxy agent");var kClient=Symbol("proxy client");var kProxyHeaders=Symbol("proxy headers");var kRequestTls=Symbol("requ\
 est tls settings");var kProxyTls=Symbol("proxy tls settings");var kConnectEndpoint=Symbol("connect endpoint function");var kTunnelProxy=Symbol(
 "tunnel proxy");function defaultProtocolPort(protocol){return protocol==="https:"?443:80}function defaultFactory(origin2,opts){
-return new Pool2(origin2,opts)}var noop5=()=>{};function defaultAgentFactory(origin2,opts){if(opts.connections===1){return new Client(
-origin2,opts)}return new Pool2(origin2,opts)}var Http1ProxyWrapper=class extends DispatcherBase{#client;constructor(proxyUrl,{
+return new Pool3(origin2,opts)}var noop5=()=>{};function defaultAgentFactory(origin2,opts){if(opts.connections===1){return new Client2(
+origin2,opts)}return new Pool3(origin2,opts)}var Http1ProxyWrapper=class extends DispatcherBase{#client;constructor(proxyUrl,{
 headers={},connect:connect2,factory}){if(!proxyUrl){throw new InvalidArgumentError2("Proxy URL is mandatory")}super();this[kProxyHeaders]=
-headers;if(factory){this.#client=factory(proxyUrl,{connect:connect2})}else{this.#client=new Client(proxyUrl,{connect:connect2})}}[kDispatch](opts,handler2){
+headers;if(factory){this.#client=factory(proxyUrl,{connect:connect2})}else{this.#client=new Client2(proxyUrl,{connect:connect2})}}[kDispatch](opts,handler2){
 const onHeaders=handler2.onHeaders;handler2.onHeaders=function(statusCode,data3,resume){if(statusCode===407){if(typeof handler2.
 onError==="function"){handler2.onError(new InvalidArgumentError2("Proxy Authentication Required (407)"))}return}if(onHeaders)
 onHeaders.call(this,statusCode,data3,resume)};const{origin:origin2,path="/",headers={}}=opts;opts.path=origin2+path;if(!("\
@@ -3243,13 +3243,13 @@ headersSent){if(statusCode!==206&&(this.start>0||statusCode!==200)){throw new Re
 headers["content-range"]);if(!contentRange){throw new RequestRetryError("Content-Range mismatch",statusCode,{headers,data:{
 count:this.retryCount}})}if(this.etag!=null&&this.etag!==headers.etag){throw new RequestRetryError("ETag mismatch",statusCode,
 {headers,data:{count:this.retryCount}})}validatePartialResponseContentLength(headers,contentRange,statusCode,this.retryCount);
-const{start:start3,size:size2,end=size2?size2-1:null}=contentRange;if(this.start!==start3||this.end!=null&&this.end!==end){
-throw new RequestRetryError("Content-Range mismatch",statusCode,{headers,data:{count:this.retryCount}})}return}if(this.end==
-null){if(statusCode===206){const range2=parseRangeHeader(headers["content-range"]);if(range2==null){this.headersSent=true;
-this.handler.onResponseStart?.(this.controllerProxy,statusCode,headers,statusMessage);return}validatePartialResponseContentLength(
-headers,range2,statusCode,this.retryCount);const{start:start3,size:size2,end=size2?size2-1:null}=range2;assert2(start3!=
-null&&Number.isFinite(start3),"content-range mismatch");assert2(end!=null&&Number.isFinite(end),"invalid content-length");
-this.start=start3;this.end=end}if(this.end==null){const contentLength=headers["content-length"];this.end=contentLength!=
+const{start:start3,size:size2,end:end2=size2?size2-1:null}=contentRange;if(this.start!==start3||this.end!=null&&this.end!==
+end2){throw new RequestRetryError("Content-Range mismatch",statusCode,{headers,data:{count:this.retryCount}})}return}if(this.
+end==null){if(statusCode===206){const range2=parseRangeHeader(headers["content-range"]);if(range2==null){this.headersSent=
+true;this.handler.onResponseStart?.(this.controllerProxy,statusCode,headers,statusMessage);return}validatePartialResponseContentLength(
+headers,range2,statusCode,this.retryCount);const{start:start3,size:size2,end:end2=size2?size2-1:null}=range2;assert2(start3!=
+null&&Number.isFinite(start3),"content-range mismatch");assert2(end2!=null&&Number.isFinite(end2),"invalid content-lengt\
+h");this.start=start3;this.end=end2}if(this.end==null){const contentLength=headers["content-length"];this.end=contentLength!=
 null?Number(contentLength)-1:null}assert2(Number.isFinite(this.start));assert2(this.end==null||Number.isFinite(this.end),
 "invalid content-length");this.resume=true;this.etag=headers.etag!=null?headers.etag:null;if(this.etag!=null&&this.etag[0]===
 "W"&&this.etag[1]==="/"){this.etag=null}this.headersSent=true;this.handler.onResponseStart?.(this.controllerProxy,statusCode,
@@ -3269,9 +3269,9 @@ var RetryHandler=require_retry_handler();var RetryAgent=class extends Dispatcher
 super(options);this.#agent=agent;this.#options=options}dispatch(opts,handler2){const retry2=new RetryHandler({...opts,retryOptions:this.#options},
 {dispatch:this.#agent.dispatch.bind(this.#agent),handler:handler2});return this.#agent.dispatch(opts,retry2)}close(){return this.#agent.
 close()}destroy(){return this.#agent.destroy()}};module.exports=RetryAgent}});var require_h2c_client=__commonJS({"node_modules/undici/lib/dispatcher/h2c-client.js"(exports,module){"use strict";var{InvalidArgumentError:InvalidArgumentError2}=require_errors();
-var Client=require_client();var H2CClient=class extends Client{constructor(origin2,clientOpts){if(typeof origin2==="stri\
-ng"){origin2=new URL(origin2)}if(origin2.protocol!=="http:"){throw new InvalidArgumentError2("h2c-client: Only h2c proto\
-col is supported")}const{maxConcurrentStreams,pipelining,...opts}=clientOpts??{};let defaultMaxConcurrentStreams=100;let defaultPipelining=100;
+var Client2=require_client();var H2CClient=class extends Client2{constructor(origin2,clientOpts){if(typeof origin2==="st\
+ring"){origin2=new URL(origin2)}if(origin2.protocol!=="http:"){throw new InvalidArgumentError2("h2c-client: Only h2c pro\
+tocol is supported")}const{maxConcurrentStreams,pipelining,...opts}=clientOpts??{};let defaultMaxConcurrentStreams=100;let defaultPipelining=100;
 if(maxConcurrentStreams!=null&&Number.isInteger(maxConcurrentStreams)&&maxConcurrentStreams>0){defaultMaxConcurrentStreams=
 maxConcurrentStreams}if(pipelining!=null&&Number.isInteger(pipelining)&&pipelining>0){defaultPipelining=pipelining}if(defaultPipelining>
 defaultMaxConcurrentStreams){throw new InvalidArgumentError2("h2c-client: pipelining cannot be greater than maxConcurren\
@@ -3310,7 +3310,7 @@ on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??
 ()=>{stream[kConsume]={type,stream,resolve:resolve18,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
 this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
-stream;if(state.bufferIndex){const start3=state.bufferIndex;const end=state.buffer.length;for(let n2=start3;n2<end;n2++){
+stream;if(state.bufferIndex){const start3=state.bufferIndex;const end2=state.buffer.length;for(let n2=start3;n2<end2;n2++){
 consumePush(consume2,state.buffer[n2])}}else{for(const chunk of state.buffer){consumePush(consume2,chunk)}}if(state.endEmitted){
 consumeEnd(this[kConsume],this._readableState.encoding)}else{consume2.stream.on("end",function(){consumeEnd(this[kConsume],
 this._readableState.encoding)})}consume2.stream.resume();while(consume2.stream.read()!=null){}}function chunksDecode(chunks,length2,encoding){
@@ -3589,9 +3589,9 @@ newMockDispatch)}defaultReplyHeaders(headers){if(typeof headers==="undefined"){t
 must be defined")}this[kDefaultHeaders]=headers;return this}defaultReplyTrailers(trailers){if(typeof trailers==="undefin\
 ed"){throw new InvalidArgumentError2("trailers must be defined")}this[kDefaultTrailers]=trailers;return this}replyContentLength(){
 this[kContentLength]=true;return this}};module.exports.MockInterceptor=MockInterceptor;module.exports.MockScope=MockScope}});var require_mock_client=__commonJS({"node_modules/undici/lib/mock/mock-client.js"(exports,module){"use strict";var{promisify}=__require("node:util");
-var Client=require_client();var{buildMockDispatch}=require_mock_utils();var{kDispatches,kMockAgent,kClose,kOriginalClose,
+var Client2=require_client();var{buildMockDispatch}=require_mock_utils();var{kDispatches,kMockAgent,kClose,kOriginalClose,
 kOrigin,kOriginalDispatch,kConnected,kIgnoreTrailingSlash}=require_mock_symbols();var{MockInterceptor}=require_mock_interceptor();
-var Symbols=require_symbols();var{InvalidArgumentError:InvalidArgumentError2}=require_errors();var MockClient=class extends Client{constructor(origin2,opts){
+var Symbols=require_symbols();var{InvalidArgumentError:InvalidArgumentError2}=require_errors();var MockClient=class extends Client2{constructor(origin2,opts){
 if(!opts||!opts.agent||typeof opts.agent.dispatch!=="function"){throw new InvalidArgumentError2("Argument opts.agent mus\
 t implement Agent")}super(origin2,opts);this[kMockAgent]=opts.agent;this[kOrigin]=origin2;this[kIgnoreTrailingSlash]=opts.
 ignoreTrailingSlash??false;this[kDispatches]=[];this[kConnected]=1;this[kOriginalDispatch]=this.dispatch;this[kOriginalClose]=
@@ -3647,9 +3647,9 @@ call(this,"hash");filterCallsByFullUrl=makeFilterCalls.call(this,"fullUrl");filt
 "method");clear(){this.logs=[]}[kMockCallHistoryAddLog](requestInit){const log2=new MockCallHistoryLog(requestInit);this.
 logs.push(log2);return log2}*[Symbol.iterator](){for(const log2 of this.calls()){yield log2}}};module.exports.MockCallHistory=
 MockCallHistory;module.exports.MockCallHistoryLog=MockCallHistoryLog}});var require_mock_pool=__commonJS({"node_modules/undici/lib/mock/mock-pool.js"(exports,module){"use strict";var{promisify}=__require("node:util");
-var Pool2=require_pool();var{buildMockDispatch}=require_mock_utils();var{kDispatches,kMockAgent,kClose,kOriginalClose,kOrigin,
+var Pool3=require_pool();var{buildMockDispatch}=require_mock_utils();var{kDispatches,kMockAgent,kClose,kOriginalClose,kOrigin,
 kOriginalDispatch,kConnected,kIgnoreTrailingSlash}=require_mock_symbols();var{MockInterceptor}=require_mock_interceptor();
-var Symbols=require_symbols();var{InvalidArgumentError:InvalidArgumentError2}=require_errors();var MockPool=class extends Pool2{constructor(origin2,opts){
+var Symbols=require_symbols();var{InvalidArgumentError:InvalidArgumentError2}=require_errors();var MockPool=class extends Pool3{constructor(origin2,opts){
 if(!opts||!opts.agent||typeof opts.agent.dispatch!=="function"){throw new InvalidArgumentError2("Argument opts.agent mus\
 t implement Agent")}super(origin2,opts);this[kMockAgent]=opts.agent;this[kOrigin]=origin2;this[kIgnoreTrailingSlash]=opts.
 ignoreTrailingSlash??false;this[kDispatches]=[];this[kConnected]=1;this[kOriginalDispatch]=this.dispatch;this[kOriginalClose]=
@@ -3749,34 +3749,34 @@ matchQuery:options.matchQuery!==false,caseSensitive:options.caseSensitive||false
 this.matchOptions);this.shouldRecord=options.shouldRecord||(()=>true);this.shouldPlayback=options.shouldPlayback||(()=>true);
 this.#isUrlExcluded=isUrlExcludedFactory(options.excludeUrls);if(this.#autoFlush&&this.#snapshotPath){this.#startAutoFlush()}}async record(requestOpts,response){
 if(!this.shouldRecord(requestOpts)){return}if(this.isUrlExcluded(requestOpts)){return}const request5=formatRequestKey(requestOpts,
-this.#headerFilters,this.matchOptions);const hash2=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
+this.#headerFilters,this.matchOptions);const hash3=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
 response.headers);const responseData={statusCode:response.statusCode,headers:filterHeadersForStorage(normalizedHeaders,this.#headerFilters,
 this.matchOptions),body:Buffer.isBuffer(response.body)?response.body.toString("base64"):Buffer.from(String(response.body||
-"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash2)){
+"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash3)){
 const oldestKey=this.#snapshots.keys().next().value;this.#snapshots.delete(oldestKey)}const existingSnapshot=this.#snapshots.
-get(hash2);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
-timestamp=new Date().toISOString()}else{this.#snapshots.set(hash2,{request:request5,responses:[responseData],callCount:0,
+get(hash3);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
+timestamp=new Date().toISOString()}else{this.#snapshots.set(hash3,{request:request5,responses:[responseData],callCount:0,
 timestamp:new Date().toISOString()})}if(this.#autoFlush&&this.#snapshotPath){this.#scheduleFlush()}}isUrlExcluded(requestOpts){
 const url=new URL(requestOpts.path,requestOpts.origin).toString();return this.#isUrlExcluded(url)}findSnapshot(requestOpts){
 if(!this.shouldPlayback(requestOpts)){return void 0}if(this.isUrlExcluded(requestOpts)){return void 0}const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash2=createRequestHash(request5);const snapshot=this.#snapshots.
-get(hash2);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
+requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash(request5);const snapshot=this.#snapshots.
+get(hash3);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve18(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash2,
-snapshot}of parsed4){this.#snapshots.set(hash2,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
+resolve18(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash3,
+snapshot}of parsed4){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
 if(error3.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{cause:error3})}}}async saveSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve18(
-path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash2,
-snapshot])=>({hash:hash2,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
+path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash3,
+snapshot])=>({hash:hash3,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
 clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){return this.#snapshots.size}resetCallCounts(){
 for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash2=createRequestHash(request5);return this.#snapshots.delete(
-hash2)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash2=createRequestHash(
-request5);const snapshot=this.#snapshots.get(hash2);if(!snapshot)return null;return{hash:hash2,request:snapshot.request,
+requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash(request5);return this.#snapshots.delete(
+hash3)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash(
+request5);const snapshot=this.#snapshots.get(hash3);if(!snapshot)return null;return{hash:hash3,request:snapshot.request,
 responseCount:snapshot.responses?snapshot.responses.length:snapshot.response?1:0,callCount:snapshot.callCount||0,timestamp:snapshot.
-timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash2,snapshot}of snapshotData){
-this.#snapshots.set(hash2,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
+timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash3,snapshot}of snapshotData){
+this.#snapshots.set(hash3,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
 entries(snapshotData))}}#startAutoFlush(){return this.#scheduleFlush()}#stopAutoFlush(){if(this.#flushTimeout){clearTimeout2(
 this.#flushTimeout);this.saveSnapshots().catch(()=>{});this.#flushTimeout=null}}#scheduleFlush(){this.#flushTimeout=setTimeout2(
 ()=>{this.saveSnapshots().catch(()=>{});if(this.#autoFlush){this.#flushTimeout?.refresh()}else{this.#flushTimeout=null}},
@@ -5537,14 +5537,14 @@ converters.USVString,defaultValue:()=>""},{key:"lineno",converter:webidl.convert
 {key:"colno",converter:webidl.converters["unsigned long"],defaultValue:()=>0},{key:"error",converter:webidl.converters.any}]);
 module.exports={MessageEvent,CloseEvent,ErrorEvent,createFastMessageEvent}}});var require_constants5=__commonJS({"node_modules/undici/lib/web/websocket/constants.js"(exports,module){"use strict";var uid="\
 258EAFA5-E914-47DA-95CA-C5AB0DC85B11";var staticPropertyDescriptors={enumerable:true,writable:false,configurable:false};
-var states={CONNECTING:0,OPEN:1,CLOSING:2,CLOSED:3};var sentCloseFrameState={SENT:1,RECEIVED:2};var opcodes={CONTINUATION:0,
+var states2={CONNECTING:0,OPEN:1,CLOSING:2,CLOSED:3};var sentCloseFrameState={SENT:1,RECEIVED:2};var opcodes={CONTINUATION:0,
 TEXT:1,BINARY:2,CLOSE:8,PING:9,PONG:10};var maxUnsigned16Bit=65535;var parserStates={INFO:0,PAYLOADLENGTH_16:2,PAYLOADLENGTH_64:3,
 READ_DATA:4};var emptyBuffer=Buffer.allocUnsafe(0);var sendHints={text:1,typedArray:2,arrayBuffer:3,blob:4};module.exports=
-{uid,sentCloseFrameState,staticPropertyDescriptors,states,opcodes,maxUnsigned16Bit,parserStates,emptyBuffer,sendHints}}});var require_util5=__commonJS({"node_modules/undici/lib/web/websocket/util.js"(exports,module){"use strict";var{states,opcodes}=require_constants5();
-var{isUtf8}=__require("node:buffer");var{removeHTTPWhitespace}=require_data_url();var{collectASequenceOfCodePointsFast}=require_infra();
-function isConnecting(readyState){return readyState===states.CONNECTING}function isEstablished(readyState){return readyState===
-states.OPEN}function isClosing(readyState){return readyState===states.CLOSING}function isClosed(readyState){return readyState===
-states.CLOSED}function fireEvent(e2,target,eventFactory=(type,init)=>new Event(type,init),eventInitDict={}){const event=eventFactory(
+{uid,sentCloseFrameState,staticPropertyDescriptors,states:states2,opcodes,maxUnsigned16Bit,parserStates,emptyBuffer,sendHints}}});var require_util5=__commonJS({"node_modules/undici/lib/web/websocket/util.js"(exports,module){"use strict";var{states:states2,
+opcodes}=require_constants5();var{isUtf8}=__require("node:buffer");var{removeHTTPWhitespace}=require_data_url();var{collectASequenceOfCodePointsFast}=require_infra();
+function isConnecting(readyState){return readyState===states2.CONNECTING}function isEstablished(readyState){return readyState===
+states2.OPEN}function isClosing(readyState){return readyState===states2.CLOSING}function isClosed(readyState){return readyState===
+states2.CLOSED}function fireEvent(e2,target,eventFactory=(type,init)=>new Event(type,init),eventInitDict={}){const event=eventFactory(
 e2,eventInitDict);target.dispatchEvent(event)}function websocketMessageReceived(handler2,type,data3){handler2.onMessage(
 type,data3)}function toArrayBuffer(buffer){if(buffer.byteLength===buffer.buffer.byteLength){return buffer.buffer}return new Uint8Array(
 buffer).buffer}function isValidSubprotocol(protocol){if(protocol.length===0){return false}for(let i2=0;i2<protocol.length;++i2){
@@ -5588,8 +5588,8 @@ let payloadLength=bodyLength;let offset=6;if(bodyLength>maxUnsigned16Bit){offset
 128;head[offset-4]=maskKey[0];head[offset-3]=maskKey[1];head[offset-2]=maskKey[2];head[offset-1]=maskKey[3];if(payloadLength===
 126){head.writeUInt16BE(bodyLength,2)}else if(payloadLength===127){head[2]=head[3]=0;head.writeUIntBE(bodyLength,4,6)}return[
 head,buffer2]}};module.exports={WebsocketFrameSend,generateMask}}});var require_connection=__commonJS({"node_modules/undici/lib/web/websocket/connection.js"(exports,module){"use strict";var{
-uid,states,sentCloseFrameState,emptyBuffer,opcodes}=require_constants5();var{parseExtensions,isClosed,isClosing,isEstablished,
-isConnecting,validateCloseCodeAndReason}=require_util5();var{makeRequest}=require_request2();var{fetching}=require_fetch();
+uid,states:states2,sentCloseFrameState,emptyBuffer,opcodes}=require_constants5();var{parseExtensions,isClosed,isClosing,
+isEstablished,isConnecting,validateCloseCodeAndReason}=require_util5();var{makeRequest}=require_request2();var{fetching}=require_fetch();
 var{Headers:Headers2,getHeadersList}=require_headers();var{getDecodeSplit}=require_util2();var{WebsocketFrameSend}=require_frame();
 var assert2=__require("node:assert");var{runtimeFeatures}=require_runtime_features();var crypto2=runtimeFeatures.has("cr\
 ypto")?__require("node:crypto"):null;var warningEmitted=false;function establishWebSocketConnection(url,protocols,client3,handler2,options){
@@ -5620,14 +5620,14 @@ handler2,response,1002,"Protocol was not set in the opening handshake.");return}
 response.socket.on("close",handler2.onSocketClose);response.socket.on("error",handler2.onSocketError);handler2.wasEverConnected=
 true;handler2.onConnectionEstablished(response,extensions)}});return controller2}function closeWebSocketConnection(object3,code2,reason,validate3=false){
 code2??=null;reason??="";if(validate3)validateCloseCodeAndReason(code2,reason);if(isClosed(object3.readyState)||isClosing(
-object3.readyState)){}else if(!isEstablished(object3.readyState)){failWebsocketConnection(object3);object3.readyState=states.
+object3.readyState)){}else if(!isEstablished(object3.readyState)){failWebsocketConnection(object3);object3.readyState=states2.
 CLOSING}else if(!object3.closeState.has(sentCloseFrameState.SENT)&&!object3.closeState.has(sentCloseFrameState.RECEIVED)){
 const frame=new WebsocketFrameSend;if(reason.length!==0&&code2===null){code2=1e3}assert2(code2===null||Number.isInteger(
 code2));if(code2===null&&reason.length===0){frame.frameData=emptyBuffer}else if(code2!==null&&reason===null){frame.frameData=
 Buffer.allocUnsafe(2);frame.frameData.writeUInt16BE(code2,0)}else if(code2!==null&&reason!==null){frame.frameData=Buffer.
 allocUnsafe(2+Buffer.byteLength(reason));frame.frameData.writeUInt16BE(code2,0);frame.frameData.write(reason,2,"utf-8")}else{
 frame.frameData=emptyBuffer}object3.socket.write(frame.createFrame(opcodes.CLOSE));object3.closeState.add(sentCloseFrameState.
-SENT);object3.readyState=states.CLOSING}else{object3.readyState=states.CLOSING}}function failHandshake(handler2,response,code2,reason,cause){
+SENT);object3.readyState=states2.CLOSING}else{object3.readyState=states2.CLOSING}}function failHandshake(handler2,response,code2,reason,cause){
 if(response.socket?.session!=null&&!response.socket.destroyed){response.socket.destroy()}failWebsocketConnection(handler2,
 code2,reason,cause)}function failWebsocketConnection(handler2,code2,reason,cause){if(isEstablished(handler2.readyState)){
 closeWebSocketConnection(handler2,code2,reason,false)}handler2.controller.abort();if(isConnecting(handler2.readyState)){
@@ -5647,7 +5647,7 @@ this.#inflate[kBuffer].push(data3)});this.#inflate.on("error",err=>{this.#inflat
 chunk);if(fin){this.#inflate.write(tail)}this.#inflate.flush(()=>{if(!this.#inflate){return}const full=Buffer.concat(this.#inflate[kBuffer],
 this.#inflate[kLength]);this.#inflate[kBuffer].length=0;this.#inflate[kLength]=0;callback2(null,full)})}};module.exports=
 {PerMessageDeflate}}});var require_receiver=__commonJS({"node_modules/undici/lib/web/websocket/receiver.js"(exports,module){"use strict";var{Writable}=__require("node:stream");
-var assert2=__require("node:assert");var{parserStates,opcodes,states,emptyBuffer,sentCloseFrameState}=require_constants5();
+var assert2=__require("node:assert");var{parserStates,opcodes,states:states2,emptyBuffer,sentCloseFrameState}=require_constants5();
 var{isValidStatusCode,isValidOpcode,websocketMessageReceived,utf8Decode,isControlFrame,isTextBinaryFrame,isContinuationFrame}=require_util5();
 var{failWebsocketConnection}=require_connection();var{WebsocketFrameSend}=require_frame();var{PerMessageDeflate}=require_permessage_deflate();
 var{MessageSizeExceededError}=require_errors();var ByteParser=class extends Writable{#buffers=[];#fragmentsBytes=0;#byteOffset=0;#loop=false;#state=parserStates.
@@ -5710,7 +5710,7 @@ closeInfo.error){const{code:code2,reason}=this.#info.closeInfo;failWebsocketConn
 if(!this.#handler.closeState.has(sentCloseFrameState.SENT)&&!this.#handler.closeState.has(sentCloseFrameState.RECEIVED)){
 let body3=emptyBuffer;if(this.#info.closeInfo.code){body3=Buffer.allocUnsafe(2);body3.writeUInt16BE(this.#info.closeInfo.
 code,0)}const closeFrame=new WebsocketFrameSend(body3);this.#handler.socket.write(closeFrame.createFrame(opcodes.CLOSE));
-this.#handler.closeState.add(sentCloseFrameState.SENT)}this.#handler.readyState=states.CLOSING;this.#handler.closeState.
+this.#handler.closeState.add(sentCloseFrameState.SENT)}this.#handler.readyState=states2.CLOSING;this.#handler.closeState.
 add(sentCloseFrameState.RECEIVED);return false}else if(opcode===opcodes.PING){if(!this.#handler.closeState.has(sentCloseFrameState.
 RECEIVED)){const frame=new WebsocketFrameSend(body2);this.#handler.socket.write(frame.createFrame(opcodes.PONG));this.#handler.
 onPing(body2)}}else if(opcode===opcodes.PONG){this.#handler.onPong(body2)}return true}get closingInfo(){return this.#info.
@@ -5727,20 +5727,20 @@ return new WebsocketFrameSend(toBuffer(data3,hint)).createFrame(hint===sendHints
 switch(hint){case sendHints.text:case sendHints.typedArray:return new Uint8Array(data3.buffer,data3.byteOffset,data3.byteLength);case sendHints.
 arrayBuffer:case sendHints.blob:return new Uint8Array(data3)}}module.exports={SendQueue}}});var require_websocket=__commonJS({"node_modules/undici/lib/web/websocket/websocket.js"(exports,module){"use strict";var{
 isArrayBuffer}=__require("node:util/types");var{webidl}=require_webidl();var{URLSerializer}=require_data_url();var{environmentSettingsObject}=require_util2();
-var{staticPropertyDescriptors,states,sentCloseFrameState,sendHints,opcodes}=require_constants5();var{isConnecting,isEstablished,
-isClosing,isClosed,isValidSubprotocol,fireEvent,utf8Decode,toArrayBuffer,getURLRecord}=require_util5();var{establishWebSocketConnection,
-closeWebSocketConnection,failWebsocketConnection}=require_connection();var{ByteParser}=require_receiver();var{kEnumerableProperty}=require_util();
-var{getGlobalDispatcher}=require_global2();var{ErrorEvent,CloseEvent,createFastMessageEvent}=require_events();var{SendQueue}=require_sender();
-var{WebsocketFrameSend}=require_frame();var{channels}=require_diagnostics();function getSocketAddress(socket){if(typeof socket?.
-address==="function"){return socket.address()}if(typeof socket?.session?.socket?.address==="function"){return socket.session.
-socket.address()}return null}var WebSocket=class _WebSocket extends EventTarget{#events={open:null,error:null,close:null,
-message:null};#bufferedAmount=0;#protocol="";#extensions="";#sendQueue;#handler={onConnectionEstablished:(response,extensions)=>this.#onConnectionEstablished(
+var{staticPropertyDescriptors,states:states2,sentCloseFrameState,sendHints,opcodes}=require_constants5();var{isConnecting,
+isEstablished,isClosing,isClosed,isValidSubprotocol,fireEvent,utf8Decode,toArrayBuffer,getURLRecord}=require_util5();var{
+establishWebSocketConnection,closeWebSocketConnection,failWebsocketConnection}=require_connection();var{ByteParser}=require_receiver();
+var{kEnumerableProperty}=require_util();var{getGlobalDispatcher}=require_global2();var{ErrorEvent,CloseEvent,createFastMessageEvent}=require_events();
+var{SendQueue}=require_sender();var{WebsocketFrameSend}=require_frame();var{channels}=require_diagnostics();function getSocketAddress(socket){
+if(typeof socket?.address==="function"){return socket.address()}if(typeof socket?.session?.socket?.address==="function"){
+return socket.session.socket.address()}return null}var WebSocket=class _WebSocket extends EventTarget{#events={open:null,
+error:null,close:null,message:null};#bufferedAmount=0;#protocol="";#extensions="";#sendQueue;#handler={onConnectionEstablished:(response,extensions)=>this.#onConnectionEstablished(
 response,extensions),onMessage:(opcode,data3)=>this.#onMessage(opcode,data3),onParserError:err=>failWebsocketConnection(
 this.#handler,null,err.message),onParserDrain:()=>this.#onParserDrain(),onSocketData:chunk=>{if(!this.#parser.write(chunk)){
-this.#handler.socket.pause()}},onSocketError:err=>{this.#handler.readyState=states.CLOSING;if(channels.socketError.hasSubscribers){
+this.#handler.socket.pause()}},onSocketError:err=>{this.#handler.readyState=states2.CLOSING;if(channels.socketError.hasSubscribers){
 channels.socketError.publish(err)}this.#handler.socket.destroy()},onSocketClose:()=>this.#onSocketClose(),onPing:body2=>{
 if(channels.ping.hasSubscribers){channels.ping.publish({payload:body2,websocket:this})}},onPong:body2=>{if(channels.pong.
-hasSubscribers){channels.pong.publish({payload:body2,websocket:this})}},readyState:states.CONNECTING,socket:null,closeState:new Set,
+hasSubscribers){channels.pong.publish({payload:body2,websocket:this})}},readyState:states2.CONNECTING,socket:null,closeState:new Set,
 controller:null,wasEverConnected:false};#url;#binaryType;#parser;constructor(url,protocols=[]){super();webidl.util.markAsUncloneable(
 this);const prefix="WebSocket constructor";webidl.argumentLengthCheck(arguments,1,prefix);const options=webidl.converters["\
 DOMString or sequence<DOMString> or WebSocketInit"](protocols,prefix,"options");url=webidl.converters.USVString(url);protocols=
@@ -5781,29 +5781,29 @@ type}}#onConnectionEstablished(response,parsedExtensions){this.#handler.socket=r
 controller.dispatcher?.webSocketOptions;const maxFragments=webSocketOptions?.maxFragments;const maxPayloadSize=webSocketOptions?.
 maxPayloadSize;const parser=new ByteParser(this.#handler,parsedExtensions,{maxFragments,maxPayloadSize});parser.on("drai\
 n",()=>this.#handler.onParserDrain());parser.on("error",err=>this.#handler.onParserError(err));this.#parser=parser;this.#sendQueue=
-new SendQueue(response.socket);this.#handler.readyState=states.OPEN;const extensions=response.headersList.get("sec-webso\
-cket-extensions");if(extensions!==null){this.#extensions=extensions}const protocol=response.headersList.get("sec-websock\
-et-protocol");if(protocol!==null){this.#protocol=protocol}fireEvent("open",this);if(channels.open.hasSubscribers){const headers=response.
+new SendQueue(response.socket);this.#handler.readyState=states2.OPEN;const extensions=response.headersList.get("sec-webs\
+ocket-extensions");if(extensions!==null){this.#extensions=extensions}const protocol=response.headersList.get("sec-websoc\
+ket-protocol");if(protocol!==null){this.#protocol=protocol}fireEvent("open",this);if(channels.open.hasSubscribers){const headers=response.
 headersList.entries;channels.open.publish({address:getSocketAddress(response.socket),protocol:this.#protocol,extensions:this.#extensions,
 websocket:this,handshakeResponse:{status:response.status,statusText:response.statusText,headers}})}}#onMessage(type,data3){
-if(this.#handler.readyState!==states.OPEN){return}let dataForEvent;if(type===opcodes.TEXT){try{dataForEvent=utf8Decode(data3)}catch{
-failWebsocketConnection(this.#handler,1007,"Received invalid UTF-8 in text frame.");return}}else if(type===opcodes.BINARY){
-if(this.#binaryType==="blob"){dataForEvent=new Blob([data3])}else{dataForEvent=toArrayBuffer(data3)}}fireEvent("message",
-this,createFastMessageEvent,{origin:this.#url.origin,data:dataForEvent})}#onParserDrain(){this.#handler.socket.resume()}#onSocketClose(){
-const wasClean=this.#handler.closeState.has(sentCloseFrameState.SENT)&&this.#handler.closeState.has(sentCloseFrameState.
-RECEIVED);let code2=1005;let reason="";const result=this.#parser?.closingInfo;if(result&&!result.error){code2=result.code??
-1005;reason=result.reason}this.#handler.readyState=states.CLOSED;if(!this.#handler.closeState.has(sentCloseFrameState.RECEIVED)){
-code2=1006;fireEvent("error",this,(type,init)=>new ErrorEvent(type,init),{error:new TypeError(reason)})}fireEvent("close",
-this,(type,init)=>new CloseEvent(type,init),{wasClean,code:code2,reason});if(channels.close.hasSubscribers){channels.close.
-publish({websocket:this,code:code2,reason})}}static ping(ws,buffer){if(Buffer.isBuffer(buffer)){if(buffer.length>125){throw new TypeError(
-"A PING frame cannot have a body larger than 125 bytes.")}}else if(buffer!==void 0){throw new TypeError("Expected buffer\
- payload")}const readyState=ws.#handler.readyState;if(isEstablished(readyState)&&!isClosing(readyState)&&!isClosed(readyState)){
-const frame=new WebsocketFrameSend(buffer);ws.#handler.socket.write(frame.createFrame(opcodes.PING))}}};var{ping}=WebSocket;
-Reflect.deleteProperty(WebSocket,"ping");WebSocket.CONNECTING=WebSocket.prototype.CONNECTING=states.CONNECTING;WebSocket.
-OPEN=WebSocket.prototype.OPEN=states.OPEN;WebSocket.CLOSING=WebSocket.prototype.CLOSING=states.CLOSING;WebSocket.CLOSED=
-WebSocket.prototype.CLOSED=states.CLOSED;Object.defineProperties(WebSocket.prototype,{CONNECTING:staticPropertyDescriptors,
-OPEN:staticPropertyDescriptors,CLOSING:staticPropertyDescriptors,CLOSED:staticPropertyDescriptors,url:kEnumerableProperty,
-readyState:kEnumerableProperty,bufferedAmount:kEnumerableProperty,onopen:kEnumerableProperty,onerror:kEnumerableProperty,
+if(this.#handler.readyState!==states2.OPEN){return}let dataForEvent;if(type===opcodes.TEXT){try{dataForEvent=utf8Decode(
+data3)}catch{failWebsocketConnection(this.#handler,1007,"Received invalid UTF-8 in text frame.");return}}else if(type===
+opcodes.BINARY){if(this.#binaryType==="blob"){dataForEvent=new Blob([data3])}else{dataForEvent=toArrayBuffer(data3)}}fireEvent(
+"message",this,createFastMessageEvent,{origin:this.#url.origin,data:dataForEvent})}#onParserDrain(){this.#handler.socket.
+resume()}#onSocketClose(){const wasClean=this.#handler.closeState.has(sentCloseFrameState.SENT)&&this.#handler.closeState.
+has(sentCloseFrameState.RECEIVED);let code2=1005;let reason="";const result=this.#parser?.closingInfo;if(result&&!result.
+error){code2=result.code??1005;reason=result.reason}this.#handler.readyState=states2.CLOSED;if(!this.#handler.closeState.
+has(sentCloseFrameState.RECEIVED)){code2=1006;fireEvent("error",this,(type,init)=>new ErrorEvent(type,init),{error:new TypeError(
+reason)})}fireEvent("close",this,(type,init)=>new CloseEvent(type,init),{wasClean,code:code2,reason});if(channels.close.
+hasSubscribers){channels.close.publish({websocket:this,code:code2,reason})}}static ping(ws,buffer){if(Buffer.isBuffer(buffer)){
+if(buffer.length>125){throw new TypeError("A PING frame cannot have a body larger than 125 bytes.")}}else if(buffer!==void 0){
+throw new TypeError("Expected buffer payload")}const readyState=ws.#handler.readyState;if(isEstablished(readyState)&&!isClosing(
+readyState)&&!isClosed(readyState)){const frame=new WebsocketFrameSend(buffer);ws.#handler.socket.write(frame.createFrame(
+opcodes.PING))}}};var{ping}=WebSocket;Reflect.deleteProperty(WebSocket,"ping");WebSocket.CONNECTING=WebSocket.prototype.
+CONNECTING=states2.CONNECTING;WebSocket.OPEN=WebSocket.prototype.OPEN=states2.OPEN;WebSocket.CLOSING=WebSocket.prototype.
+CLOSING=states2.CLOSING;WebSocket.CLOSED=WebSocket.prototype.CLOSED=states2.CLOSED;Object.defineProperties(WebSocket.prototype,
+{CONNECTING:staticPropertyDescriptors,OPEN:staticPropertyDescriptors,CLOSING:staticPropertyDescriptors,CLOSED:staticPropertyDescriptors,
+url:kEnumerableProperty,readyState:kEnumerableProperty,bufferedAmount:kEnumerableProperty,onopen:kEnumerableProperty,onerror:kEnumerableProperty,
 onclose:kEnumerableProperty,close:kEnumerableProperty,onmessage:kEnumerableProperty,binaryType:kEnumerableProperty,send:kEnumerableProperty,
 extensions:kEnumerableProperty,protocol:kEnumerableProperty,[Symbol.toStringTag]:{value:"WebSocket",writable:false,enumerable:false,
 configurable:true}});Object.defineProperties(WebSocket,{CONNECTING:staticPropertyDescriptors,OPEN:staticPropertyDescriptors,
@@ -5830,8 +5830,8 @@ const error3=new _WebSocketError(message,kConstruct);error3.#closeCode=code2;err
 delete WebSocketError.createUnvalidatedWebSocketError;Object.defineProperties(WebSocketError.prototype,{closeCode:kEnumerableProperty,
 reason:kEnumerableProperty,[Symbol.toStringTag]:{value:"WebSocketError",writable:false,enumerable:false,configurable:true}});
 webidl.is.WebSocketError=webidl.util.MakeTypeAssertion(WebSocketError);module.exports={WebSocketError,createUnvalidatedWebSocketError}}});var require_websocketstream=__commonJS({"node_modules/undici/lib/web/websocket/stream/websocketstream.js"(exports,module){
-"use strict";var{createDeferredPromise}=require_promise();var{environmentSettingsObject}=require_util2();var{states,opcodes,
-sentCloseFrameState}=require_constants5();var{webidl}=require_webidl();var{getURLRecord,isValidSubprotocol,isEstablished,
+"use strict";var{createDeferredPromise}=require_promise();var{environmentSettingsObject}=require_util2();var{states:states2,
+opcodes,sentCloseFrameState}=require_constants5();var{webidl}=require_webidl();var{getURLRecord,isValidSubprotocol,isEstablished,
 utf8Decode}=require_util5();var{establishWebSocketConnection,failWebsocketConnection,closeWebSocketConnection}=require_connection();
 var{channels}=require_diagnostics();var{WebsocketFrameSend}=require_frame();var{ByteParser}=require_receiver();var{WebSocketError,
 createUnvalidatedWebSocketError}=require_websocketerror();var{kEnumerableProperty}=require_util();var{utf8DecodeBytes}=require_encoding();
@@ -5839,8 +5839,8 @@ var emittedExperimentalWarning=false;var WebSocketStream=class{#url;#openedPromi
 onConnectionEstablished:(response,extensions)=>this.#onConnectionEstablished(response,extensions),onMessage:(opcode,data3)=>this.#onMessage(
 opcode,data3),onParserError:err=>failWebsocketConnection(this.#handler,null,err.message),onParserDrain:()=>this.#handler.
 socket.resume(),onSocketData:chunk=>{if(!this.#parser.write(chunk)){this.#handler.socket.pause()}},onSocketError:err=>{this.#handler.
-readyState=states.CLOSING;if(channels.socketError.hasSubscribers){channels.socketError.publish(err)}this.#handler.socket.
-destroy()},onSocketClose:()=>this.#onSocketClose(),onPing:()=>{},onPong:()=>{},readyState:states.CONNECTING,socket:null,
+readyState=states2.CLOSING;if(channels.socketError.hasSubscribers){channels.socketError.publish(err)}this.#handler.socket.
+destroy()},onSocketClose:()=>this.#onSocketClose(),onPing:()=>{},onPong:()=>{},readyState:states2.CONNECTING,socket:null,
 closeState:new Set,controller:null,wasEverConnected:false};#parser;constructor(url,options=void 0){if(!emittedExperimentalWarning){
 process.emitWarning("WebSocketStream is experimental! Expect it to change at any time.",{code:"UNDICI-WSS"});emittedExperimentalWarning=
 true}webidl.argumentLengthCheck(arguments,1,"WebSocket");url=webidl.converters.USVString(url);if(options!==null){options=
@@ -5851,7 +5851,7 @@ throw new DOMException("Invalid Sec-WebSocket-Protocol value","SyntaxError")}thi
 createDeferredPromise();this.#closedPromise=createDeferredPromise();if(options.signal!=null){const signal=options.signal;
 if(signal.aborted){this.#openedPromise.reject(signal.reason);this.#closedPromise.reject(signal.reason);return}signal.addEventListener(
 "abort",()=>{if(!isEstablished(this.#handler.readyState)){failWebsocketConnection(this.#handler);this.#handler.readyState=
-states.CLOSING;this.#openedPromise.reject(signal.reason);this.#closedPromise.reject(signal.reason);this.#handshakeAborted=
+states2.CLOSING;this.#openedPromise.reject(signal.reason);this.#closedPromise.reject(signal.reason);this.#handshakeAborted=
 true}},{once:true})}const client3=environmentSettingsObject.settingsObject;this.#handler.controller=establishWebSocketConnection(
 urlRecord,protocols,client3,this.#handler,options)}get url(){return this.#url.toString()}get opened(){return this.#openedPromise.
 promise}get closed(){return this.#closedPromise.promise}close(closeInfo=void 0){if(closeInfo!==null){closeInfo=webidl.converters.
@@ -5866,16 +5866,16 @@ resolve(void 0)})}return promise2.promise}#onConnectionEstablished(response,pars
 socket;const maxFragments=this.#handler.controller.dispatcher?.webSocketOptions?.maxFragments;const maxPayloadSize=this.#handler.
 controller.dispatcher?.webSocketOptions?.maxPayloadSize;const parser=new ByteParser(this.#handler,parsedExtensions,{maxFragments,
 maxPayloadSize});parser.on("drain",()=>this.#handler.onParserDrain());parser.on("error",err=>this.#handler.onParserError(
-err));this.#parser=parser;this.#handler.readyState=states.OPEN;const extensions=parsedExtensions??"";const protocol=response.
+err));this.#parser=parser;this.#handler.readyState=states2.OPEN;const extensions=parsedExtensions??"";const protocol=response.
 headersList.get("sec-websocket-protocol")??"";const readable2=new ReadableStream({start:controller2=>{this.#readableStreamController=
 controller2},cancel:reason=>this.#cancel(reason)});const writable=new WritableStream({start:controller2=>{this.#writableStreamController=
 controller2},write:chunk=>this.#write(chunk),close:()=>closeWebSocketConnection(this.#handler,null,null),abort:reason=>this.#closeUsingReason(
 reason)});this.#readableStream=readable2;this.#openedPromise.resolve({extensions,protocol,readable:readable2,writable})}#onMessage(type,data3){
-if(this.#handler.readyState!==states.OPEN){return}let chunk;if(type===opcodes.TEXT){try{chunk=utf8Decode(data3)}catch{failWebsocketConnection(
+if(this.#handler.readyState!==states2.OPEN){return}let chunk;if(type===opcodes.TEXT){try{chunk=utf8Decode(data3)}catch{failWebsocketConnection(
 this.#handler,1007,"Received invalid UTF-8 in text frame.");return}}else if(type===opcodes.BINARY){chunk=new Uint8Array(
 data3.buffer,data3.byteOffset,data3.byteLength)}this.#readableStreamController.enqueue(chunk)}#onSocketClose(){const wasClean=this.#handler.
 closeState.has(sentCloseFrameState.SENT)&&this.#handler.closeState.has(sentCloseFrameState.RECEIVED);this.#handler.readyState=
-states.CLOSED;if(this.#handshakeAborted){return}if(!this.#handler.wasEverConnected){this.#openedPromise.reject(new WebSocketError(
+states2.CLOSED;if(this.#handshakeAborted){return}if(!this.#handler.wasEverConnected){this.#openedPromise.reject(new WebSocketError(
 "Socket never opened"))}const result=this.#parser?.closingInfo;let code2=result?.code??1005;if(!this.#handler.closeState.
 has(sentCloseFrameState.SENT)&&!this.#handler.closeState.has(sentCloseFrameState.RECEIVED)){code2=1006}const reason=result?.
 reason==null?"":utf8DecodeBytes(Buffer.from(result.reason));if(wasClean){this.#readableStreamController.close();this.#writableStreamController.
@@ -5944,7 +5944,7 @@ chunkIndex;this.linePos=this.pos;this.lineLength=0;this.dropConsumedChunks()}dro
 chunkIndex===this.chunks.length){this.chunks.length=0;this.chunkIndex=0;this.pos=0;this.lineChunkIndex=0;this.linePos=0}}readLine(){
 if(this.lineChunkIndex===this.chunkIndex){return this.chunks[this.chunkIndex].subarray(this.linePos,this.pos)}const chunks=[];
 let length2=0;for(let i2=this.lineChunkIndex;i2<=this.chunkIndex;i2++){const chunk=this.chunks[i2];const start3=i2===this.
-lineChunkIndex?this.linePos:0;const end=i2===this.chunkIndex?this.pos:chunk.length;const slice=chunk.subarray(start3,end);
+lineChunkIndex?this.linePos:0;const end2=i2===this.chunkIndex?this.pos:chunk.length;const slice=chunk.subarray(start3,end2);
 length2+=slice.length;chunks.push(slice)}return Buffer.concat(chunks,length2)}peekBufferedByte(offset){let chunkIndex=this.
 lineChunkIndex;let pos=this.linePos;while(chunkIndex<this.chunks.length){const chunk=this.chunks[chunkIndex];const remaining=chunk.
 length-pos;if(offset<remaining){return chunk[pos+offset]}offset-=remaining;chunkIndex++;pos=0}}discardLeadingBytes(count3){
@@ -6003,16 +6003,16 @@ url:kEnumerableProperty,withCredentials:kEnumerableProperty});webidl.converters.
 [{key:"withCredentials",converter:webidl.converters.boolean,defaultValue:()=>false},{key:"dispatcher",converter:webidl.converters.
 any,defaultValue:()=>getGlobalDispatcher()},{key:"node",converter:webidl.dictionaryConverter([{key:"reconnectionTime",converter:webidl.
 converters["unsigned long"],defaultValue:()=>defaultReconnectionTime},{key:"dispatcher",converter:webidl.converters.any}]),
-defaultValue:()=>({})}]);module.exports={EventSource,defaultReconnectionTime}}});var require_undici=__commonJS({"node_modules/undici/index.js"(exports,module){"use strict";var Client=require_client();var Dispatcher=require_dispatcher();
-var Pool2=require_pool();var BalancedPool=require_balanced_pool();var RoundRobinPool=require_round_robin_pool();var Agent=require_agent();
-var ProxyAgent2=require_proxy_agent();var Socks5ProxyAgent=require_socks5_proxy_agent();var EnvHttpProxyAgent=require_env_http_proxy_agent();
+defaultValue:()=>({})}]);module.exports={EventSource,defaultReconnectionTime}}});var require_undici=__commonJS({"node_modules/undici/index.js"(exports,module){"use strict";var Client2=require_client();
+var Dispatcher=require_dispatcher();var Pool3=require_pool();var BalancedPool=require_balanced_pool();var RoundRobinPool=require_round_robin_pool();
+var Agent=require_agent();var ProxyAgent2=require_proxy_agent();var Socks5ProxyAgent=require_socks5_proxy_agent();var EnvHttpProxyAgent=require_env_http_proxy_agent();
 var RetryAgent=require_retry_agent();var H2CClient=require_h2c_client();var errors2=require_errors();var util=require_util();
 var{InvalidArgumentError:InvalidArgumentError2}=errors2;var api=require_api();var buildConnector=require_connect();var MockClient=require_mock_client();
 var{MockCallHistory,MockCallHistoryLog}=require_mock_call_history();var MockAgent=require_mock_agent();var MockPool=require_mock_pool();
 var SnapshotAgent=require_snapshot_agent();var mockErrors=require_mock_errors();var RetryHandler=require_retry_handler();
 var{getGlobalDispatcher,setGlobalDispatcher}=require_global2();var DecoratorHandler=require_decorator_handler();var RedirectHandler=require_redirect_handler();
-Object.assign(Dispatcher.prototype,api);module.exports.Dispatcher=Dispatcher;module.exports.Client=Client;module.exports.
-Pool=Pool2;module.exports.BalancedPool=BalancedPool;module.exports.RoundRobinPool=RoundRobinPool;module.exports.Agent=Agent;
+Object.assign(Dispatcher.prototype,api);module.exports.Dispatcher=Dispatcher;module.exports.Client=Client2;module.exports.
+Pool=Pool3;module.exports.BalancedPool=BalancedPool;module.exports.RoundRobinPool=RoundRobinPool;module.exports.Agent=Agent;
 module.exports.ProxyAgent=ProxyAgent2;module.exports.Socks5ProxyAgent=Socks5ProxyAgent;module.exports.EnvHttpProxyAgent=
 EnvHttpProxyAgent;module.exports.RetryAgent=RetryAgent;module.exports.H2CClient=H2CClient;module.exports.RetryHandler=RetryHandler;
 module.exports.DecoratorHandler=DecoratorHandler;module.exports.RedirectHandler=RedirectHandler;module.exports.interceptors=
@@ -6065,16 +6065,16 @@ parseFloat(value3);if(!Number.isFinite(num)){return UnsafeNumberReason.overflow}
 return UnsafeNumberReason.truncate_float}function splitNumber(value3){const match=value3.match(/^(-?)(\d+(?:\.\d*)?)([eE]([+-]?\d+))?$/);
 if(!match){throw new SyntaxError(`Invalid number: ${value3}`)}const sign=match[1];const digitsStr=match[2];let exponent=match[4]!==
 void 0?Number.parseInt(match[4],10):0;const dot=digitsStr.indexOf(".");exponent+=dot!==-1?dot-1:digitsStr.length-1;const coefficient=digitsStr.
-replace(".","");const{start:start3,end}=getSignificantDigitRange(coefficient);exponent-=start3;const digits=coefficient.
-slice(start3,end);return digits.length>0?{sign,digits,exponent}:{sign:"",digits:"0",exponent:0}}function compareNumber(a2,b){
+replace(".","");const{start:start3,end:end2}=getSignificantDigitRange(coefficient);exponent-=start3;const digits=coefficient.
+slice(start3,end2);return digits.length>0?{sign,digits,exponent}:{sign:"",digits:"0",exponent:0}}function compareNumber(a2,b){
 if(a2===b){return 0}const aa=splitNumber(a2);const bb=splitNumber(b);const sign=aa.sign==="-"?-1:1;if(aa.sign!==bb.sign){
 return sign}if(aa.digits==="0"){return bb.digits==="0"?0:-1}if(bb.digits==="0"){return 1}if(aa.exponent!==bb.exponent){return aa.
 exponent>bb.exponent?sign:aa.exponent<bb.exponent?-sign:0}return aa.digits>bb.digits?sign:aa.digits<bb.digits?-sign:0}function extractSignificantDigits(value3){
-const{start:start3,end}=getSignificantDigitRange(value3);const digits=value3.substring(start3,end);const dot=digits.indexOf(
-".");if(dot===-1){return digits}return digits.substring(0,dot)+digits.substring(dot+1)}function getSignificantDigitRange(value3){
-let start3=0;if(value3[0]==="-"){start3++}while(value3[start3]==="0"||value3[start3]==="."){start3++}let end=value3.lastIndexOf(
-"e");if(end===-1){end=value3.lastIndexOf("E")}if(end===-1){end=value3.length}while((value3[end-1]==="0"||value3[end-1]===
-".")&&end>start3){end--}return{start:start3,end}}var INTEGER_REGEX,NUMBER_REGEX,UnsafeNumberReason;var init_utils=__esm(
+const{start:start3,end:end2}=getSignificantDigitRange(value3);const digits=value3.substring(start3,end2);const dot=digits.
+indexOf(".");if(dot===-1){return digits}return digits.substring(0,dot)+digits.substring(dot+1)}function getSignificantDigitRange(value3){
+let start3=0;if(value3[0]==="-"){start3++}while(value3[start3]==="0"||value3[start3]==="."){start3++}let end2=value3.lastIndexOf(
+"e");if(end2===-1){end2=value3.lastIndexOf("E")}if(end2===-1){end2=value3.length}while((value3[end2-1]==="0"||value3[end2-
+1]===".")&&end2>start3){end2--}return{start:start3,end:end2}}var INTEGER_REGEX,NUMBER_REGEX,UnsafeNumberReason;var init_utils=__esm(
 {"node_modules/lossless-json/lib/esm/utils.js"(){INTEGER_REGEX=/^-?[0-9]+$/;NUMBER_REGEX=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 UnsafeNumberReason=(function(UnsafeNumberReason2){UnsafeNumberReason2["underflow"]="underflow";UnsafeNumberReason2["over\
 flow"]="overflow";UnsafeNumberReason2["truncate_integer"]="truncate_integer";UnsafeNumberReason2["truncate_float"]="trun\
@@ -6202,8 +6202,8 @@ a2)===identifierKey(b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret
 if(!jsonNumber.test(text6))throw new TypeError("not a number of JSON");this.text=text6}toJSON(){return rawJson?.(this.text)??
 Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value3){
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
-return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash2,matches){super(null);this.hash=
-hash2;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
+return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash3,matches){super(null);this.hash=
+hash3;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
 o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
 return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
 document2];while(open9.length>0){const next=open9.pop();if(typeof next==="number")return true;if(typeof next==="object"&&
@@ -6219,9 +6219,9 @@ suspicious=/(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;numberWriter={test:va
 replace(logCommand,"\\u0023")}function escapeLines(text6){return text6.split("\n").map(escapeText).map(disarm).join("\n")}
 function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function quote(text6){return escapeText(JSON.stringify(
 text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text6)&&escapeText(text6)===
-text6?text6:quote(text6)}function jsonText(value3){const text6=stringifyJson(value3,2).replace(logCommand,"\\u0023").replace(
-hostile,character=>character==="\n"?character:[...Array(character.length).keys()].map(index=>`\\u${character.charCodeAt(
-index).toString(16).padStart(4,"0")}`).join(""));return`${text6}
+text6?text6:quote(text6)}function jsonText(value3){return harmless(stringifyJson(value3,2))}function harmless(json){const text6=json.
+replace(logCommand,"\\u0023").replace(hostile,character=>character==="\n"?character:[...Array(character.length).keys()].
+map(index=>`\\u${character.charCodeAt(index).toString(16).padStart(4,"0")}`).join(""));return`${text6}
 `}function displayWidth(text6){let width=0;for(const character of text6)width+=characterWidth(character);return width}function characterWidth(character){
 if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
 test(character)?2:1}var hostile,logCommand,short,wide;var init_escape=__esm({"src/base/escape.ts"(){"use strict";init_json();
@@ -6394,61 +6394,61 @@ charCodeAt(start3+length2-1);if((c0|c12|c2|c3)>127)return-1;const key=c0<<25|c12
 ((Math.imul(key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length2<=
 4||isMidMatchHtml(slot,text6,start3,length2))){return slot}if(htmlKeys[slot+1]===key&&(length2<=4||isMidMatchHtml(slot+1,
 text6,start3,length2))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>
-16)}}function isMidMatchHtml(slot,text6,start3,length2){let wordIndex=htmlSlotMidOff[slot];let index=start3+2;const end=start3+
-length2-2;while(index+1<end){if((text6.charCodeAt(index)|text6.charCodeAt(index+1)<<16)!==htmlMiddles[wordIndex++])return false;
-index+=2}return index===end||text6.charCodeAt(index)===(htmlMiddles[wordIndex]&65535)}function unpackConsumed(packed2){const consumed=packed2>>>
-NUMERIC_CONSUMED_SHIFT;return consumed===NUMERIC_CONSUMED_OVERFLOW?longNumericConsumed:consumed}function parseNumericEntity(input,offset,isStrict){
-const inputLength=input.length;let index=offset;let codePoint=0;let digitsStart;if((input.charCodeAt(index)|TO_LOWER_BIT)===
-CHAR_LOWER_X){index+=1;digitsStart=index;while(index<inputLength){const char=input.charCodeAt(index);if(char>=128)break;
-const digit=numericDigits[char];if(digit<=15){codePoint=codePoint*16+digit;index++}else{break}}}else{digitsStart=index;while(index<
-inputLength){const char=input.charCodeAt(index);if(char>=128)break;const digit=numericDigits[char];if(digit<=9){codePoint=
-codePoint*10+digit;index++}else{break}}}if(index===digitsStart)return 0;if(codePoint>1114111)codePoint=1114112;let consumed=index-
-offset+2;if(index<inputLength&&input.charCodeAt(index)===CHAR_SEMI){consumed+=1}else if(isStrict){return 0}if(consumed>=
-NUMERIC_CONSUMED_OVERFLOW){longNumericConsumed=consumed;consumed=NUMERIC_CONSUMED_OVERFLOW}return consumed<<NUMERIC_CONSUMED_SHIFT|
-codePoint}function findLegacySlot(input,start3,maxLength2){let legacy=htmlLengthBits[pairIndex(input.charCodeAt(start3),
-input.charCodeAt(start3+1))]>>>16&31;while(legacy!==0){const top=31-Math.clz32(legacy);legacy^=1<<top;if(top+2>maxLength2)
-continue;const slot=findSlotHtml(input,start3,top+2);if(slot>=0&&(htmlSlotValue[slot]&2)!==0){return slot<<3|top+2}}return-1}
-function findLongClassMatch(input,start3,mode){const length2=input.slice(start3,start3+32).indexOf(";");if(length2-2>>>0<=
-29){const slot=findSlotHtml(input,start3,length2);if(slot>=0)return slot<<6|length2+1}if(mode!==DecodingMode.Strict){const packed2=findLegacySlot(
-input,start3,Math.min(31,input.length-start3));if(packed2>=0){const length3=packed2&7;if(mode!==DecodingMode.Attribute||
-start3+length3>=input.length||!isEntityInAttributeInvalidEnd(input.charCodeAt(start3+length3)))return packed2>>3<<6|length3}}
-return-1}function nextOffset(input,last){if(last>=input.length)return-1;return input.charCodeAt(last)===CHAR_AMP?last:input.
-indexOf("&",last)}function decodeHtmlText(input,mode){const isLegacyAllowed=mode!==DecodingMode.Strict;let offset=input.
-indexOf("&");if(offset<0)return input;const inputLength=input.length;let result="";let last=0;do{const start3=offset+1;if(start3+
-1>=inputLength)break;const c0=input.charCodeAt(start3);if(c0===CHAR_AMP){offset=start3;continue}if(c0===CHAR_NUM){const packed2=parseNumericEntity(
-input,start3+1,!isLegacyAllowed);const consumed=unpackConsumed(packed2);if(consumed===0){offset=input.indexOf("&",start3)}else{
-if(last!==offset){result+=input.slice(last,offset)}result+=codePointToString(packed2&NUMERIC_CODE_POINT_MASK);last=offset+
-consumed;offset=nextOffset(input,last)}continue}const bits=htmlLengthBits[pairIndex(c0,input.charCodeAt(start3+1))];if((bits&
-32768)!==0){const packed2=findLongClassMatch(input,start3,mode);if(packed2>=0){if(last!==offset)result+=input.slice(last,
-offset);result+=emitHtmlValue(htmlSlotValue[packed2>>6]);last=start3+(packed2&63);offset=nextOffset(input,last)}else{offset=
-input.indexOf("&",start3)}continue}let probed=bits&32767;let matched=-1;while(probed!==0){const low=probed&-probed;probed^=
-low;const length2=33-Math.clz32(low);const end=start3+length2;if(end>inputLength)break;const isTerminated=end<inputLength&&
-input.charCodeAt(end)===CHAR_SEMI;if(!(isTerminated||isLegacyAllowed&&(bits>>>length2+14&1)!==0))continue;const slot=findSlotHtml(
-input,start3,length2);if(slot<0)continue;if(isTerminated){matched=slot<<6|32|length2+1;break}if((htmlSlotValue[slot]&2)!==
-0){matched=slot<<6|length2}}if(matched>=0){const length2=matched&31;if((matched&32)!==0||mode!==DecodingMode.Attribute||
-start3+length2>=inputLength||!isEntityInAttributeInvalidEnd(input.charCodeAt(start3+length2))){if(last!==offset)result+=
-input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[matched>>6]);last=start3+length2;offset=nextOffset(input,last);
-continue}}offset=input.indexOf("&",start3+1)}while(offset>=0);return result+input.slice(last)}function decodeHTML(htmlString,mode=DecodingMode.
-Legacy){return decodeHtmlText(htmlString,mode)}function findBufferedHtmlSlot(buffer,length2){const key=buffer[0]<<25|buffer[1]<<
-18|buffer[length2-2]<<11|CHAR_REMAP[buffer[length2-1]]<<5|length2;let slot=2*((Math.imul(key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>
-16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length2<=4||isBufferedMiddle(slot,buffer,length2)))return slot;
-if(htmlKeys[slot+1]===key&&(length2<=4||isBufferedMiddle(slot+1,buffer,length2)))return slot+1;if(attempt===1)return-1;slot=
-2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>16)}}function isBufferedMiddle(slot,buffer,length2){let wordIndex=htmlSlotMidOff[slot];
-let index=2;const end=length2-2;while(index+1<end){if((buffer[index]|buffer[index+1]<<16)!==htmlMiddles[wordIndex++])return false;
-index+=2}return index===end||buffer[index]===(htmlMiddles[wordIndex]&65535)}function findBufferedLegacySlot(buffer,length2){
-let legacy=htmlLengthBits[pairIndex(buffer[0],buffer[1])]>>>16&31;while(legacy!==0){const top=31-Math.clz32(legacy);legacy^=
-1<<top;if(top+2>length2)continue;const slot=findBufferedHtmlSlot(buffer,top+2);if(slot>=0&&(htmlSlotValue[slot]&2)!==0)return slot<<
-3|top+2}return-1}var CHAR_AMP,CHAR_NUM,CHAR_SEMI,CHAR_EQUALS,CHAR_ZERO,CHAR_LOWER_A,CHAR_LOWER_X,CHAR_UPPER_A,TO_LOWER_BIT,
-DecodingMode,htmlDecode,htmlKeys,htmlBuckets,htmlSlotMidOff,htmlLengthBits,htmlMiddles,htmlSlotValue,htmlValues,NUMERIC_CONSUMED_SHIFT,
-NUMERIC_CODE_POINT_MASK,NUMERIC_CONSUMED_OVERFLOW,longNumericConsumed,numericDigits,STATE_ENTITY_START,STATE_NUMERIC_START,
-STATE_NUMERIC_DECIMAL,STATE_NUMERIC_HEX,STATE_NAMED_ENTITY,EntityDecoderBase,HtmlEntityDecoder;var init_decode=__esm({"n\
-ode_modules/entities/dist/decode.js"(){init_decode_codepoint();init_decode_data_html();init_decode_data_format();CHAR_AMP=
-38;CHAR_NUM=35;CHAR_SEMI=59;CHAR_EQUALS=61;CHAR_ZERO=48;CHAR_LOWER_A=97;CHAR_LOWER_X=120;CHAR_UPPER_A=65;TO_LOWER_BIT=32;
-(function(DecodingMode2){DecodingMode2[DecodingMode2["Legacy"]=0]="Legacy";DecodingMode2[DecodingMode2["Strict"]=1]="Str\
-ict";DecodingMode2[DecodingMode2["Attribute"]=2]="Attribute"})(DecodingMode||(DecodingMode={}));htmlDecode=initDecodeData(
-htmlDecodeData);htmlKeys=(()=>htmlDecode.keys)();htmlBuckets=(()=>htmlDecode.buckets)();htmlSlotMidOff=(()=>htmlDecode.slotMidOff)();
-htmlLengthBits=(()=>htmlDecode.lengthBits)();htmlMiddles=(()=>htmlDecode.middles)();htmlSlotValue=(()=>htmlDecode.slotValue)();
-htmlValues=(()=>htmlDecode.values)();NUMERIC_CONSUMED_SHIFT=21;NUMERIC_CODE_POINT_MASK=2097151;NUMERIC_CONSUMED_OVERFLOW=
+16)}}function isMidMatchHtml(slot,text6,start3,length2){let wordIndex=htmlSlotMidOff[slot];let index=start3+2;const end2=start3+
+length2-2;while(index+1<end2){if((text6.charCodeAt(index)|text6.charCodeAt(index+1)<<16)!==htmlMiddles[wordIndex++])return false;
+index+=2}return index===end2||text6.charCodeAt(index)===(htmlMiddles[wordIndex]&65535)}function unpackConsumed(packed2){
+const consumed=packed2>>>NUMERIC_CONSUMED_SHIFT;return consumed===NUMERIC_CONSUMED_OVERFLOW?longNumericConsumed:consumed}
+function parseNumericEntity(input,offset,isStrict){const inputLength=input.length;let index=offset;let codePoint=0;let digitsStart;
+if((input.charCodeAt(index)|TO_LOWER_BIT)===CHAR_LOWER_X){index+=1;digitsStart=index;while(index<inputLength){const char=input.
+charCodeAt(index);if(char>=128)break;const digit=numericDigits[char];if(digit<=15){codePoint=codePoint*16+digit;index++}else{
+break}}}else{digitsStart=index;while(index<inputLength){const char=input.charCodeAt(index);if(char>=128)break;const digit=numericDigits[char];
+if(digit<=9){codePoint=codePoint*10+digit;index++}else{break}}}if(index===digitsStart)return 0;if(codePoint>1114111)codePoint=
+1114112;let consumed=index-offset+2;if(index<inputLength&&input.charCodeAt(index)===CHAR_SEMI){consumed+=1}else if(isStrict){
+return 0}if(consumed>=NUMERIC_CONSUMED_OVERFLOW){longNumericConsumed=consumed;consumed=NUMERIC_CONSUMED_OVERFLOW}return consumed<<
+NUMERIC_CONSUMED_SHIFT|codePoint}function findLegacySlot(input,start3,maxLength2){let legacy=htmlLengthBits[pairIndex(input.
+charCodeAt(start3),input.charCodeAt(start3+1))]>>>16&31;while(legacy!==0){const top=31-Math.clz32(legacy);legacy^=1<<top;
+if(top+2>maxLength2)continue;const slot=findSlotHtml(input,start3,top+2);if(slot>=0&&(htmlSlotValue[slot]&2)!==0){return slot<<
+3|top+2}}return-1}function findLongClassMatch(input,start3,mode){const length2=input.slice(start3,start3+32).indexOf(";");
+if(length2-2>>>0<=29){const slot=findSlotHtml(input,start3,length2);if(slot>=0)return slot<<6|length2+1}if(mode!==DecodingMode.
+Strict){const packed2=findLegacySlot(input,start3,Math.min(31,input.length-start3));if(packed2>=0){const length3=packed2&
+7;if(mode!==DecodingMode.Attribute||start3+length3>=input.length||!isEntityInAttributeInvalidEnd(input.charCodeAt(start3+
+length3)))return packed2>>3<<6|length3}}return-1}function nextOffset(input,last){if(last>=input.length)return-1;return input.
+charCodeAt(last)===CHAR_AMP?last:input.indexOf("&",last)}function decodeHtmlText(input,mode){const isLegacyAllowed=mode!==
+DecodingMode.Strict;let offset=input.indexOf("&");if(offset<0)return input;const inputLength=input.length;let result="";
+let last=0;do{const start3=offset+1;if(start3+1>=inputLength)break;const c0=input.charCodeAt(start3);if(c0===CHAR_AMP){offset=
+start3;continue}if(c0===CHAR_NUM){const packed2=parseNumericEntity(input,start3+1,!isLegacyAllowed);const consumed=unpackConsumed(
+packed2);if(consumed===0){offset=input.indexOf("&",start3)}else{if(last!==offset){result+=input.slice(last,offset)}result+=
+codePointToString(packed2&NUMERIC_CODE_POINT_MASK);last=offset+consumed;offset=nextOffset(input,last)}continue}const bits=htmlLengthBits[pairIndex(
+c0,input.charCodeAt(start3+1))];if((bits&32768)!==0){const packed2=findLongClassMatch(input,start3,mode);if(packed2>=0){
+if(last!==offset)result+=input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[packed2>>6]);last=start3+(packed2&
+63);offset=nextOffset(input,last)}else{offset=input.indexOf("&",start3)}continue}let probed=bits&32767;let matched=-1;while(probed!==
+0){const low=probed&-probed;probed^=low;const length2=33-Math.clz32(low);const end2=start3+length2;if(end2>inputLength)break;
+const isTerminated=end2<inputLength&&input.charCodeAt(end2)===CHAR_SEMI;if(!(isTerminated||isLegacyAllowed&&(bits>>>length2+
+14&1)!==0))continue;const slot=findSlotHtml(input,start3,length2);if(slot<0)continue;if(isTerminated){matched=slot<<6|32|
+length2+1;break}if((htmlSlotValue[slot]&2)!==0){matched=slot<<6|length2}}if(matched>=0){const length2=matched&31;if((matched&
+32)!==0||mode!==DecodingMode.Attribute||start3+length2>=inputLength||!isEntityInAttributeInvalidEnd(input.charCodeAt(start3+
+length2))){if(last!==offset)result+=input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[matched>>6]);last=start3+
+length2;offset=nextOffset(input,last);continue}}offset=input.indexOf("&",start3+1)}while(offset>=0);return result+input.
+slice(last)}function decodeHTML(htmlString,mode=DecodingMode.Legacy){return decodeHtmlText(htmlString,mode)}function findBufferedHtmlSlot(buffer,length2){
+const key=buffer[0]<<25|buffer[1]<<18|buffer[length2-2]<<11|CHAR_REMAP[buffer[length2-1]]<<5|length2;let slot=2*((Math.imul(
+key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length2<=4||isBufferedMiddle(
+slot,buffer,length2)))return slot;if(htmlKeys[slot+1]===key&&(length2<=4||isBufferedMiddle(slot+1,buffer,length2)))return slot+
+1;if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>16)}}function isBufferedMiddle(slot,buffer,length2){
+let wordIndex=htmlSlotMidOff[slot];let index=2;const end2=length2-2;while(index+1<end2){if((buffer[index]|buffer[index+1]<<
+16)!==htmlMiddles[wordIndex++])return false;index+=2}return index===end2||buffer[index]===(htmlMiddles[wordIndex]&65535)}
+function findBufferedLegacySlot(buffer,length2){let legacy=htmlLengthBits[pairIndex(buffer[0],buffer[1])]>>>16&31;while(legacy!==
+0){const top=31-Math.clz32(legacy);legacy^=1<<top;if(top+2>length2)continue;const slot=findBufferedHtmlSlot(buffer,top+2);
+if(slot>=0&&(htmlSlotValue[slot]&2)!==0)return slot<<3|top+2}return-1}var CHAR_AMP,CHAR_NUM,CHAR_SEMI,CHAR_EQUALS,CHAR_ZERO,
+CHAR_LOWER_A,CHAR_LOWER_X,CHAR_UPPER_A,TO_LOWER_BIT,DecodingMode,htmlDecode,htmlKeys,htmlBuckets,htmlSlotMidOff,htmlLengthBits,
+htmlMiddles,htmlSlotValue,htmlValues,NUMERIC_CONSUMED_SHIFT,NUMERIC_CODE_POINT_MASK,NUMERIC_CONSUMED_OVERFLOW,longNumericConsumed,
+numericDigits,STATE_ENTITY_START,STATE_NUMERIC_START,STATE_NUMERIC_DECIMAL,STATE_NUMERIC_HEX,STATE_NAMED_ENTITY,EntityDecoderBase,
+HtmlEntityDecoder;var init_decode=__esm({"node_modules/entities/dist/decode.js"(){init_decode_codepoint();init_decode_data_html();
+init_decode_data_format();CHAR_AMP=38;CHAR_NUM=35;CHAR_SEMI=59;CHAR_EQUALS=61;CHAR_ZERO=48;CHAR_LOWER_A=97;CHAR_LOWER_X=
+120;CHAR_UPPER_A=65;TO_LOWER_BIT=32;(function(DecodingMode2){DecodingMode2[DecodingMode2["Legacy"]=0]="Legacy";DecodingMode2[DecodingMode2["\
+Strict"]=1]="Strict";DecodingMode2[DecodingMode2["Attribute"]=2]="Attribute"})(DecodingMode||(DecodingMode={}));htmlDecode=
+initDecodeData(htmlDecodeData);htmlKeys=(()=>htmlDecode.keys)();htmlBuckets=(()=>htmlDecode.buckets)();htmlSlotMidOff=(()=>htmlDecode.
+slotMidOff)();htmlLengthBits=(()=>htmlDecode.lengthBits)();htmlMiddles=(()=>htmlDecode.middles)();htmlSlotValue=(()=>htmlDecode.
+slotValue)();htmlValues=(()=>htmlDecode.values)();NUMERIC_CONSUMED_SHIFT=21;NUMERIC_CODE_POINT_MASK=2097151;NUMERIC_CONSUMED_OVERFLOW=
 2047;longNumericConsumed=0;numericDigits=(()=>{const digits=new Uint8Array(128).fill(255);for(let digit=0;digit<10;digit++){
 digits[CHAR_ZERO+digit]=digit}for(let digit=0;digit<6;digit++){digits[CHAR_UPPER_A+digit]=digit+10;digits[CHAR_LOWER_A+digit]=
 digit+10}return digits})();STATE_ENTITY_START=0;STATE_NUMERIC_START=1;STATE_NUMERIC_DECIMAL=2;STATE_NUMERIC_HEX=3;STATE_NAMED_ENTITY=
@@ -6501,9 +6501,9 @@ includes(begin));if(kinds2.length===0)return;yield*decodedLayers(layer,everyEsca
 ,pattern]of kinds2)yield*decodedLayers(layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;
 for(let count3=0;count3<maxDecodings;count3+=1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({
 text:text6,from,to},pattern){if(text6.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text6.
-length);const ends2=new Int32Array(text6.length);let length2=0;let kept2=0;const keep2=end=>{for(let at3=kept2;at3<end;at3+=
-1){starts[length2]=from?.[at3]??at3;ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept2,end));kept2=
-end};for(const{0:written4,index}of text6.matchAll(pattern)){const meant2=meaningOf(written4);if(meant2===written4||meant2.
+length);const ends2=new Int32Array(text6.length);let length2=0;let kept2=0;const keep2=end2=>{for(let at3=kept2;at3<end2;at3+=
+1){starts[length2]=from?.[at3]??at3;ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept2,end2));kept2=
+end2};for(const{0:written4,index}of text6.matchAll(pattern)){const meant2=meaningOf(written4);if(meant2===written4||meant2.
 length>written4.length)continue;keep2(index);kept2=index+written4.length;pieces2.push(meant2);for(let unit=0;unit<meant2.
 length;unit+=1){starts[length2]=from?.[index]??index;ends2[length2]=to?.[kept2-1]??kept2;length2+=1}}if(pieces2.length===
 0)return null;keep2(text6.length);return{text:pieces2.join(""),from:starts.subarray(0,length2),to:ends2.subarray(0,length2)}}
@@ -6524,10 +6524,10 @@ toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_C
 known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();maxDecodings=3;escapes=[["\\",
 String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0\
 -9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
-everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash2){return(hash2^hash2>>>12)&1048575}function isFlagged(flags,hash2){const slot=slotOf(hash2);return((flags[slot>>>
-3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash2=0;for(let at3=0;at3<text6.length;at3+=1)hash2=Math.imul(hash2,base)+
-text6.charCodeAt(at3)|0;return hash2}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash2=0;for(let at3=0;at3<
-text6.length;at3+=1){hash2=Math.imul(hash2,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash2}return sums}function powerOf(length2){
+everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash3){return(hash3^hash3>>>12)&1048575}function isFlagged(flags,hash3){const slot=slotOf(hash3);return((flags[slot>>>
+3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash3=0;for(let at3=0;at3<text6.length;at3+=1)hash3=Math.imul(hash3,base)+
+text6.charCodeAt(at3)|0;return hash3}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash3=0;for(let at3=0;at3<
+text6.length;at3+=1){hash3=Math.imul(hash3,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash3}return sums}function powerOf(length2){
 const known3=powers.get(length2);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length2;step+=1)power=
 Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,Needles,powers;var init_redact_needles=__esm(
 {"src/base/redact-needles.ts"(){"use strict";init_redact_layers();noEdges={before:false,after:false};base=739982445;Needles=
@@ -6537,17 +6537,17 @@ slice(0,this.size));let group=lengths.find(({length:length2})=>length2===needle.
 length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
 add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run4){this.#beginning(run4).run=
 true}beginIn(text6,fold3){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text6.length<size2)return false;
-const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash2=0;let count3=0;for(let index=0;index<text6.
+const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash3=0;let count3=0;for(let index=0;index<text6.
 length;index+=1){let unit=text6.charCodeAt(index);if(fold3!=="exact"){const folded=foldedOf(text6,index);if(fold3==="low\
-ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash2=Math.imul(hash2,base)+
+ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash3=Math.imul(hash3,base)+
 unit-Math.imul(window2[oldest]??0,power)|0;window2[oldest]=unit;oldest=oldest+1===size2?0:oldest+1;count3+=1;if(count3<size2||
-!isFlagged(flags,hash2))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
+!isFlagged(flags,hash3))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
 has(String.fromCharCode(...units)))return true}return false}find(text6,onFound){const flags=this.#flags;if(flags===void 0||
-text6.length<this.size)return;const sums=sumsOf(text6);const hash2=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
-sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash2(at3,this.size,this.#power)))
+text6.length<this.size)return;const sums=sumsOf(text6);const hash3=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
+sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash3(at3,this.size,this.#power)))
 continue;const beginning=this.#byBeginning.get(text6.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
 run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text6.length||
-!hashes.has(hash2(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
+!hashes.has(hash3(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
 void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.
 size}}#beginning(text6){const known3=this.#byBeginning.get(text6);if(known3!==void 0)return known3;const made2={lengths:[],
 run:false};this.#byBeginning.set(text6,made2);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text6));this.#flags[slot>>>
@@ -6573,11 +6573,11 @@ for(const layer of layersOf(text6)){const holding=sought.filter(list2=>list2.beg
 narrow??=squeezed(layer.text);return narrow}};for(const list2 of holding){list2.find(form,short4,(from,to)=>{ranges.push(
 {from:layer.from?.[from]??from,to:layer.to?.[to-1]??to})})}}return ranges}function isRandom(text6){const mixed=[/\d/,new RegExp(
 "\\p{Ll}","u"),new RegExp("\\p{Lu}","u")].filter(kind=>kind.test(text6)).length>=2;return mixed&&new Set(text6).size>=5}
-function isBase64(character){return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text6,at3){let end=isBase64(
-text6[at3])?at3+1:at3;while(end<at3+3&&text6[end]==="=")end+=1;return end}function isWord(text6){return/^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.
-test(text6)}function replaced(text6,ranges,isSpared=()=>false){let clean="";let end=0;for(const{from,to}of joined(text6,
-ranges)){const found2=text6.slice(from,to);clean+=text6.slice(end,from)+(isSpared(found2)?found2:mask);end=to}return clean+
-text6.slice(end)}function joined(text6,ranges){const all=[];for(const range2 of ranges.sort((one,other)=>one.from-other.
+function isBase64(character){return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text6,at3){let end2=isBase64(
+text6[at3])?at3+1:at3;while(end2<at3+3&&text6[end2]==="=")end2+=1;return end2}function isWord(text6){return/^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.
+test(text6)}function replaced(text6,ranges,isSpared=()=>false){let clean="";let end2=0;for(const{from,to}of joined(text6,
+ranges)){const found2=text6.slice(from,to);clean+=text6.slice(end2,from)+(isSpared(found2)?found2:mask);end2=to}return clean+
+text6.slice(end2)}function joined(text6,ranges){const all=[];for(const range2 of ranges.sort((one,other)=>one.from-other.
 from)){const from=inPair(text6,range2.from)?range2.from-1:range2.from;const to=inPair(text6,range2.to)?range2.to+1:range2.
 to;const last=all.at(-1);if(last===void 0||from>last.to)all.push({from,to});else last.to=Math.max(last.to,to)}return all}
 function inPair(text6,at3){return at3>0&&at3<text6.length&&(text6.charCodeAt(at3-1)&64512)===55296&&(text6.charCodeAt(at3)&
@@ -6670,7 +6670,7 @@ keyCharacter=/[\p{L}\p{M}\p{N}\p{Cs}_.-]/u;memo=new Map;strokes={\u0142:"l",\u00
 loose=/(?:^|[\s:="'])bearer\s+[\w.~+/=-]+\s*["']?$/i;credentials=[/-----BEGIN (?!(?:[A-Z0-9]+ )*(?:CERTIFICATE|CERTIFICATE REQUEST|PUBLIC KEY)-----)/,
 /-----BEGIN\s*$/m,loose,/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[oprsu]_\w{36}|\bglpat-[\w-]{20}|\bxox[abeprs]-[\w-]{10}|\b[rs]k_live_\w{16}/,
 /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,256}:[^\s/@]{1,256}@/i]}});function plain(name2){return isSecretField(name2)?secret:value}function set(nested2={}){return{type:"set",nested:nested2}}
-function members(types2){return{type:"members",members:types2}}function contrast(type,path,wanted,got){const whole3=verdict=>[
+function members(types3){return{type:"members",members:types3}}function contrast(type,path,wanted,got){const whole3=verdict=>[
 {path,type,verdict,wanted,got}];if(got===void 0){if(type.type==="members"&&isMap(wanted))return memberContrasts(type.members,
 path,wanted,{});return whole3("unknown")}if(got instanceof HashedSecret){if(wanted instanceof HashedSecret)return whole3(
 same(wanted,got)?"same":"different");if(holdsHashed(wanted))return whole3("unknown");return whole3(got.matches(reveal(normalForm(
@@ -6682,9 +6682,9 @@ got[key]??null:null;const asked=isWanted?wanted[key]??null:null;return{path:join
 isWanted===isThere2?"same":"different",wanted:asked,got:there,...isWanted?isThere2?{}:{lacks:"got"}:{lacks:"wanted"}}})}case"\
 set":return whole3(contrastSets(type.nested,asElements(wanted),got));case"instant":return whole3(same(wanted,got)||sameInstant(
 wanted,got)?"same":"different");default:return whole3(same(wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"differ\
-ent")}}function lackOf({lacks}){if(lacks===void 0)return{};return lacks==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types2,path,wanted,got){
+ent")}}function lackOf({lacks}){if(lacks===void 0)return{};return lacks==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types3,path,wanted,got){
 return Object.entries(wanted).flatMap(([name2,member2])=>{const there=got===null?null:Object.hasOwn(got,name2)?got[name2]:
-void 0;return contrast(types2[name2]??value,join(path,name2),member2,there)})}function isCleared(field2){if(Array.isArray(
+void 0;return contrast(types3[name2]??value,join(path,name2),member2,there)})}function isCleared(field2){if(Array.isArray(
 field2))return field2.length===0;return field2===null||isMap(field2)&&Object.keys(field2).length===0}function sameInstant(a2,b){
 return typeof a2==="string"&&typeof b==="string"&&Date.parse(a2)===Date.parse(b)}function asElements(set2){return Array.
 isArray(set2)?set2.filter(isMap):[]}function matchSets(wanted,got){const left=new Set(got);const found2={id:queuesBy("id",
@@ -6721,18 +6721,18 @@ const inner=type.nested[name2];return inner===void 0?member2:normalForm(inner,me
 elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(field2)){return mapValues(field2,(member2,name2)=>normalForm(
 type.members[name2]??value,member2))}return field2}function elementKey(element){return`${String(element.id??"")}\0${String(
 element.name??"")}`}function join(path,key){return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}
-function isSecret(type){return type.type==="value"&&type.secret===true}function markSecrets(types2,fields3){return mapValues(
-fields3,(field2,name2)=>markSecret(types2[name2]??value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==
+function isSecret(type){return type.type==="value"&&type.secret===true}function markSecrets(types3,fields3){return mapValues(
+fields3,(field2,name2)=>markSecret(types3[name2]??value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==
 null){return field2 instanceof Sensitive?field2:new Sensitive(reveal(field2))}return type.type==="members"&&isMap(field2)?
 markSecrets(type.members,field2):field2}var value,secret,instant,body,map;var init_fields=__esm({"src/kinds/fields.ts"(){
 "use strict";init_secret_names();init_values();value={type:"value"};secret={type:"value",secret:true};instant={type:"ins\
-tant"};body={type:"body"};map={type:"map"}}});function withDrift(fields3,types2,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
-field2.path,types2,left.fields,shown3);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types2,recorded2)?
+tant"};body={type:"body"};map={type:"map"}}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
+field2.path,types3,left.fields,shown3);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
-after},types2,recorded2){const type=types2[path]??value;return contrast(type,path,after,recorded2).every(({verdict})=>verdict!==
-"different")}function recordedAt(path,types2,left,shown3){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
-field2)||!Object.hasOwn(types2,field2))return void 0;const[was,now]=[left[field2],shown3(field2)];if(was===void 0||now===
-void 0)return void 0;const parts=contrast(types2[field2]??value,field2,now,was);const part=parts.find(one=>one.path===path);
+after},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after,recorded2).every(({verdict})=>verdict!==
+"different")}function recordedAt(path,types3,left,shown3){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
+field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],shown3(field2)];if(was===void 0||now===
+void 0)return void 0;const parts=contrast(types3[field2]??value,field2,now,was);const part=parts.find(one=>one.path===path);
 if(part!==void 0)return part.verdict==="different"?part.got??null:void 0;const isOther3=parts.some(({verdict})=>verdict===
 "different");if(!isOther3)return void 0;if(path===field2)return was;const member2=memberOf(was,path);return same(member2,
 memberOf(now,path))?void 0:member2}function memberOf(map2,path){const parts=contrast({type:"map"},/^\w*/.exec(path)?.[0]??
@@ -6880,16 +6880,16 @@ ng"||before===after)return"";const same3=before.normalize("NFC")===after.normali
 in another Unicode normal form: ${formChange(before,after)})`:""}function formChange(before,after){return`${normalFormOf(
 before)} \u2192 ${normalFormOf(after)}`}function normalFormOf(text6){return text6===text6.normalize("NFC")?"NFC":text6===
 text6.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}
-function shorten(text6,other,limit2,length2){const cut=cutText(text6,other,limit2);if(cut===void 0)return text6;let shown3="";
-for(const[from,to]of cut.shown)shown3+=(from>0?"\u2026":"")+text6.slice(from,to);return`${shown3} (${length2??cut.length}\
+function shorten(text6,other,limit2,length2){const cut2=cutText(text6,other,limit2);if(cut2===void 0)return text6;let shown3="";
+for(const[from,to]of cut2.shown)shown3+=(from>0?"\u2026":"")+text6.slice(from,to);return`${shown3} (${length2??cut2.length}\
  characters)`}function cutText(text6,other,limit2){if(text6.length<=limit2)return void 0;const{length:parts,differing:differing2}=measure(
 text6,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing2-
 Math.floor(third/2)),differing2+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text6,ranges.flat());const shown3=[];
-let end=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end)continue;const last=shown3.at(-1);if(last!==
-void 0&&from<=end)last[1]=offset(to);else shown3.push([offset(from),offset(to)]);end=to}return{shown:shown3,length:parts}}
-function measure(text6,other){let length2=0;let differing2=-1;let otherAt=0;for(let at3=0;at3<text6.length;length2+=1){const end=endOf(
-text6,at3);if(differing2<0){const otherEnd=endOf(other,otherAt);if(text6.slice(at3,end)!==other.slice(otherAt,otherEnd))
-differing2=length2;otherAt=otherEnd}at3=end}return{length:length2,differing:Math.max(0,differing2)}}function offsetsOf(text6,numbers){
+let end2=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end2)continue;const last=shown3.at(-1);if(last!==
+void 0&&from<=end2)last[1]=offset(to);else shown3.push([offset(from),offset(to)]);end2=to}return{shown:shown3,length:parts}}
+function measure(text6,other){let length2=0;let differing2=-1;let otherAt=0;for(let at3=0;at3<text6.length;length2+=1){const end2=endOf(
+text6,at3);if(differing2<0){const otherEnd=endOf(other,otherAt);if(text6.slice(at3,end2)!==other.slice(otherAt,otherEnd))
+differing2=length2;otherAt=otherEnd}at3=end2}return{length:length2,differing:Math.max(0,differing2)}}function offsetsOf(text6,numbers){
 const found2=new Map;const wanted=new Set(numbers);for(let at3=0,number4=0;at3<text6.length;at3=endOf(text6,at3),number4+=
 1){if(wanted.has(number4))found2.set(number4,at3)}return number4=>found2.get(number4)??text6.length}function endOf(text6,at3){
 if(at3>=text6.length)return at3;if(text6.charCodeAt(at3)===92){escaped.lastIndex=at3;escaped.test(text6);return escaped.
@@ -6950,10 +6950,10 @@ changes,"; ")}function elementSpans({mark,text:text6,spans}){if(mark==="+"||mark
 return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){"use strict";init_escape();
 init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace2=open9)=>input=>{
-let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace2,index)+
-close:open9+string3+close};var replaceClose=(string3,close,replace2,index)=>{let result="",cursor=0;do{result+=string3.substring(
-cursor,index)+replace2;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace3=open9)=>input=>{
+let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace3,index)+
+close:open9+string3+close};var replaceClose=(string3,close,replace3,index)=>{let result="",cursor=0;do{result+=string3.substring(
+cursor,index)+replace3;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
 substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
 reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
 italic:f("\x1B[3m","\x1B[23m"),underline:f("\x1B[4m","\x1B[24m"),inverse:f("\x1B[7m","\x1B[27m"),hidden:f("\x1B[8m","\x1B[2\
@@ -6969,7 +6969,7 @@ redBright:f("\x1B[91m","\x1B[39m"),greenBright:f("\x1B[92m","\x1B[39m"),yellowBr
 49m"),bgCyanBright:f("\x1B[106m","\x1B[49m"),bgWhiteBright:f("\x1B[107m","\x1B[49m")}};module.exports=createColors();module.
 exports.createColors=createColors}});function fold2(parts,hang,columns){if(columns===void 0)return painted(parts);const lines=[];let line=[];let width=0;let gap=[];
 let isEmpty4=true;for(const{pieces:pieces2,space}of words3(parts)){const wide2=widthOf(pieces2);if(space){gap=pieces2;continue}
-if(!isEmpty4&&width+widthOf(gap)+wide2>columns){lines.push(line);line=[{text:" ".repeat(hang)},...harmless(pieces2)];width=
+if(!isEmpty4&&width+widthOf(gap)+wide2>columns){lines.push(line);line=[{text:" ".repeat(hang)},...harmless2(pieces2)];width=
 hang+wide2}else{line.push(...gap,...pieces2);width+=widthOf(gap)+wide2}gap=[];isEmpty4=false}return[...lines,line].map(painted).
 join("\n")}function inWords(text6,tint){const look2=tint===void 0?{}:{tint};const parts=[];let at3=0;for(const found2 of text6.
 matchAll(command)){parts.push({...look2,text:text6.slice(at3,found2.index)},{...look2,text:found2[0],whole:true});at3=found2.
@@ -6977,7 +6977,7 @@ index+found2[0].length}return[...parts,{...look2,text:text6.slice(at3)}]}functio
 text:text6,...look2}of parts){for(const piece of look2.whole===true?[text6]:text6.match(/ +|[^ ]+/g)??[]){const space=look2.
 whole!==true&&piece.startsWith(" ");const last=found2.at(-1);if(last?.space===space)last.pieces.push({...look2,text:piece});else
 found2.push({space,pieces:[{...look2,text:piece}]})}}return found2}function widthOf(pieces2){return pieces2.reduce((sum,{
-text:text6})=>sum+displayWidth(text6),0)}function harmless(pieces2){const[first,...rest]=pieces2;const whole3=pieces2.map(
+text:text6})=>sum+displayWidth(text6),0)}function harmless2(pieces2){const[first,...rest]=pieces2;const whole3=pieces2.map(
 ({text:text6})=>text6).join("");const safe=disarm(whole3);if(first===void 0||safe===whole3)return pieces2;return[{...first,
 text:safe.slice(0,safe.length-whole3.length+first.text.length)},...rest]}function painted(pieces2){let line="";for(let at3=0;at3<
 pieces2.length;){const{tint=String}=pieces2[at3]??{};let text6="";while(at3<pieces2.length&&(pieces2[at3]?.tint??String)===
@@ -7007,9 +7007,9 @@ length,"field")} ${since}`}function driftSentence(plan){const{fields:fields3,obj
 0)return null;const since=fields3===1?"it was last applied":"they were last applied";return`Drift: ${plural(fields3,"fie\
 ld")} of ${plural(objects2,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut4,
 losesLeftOut},only2){if(only2===void 0||leftOut4.size===0)return null;const counts2=[...leftOut4].map(([action2,count3])=>`${count3}\
- ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost2=losesLeftOut===
+ ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost3=losesLeftOut===
 0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
-join(", ")}${lost2}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
+join(", ")}${lost3}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
 init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
 replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
 void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
@@ -7023,10 +7023,10 @@ age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key
 ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
 organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
 ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
-title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function changedWords(before,after){if(before===after)return void 0;const start3=commonStart(before,after);const end=commonEnd(
-before.slice(start3),after.slice(start3));const middle={before:before.slice(start3,before.length-end),after:after.slice(
-start3,after.length-end)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start3),
-before.slice(before.length-end)];return{before:tidy([{text:first,change:null},...inside2.before,{text:last,change:null}]),
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function changedWords(before,after){if(before===after)return void 0;const start3=commonStart(before,after);const end2=commonEnd(
+before.slice(start3),after.slice(start3));const middle={before:before.slice(start3,before.length-end2),after:after.slice(
+start3,after.length-end2)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start3),
+before.slice(before.length-end2)];return{before:tidy([{text:first,change:null},...inside2.before,{text:last,change:null}]),
 after:tidy([{text:first,change:null},...inside2.after,{text:last,change:null}])}}function wordByWord(before,after){const all={
 before:[goes(before)],after:[comes(after)]};if(Math.max(before.length,after.length)>LONGEST_MIDDLE)return all;const parts=diffWordsWithSpace(
 before,after,{maxEditLength:MOST_CHANGES});if(parts===void 0)return all;return{before:parts.filter(({added:added2})=>!added2).
@@ -7040,8 +7040,8 @@ change;if(change2!==null&&last?.change===null&&last.text.endsWith("\\")&&text6!=
 min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(length2)===other.charCodeAt(length2))length2+=
 1;const splits=at3=>splitsWord(one,at3)||splitsWord(other,at3);while(length2>0&&splits(length2))length2-=1;return length2}
 function commonEnd(one,other){const most3=Math.min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(
-one.length-1-length2)===other.charCodeAt(other.length-1-length2))length2+=1;const splits=end=>splitsWord(one,one.length-
-end)||splitsWord(other,other.length-end);while(length2>0&&splits(length2))length2-=1;return length2}function splitsWord(text6,at3){
+one.length-1-length2)===other.charCodeAt(other.length-1-length2))length2+=1;const splits=end2=>splitsWord(one,one.length-
+end2)||splitsWord(other,other.length-end2);while(length2>0&&splits(length2))length2-=1;return length2}function splitsWord(text6,at3){
 if(at3<=0||at3>=text6.length)return false;if(/[\udc00-\udfff]/.test(text6.charAt(at3)))return true;return wordCharacter.
 test(text6.charAt(at3-1))&&wordCharacter.test(text6.charAt(at3))}function pairsOf(removed,added2){const bags={removed:removed.
 map(bagOf),added:added2.map(bagOf)};const score=(from,to)=>{const alike3=likeness(bags.removed[from],bags.added[to]);return alike3<
@@ -7061,23 +7061,23 @@ var init_changed_words=__esm({"src/report/changed-words.ts"(){"use strict";init_
 wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown3=lines.map(line=>{const first=line.charAt(0);const mark=first===
 "+"||first==="-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const partners=pairLines(
 shown3,words7||limit2!==Number.POSITIVE_INFINITY);return shown3.map(({mark,text:text6},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
-{};const cut=cutText(text6,other,limit2);const whole3=words7&&alike3?spansOf(mark,text6,other):void 0;const spans=whole3===
-void 0||cut===void 0?whole3:cutSpans(whole3,cut);const all={mark,text:cut===void 0?text6:shorten(text6,other,limit2)};return spans===
-void 0?all:{...all,spans}})}function spansOf(mark,text6,other){return mark==="-"?changedWords(text6,other)?.before:changedWords(
-other,text6)?.after}function cutSpans(spans,{shown:shown3,length:length2}){const found2=shown3.flatMap(([from,to])=>{let at3=0;
-const inside2=spans.map(({text:text6,change:change2})=>{const part=text6.slice(Math.max(0,from-at3),Math.max(0,to-at3));
-at3+=text6.length;return{text:part,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.filter(({text:text6})=>text6!==
-"")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.
-oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start3,lines){return`${lines===0?start3-1:start3},${lines}`}
-function escapeChanged(line){const escaped3=escapeText(line);const kept2=escaped3.trimEnd();return kept2+escaped3.slice(
-kept2.length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.map(()=>void 0);if(!wanted)return paired;
-const pair=(from,to,alike3)=>{paired[from]={text:lines[to]?.text??"",alike:alike3};paired[to]={text:lines[from]?.text??"",
-alike:alike3}};let start3=0;while(start3<lines.length){let middle=start3;while(lines[middle]?.mark==="-")middle+=1;let end=middle;
-while(lines[end]?.mark==="+")end+=1;for(let offset=0;offset<Math.min(middle-start3,end-middle);offset+=1)pair(start3+offset,
-middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);for(const[removed,added2]of pairsOf(
-texts2(start3,middle),texts2(middle,end)))pair(start3+removed,middle+added2,true);start3=Math.max(end,start3+1)}return paired}
-var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_changed_words();init_spans();
-init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
+{};const cut2=cutText(text6,other,limit2);const whole3=words7&&alike3?spansOf(mark,text6,other):void 0;const spans=whole3===
+void 0||cut2===void 0?whole3:cutSpans(whole3,cut2);const all={mark,text:cut2===void 0?text6:shorten(text6,other,limit2)};
+return spans===void 0?all:{...all,spans}})}function spansOf(mark,text6,other){return mark==="-"?changedWords(text6,other)?.
+before:changedWords(other,text6)?.after}function cutSpans(spans,{shown:shown3,length:length2}){const found2=shown3.flatMap(
+([from,to])=>{let at3=0;const inside2=spans.map(({text:text6,change:change2})=>{const part=text6.slice(Math.max(0,from-at3),
+Math.max(0,to-at3));at3+=text6.length;return{text:part,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.
+filter(({text:text6})=>text6!=="")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`\
+@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start3,lines){return`${lines===
+0?start3-1:start3},${lines}`}function escapeChanged(line){const escaped3=escapeText(line);const kept2=escaped3.trimEnd();
+return kept2+escaped3.slice(kept2.length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.
+map(()=>void 0);if(!wanted)return paired;const pair=(from,to,alike3)=>{paired[from]={text:lines[to]?.text??"",alike:alike3};
+paired[to]={text:lines[from]?.text??"",alike:alike3}};let start3=0;while(start3<lines.length){let middle=start3;while(lines[middle]?.
+mark==="-")middle+=1;let end2=middle;while(lines[end2]?.mark==="+")end2+=1;for(let offset=0;offset<Math.min(middle-start3,
+end2-middle);offset+=1)pair(start3+offset,middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);
+for(const[removed,added2]of pairsOf(texts2(start3,middle),texts2(middle,end2)))pair(start3+removed,middle+added2,true);start3=
+Math.max(end2,start3+1)}return paired}var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
+init_changed_words();init_spans();init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
 field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown5,drift};const view=(field2.type==="s\
 et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown5,...valuePair(
 field2,options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's b\
@@ -7124,8 +7124,8 @@ mark,text:text6,spans=[plain2(text6)]})=>fold2([{text:`${indent}  `},...tinted([
 indent.length+6,columns)),...kept2>0?[paint.dim(`${indent}  (${kept2} unchanged)`)]:[]]}function bodyLines(path,{before,
 fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text6=>fold2([{text:`${indent}${text6}`}],indent.
 length+2,columns);if(before==="unknown"){const shown3=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
-known) \u2192 ${fate??plural(lines,"line")}`),...shown3.map(line=>diffRow(line))]}const said2=fate??(before==="null"?"wa\
-s null":null);return[head(`${path}:${said2===null?"":` ${said2}`}`),...notes.map(note=>fold2([{text:`${indent}  ${note}`}],
+known) \u2192 ${fate??plural(lines,"line")}`),...shown3.map(line=>diffRow(line))]}const said3=fate??(before==="null"?"wa\
+s null":null);return[head(`${path}:${said3===null?"":` ${said3}`}`),...notes.map(note=>fold2([{text:`${indent}  ${note}`}],
 indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(
 line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);const tint=mark===
 "+"?paint.green:paint.red;const text6=spans?.map(span=>span.change===null?span.text:paint.inverse(span.text)).join("");return tint(
@@ -7158,8 +7158,8 @@ values(entries).filter(v=>typeof v==="number");const values=Object.entries(entri
 +k)===-1).map(([_,v])=>v);return values}function joinValues(array2,separator="|"){return array2.map(val=>stringifyPrimitive(
 val)).join(separator)}function jsonStringifyReplacer(_,value3){if(typeof value3==="bigint")return value3.toString();return value3}
 function cached(getter){return new Cached(getter)}function nullish(input){return input===null||input===void 0}function cleanRegex(source){
-const start3=source.startsWith("^")?1:0;const end=source.endsWith("$")?source.length-1:source.length;return source.slice(
-start3,end)}function floatSafeRemainder(val,step){const ratio=val/step;const roundedRatio=Math.round(ratio);const tolerance=4*
+const start3=source.startsWith("^")?1:0;const end2=source.endsWith("$")?source.length-1:source.length;return source.slice(
+start3,end2)}function floatSafeRemainder(val,step){const ratio=val/step;const roundedRatio=Math.round(ratio);const tolerance=4*
 Number.EPSILON*Math.max(Math.abs(ratio),1);if(Math.abs(ratio-roundedRatio)<tolerance)return 0;return ratio-roundedRatio}
 function defineLazy(object3,key,getter){let value3=void 0;Object.defineProperty(object3,key,{get(){if(value3===EVALUATING){
 return void 0}if(value3===void 0){value3=EVALUATING;value3=getter()}return value3},set(v){Object.defineProperty(object3,
@@ -8027,11 +8027,11 @@ const seen2=entry3[1];if(schema5===entry3[0]){extractToDef(entry3);continue}if(c
 get(entry3[0])?.id;if(schema5!==entry3[0]&&ext){extractToDef(entry3);continue}}const id=ctx.metadataRegistry.get(entry3[0])?.
 id;if(id){extractToDef(entry3);continue}if(seen2.cycle){extractToDef(entry3);continue}if(seen2.count>1){if(ctx.reused===
 "ref"){extractToDef(entry3)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema5){
-const options=schema5.anyOf;if(!Array.isArray(options)||options.length===0||schema5.type!==void 0)return;const types2=[];
+const options=schema5.anyOf;if(!Array.isArray(options)||options.length===0||schema5.type!==void 0)return;const types3=[];
 for(const option of options){if(!option||typeof option!=="object")return;compactTypeUnion(option);const keys=Object.keys(
 option);if(keys.length!==1||keys[0]!=="type")return;const type=option.type;for(const member2 of Array.isArray(type)?type:
-[type]){if(typeof member2!=="string")return;if(!types2.includes(member2))types2.push(member2)}}delete schema5.anyOf;schema5.
-type=types2.length===1?types2[0]:types2}function undeclaredConstraint(member2){const extra=member2.additionalProperties;
+[type]){if(typeof member2!=="string")return;if(!types3.includes(member2))types3.push(member2)}}delete schema5.anyOf;schema5.
+type=types3.length===1?types3[0]:types3}function undeclaredConstraint(member2){const extra=member2.additionalProperties;
 if(extra===void 0||extra===false||typeof extra!=="object"||extra===null)return null;return Object.keys(extra).length?extra:
 null}function foldObjects(members3){const objects2=[];for(const member2 of members3){if(typeof member2!=="object"||member2.
 type!=="object")return null;for(const key in member2){if(!FOLDABLE_KEYS.has(key))return null}objects2.push(member2)}const properties2={};
@@ -8107,12 +8107,12 @@ return inputOptin(def.innerType)}return schema5._zod.optin}function stringifyKey
 if(visited.has(json))return json;visited.add(json);const def=bySchema.get(json)?.def;if(!def)return json;const inlined=stringifyKeyNames(
 bySchema,def,visited);return inlined===def?json:inlined}for(const keyword of["anyOf","oneOf"]){const branches=json[keyword];
 if(!Array.isArray(branches))continue;const mapped=branches.map(branch=>stringifyKeyNames(bySchema,branch,visited));if(mapped.
-some((branch,i2)=>branch!==branches[i2]))json={...json,[keyword]:mapped}}const types2=Array.isArray(json.type)?json.type:
-[json.type];const numericType=!types2.includes("string")&&types2.some(t2=>t2==="number"||t2==="integer");const values=json.
+some((branch,i2)=>branch!==branches[i2]))json={...json,[keyword]:mapped}}const types3=Array.isArray(json.type)?json.type:
+[json.type];const numericType=!types3.includes("string")&&types3.some(t2=>t2==="number"||t2==="integer");const values=json.
 enum??(json.const!==void 0?[json.const]:void 0);if(!numericType&&!values?.some(v=>typeof v==="number"))return json;const{
 minimum,maximum,exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json;if(rest.enum)rest.enum=rest.enum.map(
 v=>typeof v==="number"?String(v):v);else if(typeof rest.const==="number")rest.const=String(rest.const);if(!numericType)return rest;
-rest.type="string";if(!values)rest.pattern=(types2.includes("number")?number:integer).source;return rest}function rewriteKeyNames(ctx){
+rest.type="string";if(!values)rest.pattern=(types3.includes("number")?number:integer).source;return rest}function rewriteKeyNames(ctx){
 const bySchema=new Map;for(const entry3 of ctx.seen.values()){if(entry3.def&&!bySchema.has(entry3.schema))bySchema.set(entry3.
 schema,entry3)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
 const names3=(seen2?.def??seen2?.schema)?.propertyNames;if(!names3||names3===true||rewrites.has(names3))continue;const rewritten=stringifyKeyNames(
@@ -8500,59 +8500,59 @@ ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,lim
  can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
 nd_id"].find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
  ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,{
-ignored:ignored2=[],emptyIsNull=[],limits:own4={}}){const refused4=(message,path,hint)=>error("profile-limit",`${message}\
+ignored:ignored2=[],emptyIsNull=[],limits:own4={}}){const refused5=(message,path,hint)=>error("profile-limit",`${message}\
  (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.entries(object3.fields).
-filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own4,refused4),...identityProblems(
-object3,own4,refused4),...nulProblems(sent,refused4),...lengthProblems(object3,own4,refused4),...emptyProblems(object3,profile,
-emptyIsNull,own4,refused4),...wordProblems(object3,own4,refused4),...elementProblems(object3,own4,refused4),...sizeProblems(
-object3,limits2,refused4)]}function idProblems(object3,limits2,{ids={}},refused4){return idsOf2(object3).flatMap(({id,path,
+filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own4,refused5),...identityProblems(
+object3,own4,refused5),...nulProblems(sent,refused5),...lengthProblems(object3,own4,refused5),...emptyProblems(object3,profile,
+emptyIsNull,own4,refused5),...wordProblems(object3,own4,refused5),...elementProblems(object3,own4,refused5),...sizeProblems(
+object3,limits2,refused5)]}function idProblems(object3,limits2,{ids={}},refused5){return idsOf2(object3).flatMap(({id,path,
 most:most3})=>{const text6=reveal(id);if(typeof text6!=="string"||text6===UNKNOWN_TEXT)return[];const name2=path.join(".");
-if(most3!==void 0){const length2=characters(text6);return length2<=most3?[]:[refused4(`"${name2}" has ${length2} charact\
+if(most3!==void 0){const length2=characters(text6);return length2<=most3?[]:[refused5(`"${name2}" has ${length2} charact\
 ers, and may have ${most3}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];const lower=text6.toLowerCase();const hint=uuid3.
 test(lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0\
-e-8b1a-0d6f3e1c2b77";return[refused4(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({
+e-8b1a-0d6f3e1c2b77";return[refused5(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({
 identity:identity2,fields:fields3}){const own4=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],
 path:[part]}]);const inLists=Object.entries(ids).flatMap(([list2,most3])=>elementIds(fields3[list2],[list2],most3??void 0));
 return[...own4,...inLists]}}function elementIds(list2,path,most3){if(!Array.isArray(list2))return[];return list2.flatMap(
 (element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own4=element.id===void 0?[]:[{id:element.id,
 path:[...at3,"id"],...most3===void 0?{}:{most:most3}}];return[...own4,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
-identity:identity2},{identity:parts={}},refused4){return Object.entries(parts).flatMap(([part,{known:known3,otherwise}])=>{
-const{[part]:text6}=identity2;if(text6===void 0||text6===UNKNOWN_TEXT||known3.includes(text6))return[];return[refused4(otherwise,
-[part],`the ${part}s are ${known3.join(", ")}`)]})}function nulProblems(fields3,refused4){if(!hasNul(fields3))return[];const walk=(value3,path)=>{
+identity:identity2},{identity:parts={}},refused5){return Object.entries(parts).flatMap(([part,{known:known3,otherwise}])=>{
+const{[part]:text6}=identity2;if(text6===void 0||text6===UNKNOWN_TEXT||known3.includes(text6))return[];return[refused5(otherwise,
+[part],`the ${part}s are ${known3.join(", ")}`)]})}function nulProblems(fields3,refused5){if(!hasNul(fields3))return[];const walk=(value3,path)=>{
 if(value3 instanceof HashedSecret)return[];if(holdsNul(value3))return[path];if(Array.isArray(value3))return value3.flatMap(
 (item,index)=>walk(item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key.
 includes("\0")?[[...path,key]]:walk(member2,[...path,key]))};return Object.entries(fields3).flatMap(([field2,value3])=>walk(
-value3,[field2]).map(path=>refused4(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server c\
+value3,[field2]).map(path=>refused5(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server c\
 an't keep`,path)))}function hasNul(value3){if(value3 instanceof HashedSecret)return false;if(Array.isArray(value3))return value3.
 some(hasNul);if(isMap(value3)){for(const key of Object.keys(value3))if(key.includes("\0")||hasNul(value3[key]??null))return true;
 return false}return holdsNul(value3)}function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf2(value3).
-includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused4){return Object.entries(limited).
-flatMap(([field2,most3])=>{const length2=characters(textOf2(fields3[field2]));return length2<=most3?[]:[refused4(`"${field2}\
+includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused5){return Object.entries(limited).
+flatMap(([field2,most3])=>{const length2=characters(textOf2(fields3[field2]));return length2<=most3?[]:[refused5(`"${field2}\
 " has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{filled:filled4={},
-notEmpty:notEmpty2=[]},refused4){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(value3)===""?
+notEmpty:notEmpty2=[]},refused5){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(value3)===""?
 "empty":"white space alone";const unfilled=Object.entries(filled4).flatMap(([field2,instead])=>{const value3=fields3[field2];
-if(value3!==null&&!isBlank(value3))return[];return[refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
+if(value3!==null&&!isBlank(value3))return[];return[refused5(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
 [field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields3[field2]))return[];const message=empty2(
 fields3[field2])==="empty"?`an empty "${field2}" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`\
-write ${field2}: null`;if(notEmpty2.includes(field2))return[refused4(message,[field2],hint)];return[warning2("becomes-nu\
+write ${field2}: null`;if(notEmpty2.includes(field2))return[refused5(message,[field2],hint)];return[warning2("becomes-nu\
 ll",`${message} (profile ${profile.name})`,[object3.placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({
-fields:fields3},{uniqueWords=[]},refused4){return uniqueWords.flatMap(field2=>{if(fields3[field2]===void 0||isBlank(fields3[field2]))
-return[];const words7=textOf2(fields3[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused4(`"${field2}\
+fields:fields3},{uniqueWords=[]},refused5){return uniqueWords.flatMap(field2=>{if(fields3[field2]===void 0||isBlank(fields3[field2]))
+return[];const words7=textOf2(fields3[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused5(`"${field2}\
 " has a space at its start, at its end or next to another one, and this server takes single spaces between words`,[field2],
 "leave out the spaces that separate nothing")]}const twice=words7.find((word2,index)=>words7.indexOf(word2)!==index);if(twice===
-void 0)return[];const shown3=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" ha\
+void 0)return[];const shown3=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused5(`"${field2}" ha\
 s ${shown3} twice`,[field2],"keep one of the two")]})}function isText2(value3){return!Array.isArray(value3)&&!isMap(value3)&&
-typeof reveal(value3)==="string"}function elementProblems({fields:fields3},{elements:elements2={}},refused4){return Object.
-entries(elements2).flatMap(([field2,{needs,types:types2}])=>{const map2=fields3[field2];if(!isMap(map2))return[];return Object.
+typeof reveal(value3)==="string"}function elementProblems({fields:fields3},{elements:elements2={}},refused5){return Object.
+entries(elements2).flatMap(([field2,{needs,types:types3}])=>{const map2=fields3[field2];if(!isMap(map2))return[];return Object.
 entries(map2).flatMap(([key,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.
 every(member2=>Object.hasOwn(element,member2))){const members3=needs.map(member2=>`"${member2}"`).join(" and ");const example=`${key}\
-: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused4(`an element of "${field2}" must be a map wit\
-h ${members3}`,[field2,key],`write it as ${example}`)]}return Object.entries(types2).flatMap(([member2,type])=>{const value3=Object.
-hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].fits(value3))return[];return[refused4(
+: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused5(`an element of "${field2}" must be a map wit\
+h ${members3}`,[field2,key],`write it as ${example}`)]}return Object.entries(types3).flatMap(([member2,type])=>{const value3=Object.
+hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].fits(value3))return[];return[refused5(
 `"${member2}" in an element of "${field2}" must be ${memberTypes[type].words}`,[field2,key,member2])]})})})}function sizeProblems({
-fields:fields3},limits2,refused4){if(surelyWithin(fields3)<=limits2.requestBytes)return[];const bytes=requestSize(fields3);
+fields:fields3},limits2,refused5){if(surelyWithin(fields3)<=limits2.requestBytes)return[];const bytes=requestSize(fields3);
 if(bytes<=limits2.requestBytes)return[];const[longest2=""]=Object.keys(fields3).sort((a2,b)=>size(fields3[b])-size(fields3[a2]));
-const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,
+const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused5(message,
 [longest2])]}function surelyWithin(value3){if(value3===void 0||value3 instanceof HashedSecret)return 64;if(Array.isArray(
 value3))return value3.reduce((sum2,item)=>sum2+surelyWithin(item)+1,34);if(typeof value3==="string")return 6*value3.length+
 64;if(!isMap(value3))return 6*size(value3)+64;let sum=64;for(const key of Object.keys(value3))sum+=6*key.length+4+surelyWithin(
@@ -8680,10 +8680,10 @@ name:name2}){return["txt_content","html_content"].filter(field2=>typeof fields3[
 body",before:fields3[path],after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}async function showTemplate(identity2,{
 reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
 type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
-async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types2=[]}=asked;const named6=known3.
+async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named6=known3.
 filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);const backends=wanted.length>0?wanted:await backendsOf(
 context3,named6);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own4=named6.flatMap(one=>one.
-backend_id===backend_id?[one.type??""]:[]);return[...new Set(types2.length>0?types2:[...knownTypes,...own4])].sort(compareText).
+backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own4])].sort(compareText).
 map(type=>({backend_id,type}))});const found2=await settle(identities.map(async identity2=>{const live=await showTemplate(
 identity2,context3);if(!live.exists)return[];const remark2=live.fields.id===null?{remark:"the built-in text"}:{};return[
 {identity:identity2,called:null,...remark2,live}]}));const unnamed="no backend is known, so no email template can be fou\
@@ -8735,27 +8735,27 @@ const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fie
 const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
 return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
 expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},find:find2,writes:["txt_con\
-tent","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields3){const defaults2=fields3[DEFAULTS];return Array.isArray(defaults2)?defaults2.filter(id=>typeof id===
+tent","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields3){const defaults3=fields3[DEFAULTS];return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
 "string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={
-is_default:asked};const defaults2=defaultsAmong(present3.fields)??[];if(defaults2.length>1){return{requests:[],expected,
-trouble:`the server has ${defaults2.length} default key pairs (${defaults2.join(", ")}) and fails when one is set: take \
+is_default:asked};const defaults3=defaultsAmong(present3.fields)??[];if(defaults3.length>1){return{requests:[],expected,
+trouble:`the server has ${defaults3.length} default key pairs (${defaults3.join(", ")}) and fails when one is set: take \
 the default away from all but one by hand, with is_default: false, and plan again`}}if(!asked){const message="nothing is\
  sent for it: the server does it when the other key pair becomes the default";return{requests:[],expected,warnings:[{code:"\
-by-server",message}]}}const warnings=defaults2.length>0?[]:[{code:"extra-key-pair",message:"no key pair is the default n\
+by-server",message}]}}const warnings=defaults3.length>0?[]:[{code:"extra-key-pair",message:"no key pair is the default n\
 ow, and the server creates one more when the first is set"}];return{requests:[request(present3.identity,expected)],expected,
 warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects2,context3){
 const{all,one:single}=traits3[context3.profile.name].reads??{};if(all===void 0)return new Map;const list2=await readOne(
-context3,all,{},answers.keyPair.list)??[];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults2=defaultsOf(
+context3,all,{},answers.keyPair.list)??[];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults3=defaultsOf(
 list2);return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;const shown3=byId.get(
 identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},answers.keyPair.one));
 if(shown3===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
-shown3,defaults2)}]})))}function shownPair({is_default,...rest},defaults2){const known3=is_default===void 0?{}:{is_default:is_default===
-true};return{...rest,...known3,[DEFAULTS]:[...defaults2].sort()}}function defaultsOf(pairs){return pairs.flatMap(({id,is_default})=>is_default===
+shown3,defaults3)}]})))}function shownPair({is_default,...rest},defaults3){const known3=is_default===void 0?{}:{is_default:is_default===
+true};return{...rest,...known3,[DEFAULTS]:[...defaults3].sort()}}function defaultsOf(pairs){return pairs.flatMap(({id,is_default})=>is_default===
 true&&typeof id==="string"?[id]:[])}async function find3({rows,profile}){const{all}=traits3[profile.name].reads??{};const pairs=all===
 void 0?null:await rows("key pairs",all,pages.keyPair);if(pairs===null)return{found:[],notes:["the server offers no list \
-of key pairs"]};const defaults2=defaultsOf(pairs);const found2=pairs.flatMap(pair=>{const{id}=pair;if(typeof id!=="strin\
+of key pairs"]};const defaults3=defaultsOf(pairs);const found2=pairs.flatMap(pair=>{const{id}=pair;if(typeof id!=="strin\
 g")return[];const remark2=pair.is_default===true?{remark:"the default"}:{};const live={exists:true,identity:{id},fields:shownPair(
-pair,defaults2)};return[{identity:{id},called:null,...remark2,live}]});return{found:found2.sort((a2,b)=>compareText(a2.identity.
+pair,defaults3)};return[{identity:{id},called:null,...remark2,live}]});return{found:found2.sort((a2,b)=>compareText(a2.identity.
 id,b.identity.id)),notes:withoutIds(pairs.filter(({id})=>typeof id!=="string").length,"key pairs")}}var DEFAULTS,MOVES,traits3,
 schema3,keyPair2;var init_key_pair=__esm({"src/kinds/key-pair.ts"(){"use strict";init_zod();init_once();init_problems();
 init_settle();init_values();init_answers();init_discovery();init_fields();init_reading();init_rules();init_schema();DEFAULTS=
@@ -8769,9 +8769,9 @@ ub.pem"}]}),is_default:boolean2().nullable().optional().meta({description:"Wheth
 em is. Moving the default counts as destructive.",examples:[true]})}));keyPair2={name:"KeyPair",noun:"key pair",get schema(){
 return schema3()},identity:["id"],fields:{public_key:value,is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:m\
 anage:all",write:"clients:manage:all"},traits:traits3,sequential:true,identities:({identity:identity2})=>[`id ${identity2.
-id}`],check(declared,profile){const problems=profileProblems(declared,profile,traits3);const defaults2=declared.filter(({
-fields:fields3})=>fields3.is_default===true);if(defaults2.length<2)return problems;return[...problems,error("two-default\
-s",`${defaults2.length} key pairs have "is_default: true", and a server has one default`,defaults2.map(pair=>pair.placeOf(
+id}`],check(declared,profile){const problems=profileProblems(declared,profile,traits3);const defaults3=declared.filter(({
+fields:fields3})=>fields3.is_default===true);if(defaults3.length<2)return problems;return[...problems,error("two-default\
+s",`${defaults3.length} key pairs have "is_default: true", and a server has one default`,defaults3.map(pair=>pair.placeOf(
 "is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].
 reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former2=>{if(former2===void 0)
 return MOVES;return former2.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former2.join(" and ")}`},withoutSuccessor:'\
@@ -8811,16 +8811,16 @@ desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(prese
 return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown5.length===
 0?{}:{trouble:unknownWhole("organization",unknown5)}}},discovery:{options:{},find:find4},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
-asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
-0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
-null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
-return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names3=Array.isArray(part)?asElements(
+asked[list2]).map(({id})=>id));const lost3=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost3.length===
+0?[]:[[list2,lost3]]}))}function withLost(type,now,lost3){if(type.type!=="set")return lost3;const there=asElements(now??
+null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost3).filter(({id})=>!ids.has(id))]}function namesOfLost(lost3){
+return Object.entries(lost3).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names3=Array.isArray(part)?asElements(
 part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.join(", ")}\
-)`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
+)`}).join(", ")}function seenLoss(run4,lost3,now){return{run:run4,lost:lost3,seen:Object.fromEntries(Object.keys(lost3).
 map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
 now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.seen[field2]??
-null,now[field2]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
-{};return Object.fromEntries(Object.entries(lost2).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({"src/kinds/l\
+null,now[field2]).every(({verdict})=>verdict==="same");const lost3=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
+{};return Object.fromEntries(Object.entries(lost3).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({"src/kinds/l\
 oss.ts"(){"use strict";init_fields()}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
 noun,readPage);if(total===void 0||found2===total)return rows;sum=`${found2} ${noun} were listed, total_entries says ${total}`}
 throw new ProblemsError([error("unstable-list",`the list of ${noun} does not add up, read ${PASSES} times: ${sum}`,[],"t\
@@ -8942,7 +8942,7 @@ s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"
 back`;return`the server has no ${noun} "${name2}"${unsure3}: correct the name, or create the ${noun} there`}}function otherName(noun,{
 id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun}\
  with the id ${String(id)} is called "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own4){
-const{scopes:_,...said2}=element;const isNew=!own4.some(({id})=>id===row.id);return{...said2,...said2.public!==void 0&&row.
+const{scopes:_,...said3}=element;const isNew=!own4.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.
 public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.
 id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const seen2=new Set;
 let sure=true;const elements2=references.flatMap(reference=>{const element=isMap(reference)?reference:{};const row=findMember(
@@ -9155,7 +9155,7 @@ warning4),morePlaces2)})`}var shortLength;var init_review=__esm({"src/report/rev
 init_drift();init_plan();init_safety();init_drift2();init_places();init_view();init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text6,names3){
 return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text6)}
 function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
-"\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address2,gist},said2){return withoutNames(gist??said2,namesIn(address2))}
+"\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address2,gist},said3){return withoutNames(gist??said3,namesIn(address2))}
 function leftText(count3,reason){return`${count3} ${reason.replace(/^interrupted before it was sent$/,"not sent: interru\
 pted")}`}function alike(results){const groups3=new Map;const keys=results.map((result,index)=>{const{status,error:error3,
 action:action2,httpStatus}=result;if(status==="applied"||error3===null)return String(index);return JSON.stringify([status,
@@ -9165,10 +9165,10 @@ result=>[result]))}function someOf(results){return firstFew(results,({address:ad
 const named6=all.slice(0,FEW).map(show);const more=all.length-named6.length;return more>0?`${named6.join(", ")} and ${more}\
  more`:named6.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
 change2]));const given2=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given2.
-keys()];const said2=({code:code2,change:change2},text6)=>JSON.stringify([code2,change2!==null,text6]);const about2=new Map;
-for(const warning4 of all)added(about2,said2(warning4,warning4.message),()=>new Set).add(warning4.change);const groups3=new Map;
-for(const warning4 of all){const{message,change:change2}=warning4;const whole3=said2(warning4,message);const isOwn=change2!==
-null&&about2.get(whole3)?.size===1;added(groups3,isOwn?said2(warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}
+keys()];const said3=({code:code2,change:change2},text6)=>JSON.stringify([code2,change2!==null,text6]);const about2=new Map;
+for(const warning4 of all)added(about2,said3(warning4,warning4.message),()=>new Set).add(warning4.change);const groups3=new Map;
+for(const warning4 of all){const{message,change:change2}=warning4;const whole3=said3(warning4,message);const isOwn=change2!==
+null&&about2.get(whole3)?.size===1;added(groups3,isOwn?said3(warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}
 return[...groups3.values()].flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given2.get(warning4)??
 []);return first===void 0?[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map2,key,make){const value3=map2.
 get(key)??make();map2.set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.
@@ -9186,9 +9186,9 @@ warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(
 length>FEW2);const told4=new Set(together2.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together2,
 alone:warnings=>warnings.filter(warning4=>!told4.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
 return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
-paint.yellow))}function togetherLines(groups3,{paint,columns}){return groups3.flatMap(group=>{const said2=`${plural(group.
+paint.yellow))}function togetherLines(groups3,{paint,columns}){return groups3.flatMap(group=>{const said3=`${plural(group.
 objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);return[...wrap(`warni\
-ng[${escapeText(group.code)}]: `,said2,columns).map(paint.yellow),...wrap("    ",firstFew(group.objects,nameOf),columns).
+ng[${escapeText(group.code)}]: `,said3,columns).map(paint.yellow),...wrap("    ",firstFew(group.objects,nameOf),columns).
 map(paint.yellow),...places===""?[]:wrap("    at ",places,columns).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm(
 {"src/report/warning-text.ts"(){"use strict";init_escape();init_alike();init_names();init_places();init_review();init_warnings();
 init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
@@ -9289,11 +9289,11 @@ pieces)??[];return words7.every(word2=>word2.trim()===""||isPlain(word2))?words7
 ","||piece===";")return true;const word2=piece.replace(/[,.;:!?]$/,"");return plainWord.test(word2)&&!referringWord.test(
 word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text6,show){let shown3="";let run4="";const flush=()=>{
 const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown3+=`${show(run4.trimEnd())}${space}`;run4=""};for(const piece of piecesOf(
-text6.trim())){if(piece.trim()===""){if(run4==="")shown3+=" ";else run4+=" ";continue}const[,word2="",end=""]=(piece.includes(
+text6.trim())){if(piece.trim()===""){if(run4==="")shown3+=" ";else run4+=" ";continue}const[,word2="",end2=""]=(piece.includes(
 "(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run4===""||
-run4.endsWith(" "))){flush();shown3+=word2+end}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{
-run4+=word2;if(end!==""&&word2===""&&run4==="")run4=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();shown3+=
-end}else run4+=end}}flush();return shown3}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
+run4.endsWith(" "))){flush();shown3+=word2+end2}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{
+run4+=word2;if(end2!==""&&word2===""&&run4==="")run4=end2;else if(end2!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();
+shown3+=end2}else run4+=end2}}flush();return shown3}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
 {"src/report/marked.ts"(){"use strict";init_escape();init_markup();init_names();markdown={code,bold:words7=>`**${words7}\
 **`,prose,link:(text6,url)=>url===void 0?code(text6):`[${code(text6)}](${url})`};html={code:htmlCode,bold:words7=>`<b>${words7}\
 </b>`,prose:htmlProse,link:(text6,url)=>url===void 0?htmlCode(text6):`<a href="${url}">${htmlCode(text6)}</a>`};plainWord=
@@ -9310,8 +9310,8 @@ drift}`]]}function shownLines(view){const{path}=view;switch(view.view){case"secr
 unknown) \u2192 ":""}(sensitive)`];case"value":return view.unknown?[`! ${path}: ${view.before} \u2192 ${view.after}`]:[`\
 - ${path}: ${view.before}`,`+ ${path}: ${view.after}`];case"set":return[`  ${path}:${view.head===null?"":` ${view.head}`}`,
 ...view.elements.map(({mark,text:text6})=>`${setMarks[mark]}   ${text6}`),...view.kept>0?[`    (${view.kept} unchanged)`]:
-[]];default:return[]}}function bodyBlock(view,shown3){const{path,hunks}=view;const said2=[...view.drift===null?[]:[prose(
-view.drift)],...bodyNotes(view),...shown3||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said2.
+[]];default:return[]}}function bodyBlock(view,shown3){const{path,hunks}=view;const said3=[...view.drift===null?[]:[prose(
+view.drift)],...bodyNotes(view),...shown3||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said3.
 join("; ")}`;if(!shown3||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
 text:text6})=>disarm(`${mark}${text6}`).trimEnd())]);return`${head}
 
@@ -9698,18 +9698,18 @@ droppedBufferSize,endOffset-this.preprocessor.droppedBufferSize);let line=locati
 indexOf("\n");i2!==-1;i2=html2.indexOf("\n",i2+1)){line++;lastLineBreak=i2}for(let i2=html2.indexOf("\r");i2!==-1;i2=html2.
 indexOf("\r",i2+1)){if(html2.charCodeAt(i2+1)!==CODE_POINTS.LINE_FEED){line++;lastLineBreak=Math.max(lastLineBreak,i2)}}
 return{startLine:line,startCol:lastLineBreak===-1?location.startCol+html2.length:html2.length-lastLineBreak,startOffset:endOffset,
-endLine:-1,endCol:-1,endOffset:-1}}getCharacterTokenEndOffset(){var _a3;const end=this.preprocessor.droppedBufferSize+this.
+endLine:-1,endCol:-1,endOffset:-1}}getCharacterTokenEndOffset(){var _a3;const end2=this.preprocessor.droppedBufferSize+this.
 preprocessor.pos+1;const tokenLocation=(_a3=this.currentToken)===null||_a3===void 0?void 0:_a3.location;switch(this.state){case State.
 TAG_OPEN:case State.RCDATA_LESS_THAN_SIGN:case State.RAWTEXT_LESS_THAN_SIGN:case State.SCRIPT_DATA_LESS_THAN_SIGN:case State.
-SCRIPT_DATA_ESCAPED_LESS_THAN_SIGN:case State.CDATA_SECTION_BRACKET:{return end-1}case State.END_TAG_OPEN:case State.MARKUP_DECLARATION_OPEN:case State.
+SCRIPT_DATA_ESCAPED_LESS_THAN_SIGN:case State.CDATA_SECTION_BRACKET:{return end2-1}case State.END_TAG_OPEN:case State.MARKUP_DECLARATION_OPEN:case State.
 RCDATA_END_TAG_OPEN:case State.RCDATA_END_TAG_NAME:case State.RAWTEXT_END_TAG_OPEN:case State.RAWTEXT_END_TAG_NAME:case State.
 SCRIPT_DATA_END_TAG_OPEN:case State.SCRIPT_DATA_END_TAG_NAME:case State.SCRIPT_DATA_ESCAPED_END_TAG_OPEN:case State.SCRIPT_DATA_ESCAPED_END_TAG_NAME:case State.
-CDATA_SECTION_END:{return end-2}case State.CHARACTER_REFERENCE:{return this._isCharacterReferenceInAttribute()&&tokenLocation?
+CDATA_SECTION_END:{return end2-2}case State.CHARACTER_REFERENCE:{return this._isCharacterReferenceInAttribute()&&tokenLocation?
 tokenLocation.startOffset:this.preprocessor.droppedBufferSize+this.entityStartPos}case State.DOCTYPE:case State.BEFORE_DOCTYPE_NAME:{
 return this.currentLocation.startOffset}default:{if(tokenLocation&&(this.state===State.TAG_NAME||this.state>=State.BEFORE_ATTRIBUTE_NAME&&
 this.state<=State.BOGUS_COMMENT||this.state>=State.COMMENT_START&&this.state<=State.BOGUS_DOCTYPE)){return tokenLocation.
-startOffset}return end}}}pause(){this.paused=true}resume(writeCallback){if(!this.paused){throw new Error("Parser was alr\
-eady resumed")}this.paused=false;if(this.inLoop)return;this._runParsingLoop();if(!this.paused){writeCallback===null||writeCallback===
+startOffset}return end2}}}pause(){this.paused=true}resume(writeCallback){if(!this.paused){throw new Error("Parser was al\
+ready resumed")}this.paused=false;if(this.inLoop)return;this._runParsingLoop();if(!this.paused){writeCallback===null||writeCallback===
 void 0?void 0:writeCallback()}}write(chunk,isLastChunk,writeCallback){this.active=true;this.preprocessor.write(chunk,isLastChunk);
 this._runParsingLoop();if(!this.paused){writeCallback===null||writeCallback===void 0?void 0:writeCallback()}}insertHtmlAtCurrentPos(chunk){
 this.active=true;this.preprocessor.insertHtmlAtCurrentPos(chunk);this._runParsingLoop()}flushCurrentCharacterToken(){if(this.
@@ -11103,7 +11103,7 @@ if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(value3*limits.windowHei
 return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written4){const[mark]=/! +important$/i.
 exec(written4)??[];return mark===void 0?written4:`${written4.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
 const kept2=pictures(address2);return kept2===void 0?"none":`url(${quoted(kept2)})`}function prelude(tokens){let written4="";
-const open9=[];for(const token of tokens){const[type]=token;const end=closing[type];if(end!==void 0)open9.push(end);else if(closers.
+const open9=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open9.push(end2);else if(closers.
 has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written4+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written4+="(";break;case u.
 CloseParen:written4+=")";break;case u.OpenSquare:written4+="[";break;case u.CloseSquare:written4+="]";break;case u.Colon:
@@ -11123,17 +11123,17 @@ CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#picture
 tokens;this.#pictures=pictures}rules(inBlock){let written4="";for(;;){const token=this.#tokens[this.#at];if(token===void 0||
 token[0]===u.EOF)return written4;if(inBlock&&token[0]===u.CloseCurly){this.#at+=1;return written4}if(between.has(token[0]))
 this.#at+=1;else if(token[0]===u.AtKeyword)written4+=this.#atRule(token[4].value,inBlock);else written4+=this.#rule(inBlock)}}#atRule(name2,inBlock){
-this.#at+=1;const head=this.#until([u.Semicolon,u.OpenCurly],inBlock);const end=this.#tokens[this.#at]?.[0];if(end===u.Semicolon)
-this.#at+=1;if(end!==u.OpenCurly)return"";this.#at+=1;if(name2.toLowerCase()!=="media"){this.#until([u.CloseCurly],false);
-this.#at+=1;return""}const inner=this.rules(true);const media=prelude(head);return media===void 0||inner===""?"":`@media\
- ${media} {
+this.#at+=1;const head=this.#until([u.Semicolon,u.OpenCurly],inBlock);const end2=this.#tokens[this.#at]?.[0];if(end2===u.
+Semicolon)this.#at+=1;if(end2!==u.OpenCurly)return"";this.#at+=1;if(name2.toLowerCase()!=="media"){this.#until([u.CloseCurly],
+false);this.#at+=1;return""}const inner=this.rules(true);const media=prelude(head);return media===void 0||inner===""?"":
+`@media ${media} {
 ${inner}}
 `}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
 1;const inside2=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside2,
 this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
 `}#until(ends2,inBlock){const start3=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
-u.EOF;if(open9.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end=closing[type];
-if(end!==void 0)open9.push(end);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start3,this.#at)}};between=
+u.EOF;if(open9.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
+if(end2!==void 0)open9.push(end2);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start3,this.#at)}};between=
 new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
  ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{const document2=parse4(body2,{scriptingEnabled:false,
 sourceCodeLocationInfo:located3,treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.
@@ -11289,20 +11289,20 @@ return defaultWriter.parse(template2,tags)};mustache.render=function render2(tem
 "string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+'" was given as\
  the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,view,partials,
 config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
-mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length2=0;let at3=0;const add=(piece,taken)=>{if(taken===
-0)return;origins.set(length2,at3);pieces2.push(piece);length2+=piece.length;at3+=taken};const addLine=line=>add(/\S/.test(
+mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length2=0;let at3=0;const add=(piece,taken2)=>{if(taken2===
+0)return;origins.set(length2,at3);pieces2.push(piece);length2+=piece.length;at3+=taken2};const addLine=line=>add(/\S/.test(
 line)?"x":" ",line.length);let delimiters=["{{","}}"];const open9=[];let isCrossed=false;let lastTag=0;while(at3<body2.length){
 const tag=body2.indexOf(delimiters[0],at3);const text6=body2.slice(at3,tag<0?void 0:tag);const first=text6.indexOf("\n");
 if(first<0){addLine(text6)}else{const last=text6.lastIndexOf("\n");addLine(text6.slice(0,first));add("\n",1);add("\n",last-
-first);addLine(text6.slice(last+1))}if(tag<0)break;const{end,next,sign,name:name2}=tagAt(body2,tag,delimiters);add(body2.
-slice(tag,end),end-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,end})}else if(sign===
+first);addLine(text6.slice(last+1))}if(tag<0)break;const{end:end2,next,sign,name:name2}=tagAt(body2,tag,delimiters);add(
+body2.slice(tag,end2),end2-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,end:end2})}else if(sign===
 "/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.set(length2,body2.length);
 return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}function tagAt(body2,start3,delimiters){
 const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);const type=body2.charAt(first);const after=(text6,from)=>{
 const found2=body2.indexOf(text6,from);return found2<0?body2.length:found2+text6.length};const inside2=type!==""&&"#^/>{\
 &=!".includes(type)?first+1:first;if(type==="{")return{end:after(`}${close}`,inside2),next:delimiters,sign:type,name:""};
-if(type!=="="){const end=after(close,inside2);const name2="#^/".includes(type)?body2.slice(inside2,end-close.length).trim():
-"";return{end,next:delimiters,sign:type,name:name2}}const equals=after("=",inside2);const[nextOpen="",nextClose=""]=body2.
+if(type!=="="){const end2=after(close,inside2);const name2="#^/".includes(type)?body2.slice(inside2,end2-close.length).trim():
+"";return{end:end2,next:delimiters,sign:type,name:name2}}const equals=after("=",inside2);const[nextOpen="",nextClose=""]=body2.
 slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after(close,equals),sign:type,name:"",next:nextOpen===""||nextClose===
 ""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){let at3=from;while(at3<body2.length&&/\s/.test(body2.
 charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/condense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
@@ -11313,23 +11313,23 @@ tokens,offset=>whole3(condensed.original(offset)));const strange=strangeName(par
 parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>createWriter().
 renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text6,{escape:value3=>html2?mustache_default.escape(printed(
 value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words7,offset}=located2(
-failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end,until}=blamed(words7,condensed.original(offset),
-condensed,text6.length);const lineAt3=offset2=>text6.slice(0,offset2).split("\n").length;const where=`at line ${lineAt3(
+failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end:end2,until}=blamed(words7,condensed.original(
+offset),condensed,text6.length);const lineAt3=offset2=>text6.slice(0,offset2).split("\n").length;const where=`at line ${lineAt3(
 at3)}${until===void 0?"":`, before line ${lineAt3(until)} closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole3(
-at3),end:whole3(end)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("u\
-nclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
+at3),end:whole3(end2)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("\
+unclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
 {until:noticed}:{}}}const at3=words7.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
 const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{if(run4.length>1e3){gone+=run4.length-1e3;cuts.
 push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{text:text6,whole:offset=>offset+(cuts.findLast(
 ({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){if(part.kind!=="text")tags+=
 1;if(part.kind==="section")tags+=tagsIn(part.parts)}return tags}function createWriter(){const writer=new LimitedWriter;writer.
 templateCache=void 0;return writer}function isSection([type]){return type==="#"||type==="^"}function inside([,,,,tokens]){
-return tokens??[]}function filled(tokens,text6,condensed){return tokens.map(token=>{const[type,name2,start3,end]=token;if(type===
-"text"){return[type,text6.slice(condensed.original(start3),condensed.original(end)),start3,end]}return isSection(token)?
-[type,name2,start3,end,filled(inside(token),text6,condensed)]:token})}function depthOf(tokens){let depth=0;let level3=tokens.
+return tokens??[]}function filled(tokens,text6,condensed){return tokens.map(token=>{const[type,name2,start3,end2]=token;
+if(type==="text"){return[type,text6.slice(condensed.original(start3),condensed.original(end2)),start3,end2]}return isSection(
+token)?[type,name2,start3,end2,filled(inside(token),text6,condensed)]:token})}function depthOf(tokens){let depth=0;let level3=tokens.
 filter(isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).
 filter(isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start3,
-end]=token;const at3=()=>({start:original(start3),end:original(end)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
+end2]=token;const at3=()=>({start:original(start3),end:original(end2)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
 name":case"&":return[{kind:"variable",name:name2,at:at3()}];case">":return[{kind:"partial",name:name2,at:at3()}];case"#":case"\
 ^":return[{kind:"section",name:name2,at:at3(),inverted:type==="^",parts:partsOf2(inside(token),original)}];default:return[]}})}
 function strangeName(parts){for(const part of parts){if(part.kind==="text")continue;const{at:at3}=part;if(part.name==="")
@@ -11881,8 +11881,8 @@ html2,side3.label,side3.none,emails,further)),text:view(({txt},side3)=>textFigur
 const files=[...new Set(samples.map(({file})=>file))];if(files.length===0)return"made up from the names of the placehold\
 ers";return["from ",...files.map((file,at3)=>[at3===0?null:", ",markup`<code>${file}</code>`])]}function mailsOf(sides,samples){
 const{variants,left}=renderMails(sides,...samples.map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).
-size===1;const nameOf4=({name:name2,file})=>isOneFile||name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.
-map(({sample,label:label2,mails})=>{const parts=[...samples.length>1?samples.slice(sample,sample+1).map(nameOf4):[],...label2===
+size===1;const nameOf5=({name:name2,file})=>isOneFile||name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.
+map(({sample,label:label2,mails})=>{const parts=[...samples.length>1?samples.slice(sample,sample+1).map(nameOf5):[],...label2===
 null?[]:[label2]];return{label:parts.length===0?null:parts.join(": "),mails}})}}function picker(labels){return markup`<p class="pick"><label>Sample data <select>${labels.
 map((label2,index)=>markup`<option value="${index}">${label2}</option>`)}</select></label></p>`}function moreVariants(left){
 if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(left)} more mails, in which other sections are there and not there.</p>`}
@@ -12128,12 +12128,12 @@ if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.tes
 /base/shell.ts"(){"use strict"}});function nextSteps({run:run4,results,undoing,otherwise},{undoes,again=["apply"]}){if(run4===null)return[];const isLeft2=results.
 some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone({results})&&undoing?.
 possible!==false;const open9=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle3=open9.
-flatMap(one=>{const said2=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`Look at ${nameOf(one)} on the\
- server. If it was regenerated: `,command:`${said2} --done`},{before:"If it was not: ",command:`${said2} --not-done`}]});
-const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==void 0){const said2=otherwise===
+flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`Look at ${nameOf(one)} on the\
+ server. If it was regenerated: `,command:`${said3} --done`},{before:"If it was not: ",command:`${said3} --not-done`}]});
+const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==void 0){const said3=otherwise===
 true?"The manifests still say otherwise: the next apply does it again, unless they are changed too.":"Where the manifest\
 s still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:"To go on, which puts \
-back what is left: ",command:command2}]:[],...isUndoable&&otherwise!==false?[{before:said2,command:null}]:[]]}return[...settle3,
+back what is left: ",command:command2}]:[],...isUndoable&&otherwise!==false?[{before:said3,command:null}]:[]]}return[...settle3,
 ...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command2}]:[],...isUndoable?[{before:`\
 To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run4}`}]:[]]}function butFor(left){if(left.
 length===0)return"";const named6=firstFew(left,({address:address2,path})=>path===null?address2:`${address2} ${path}`);return`\
@@ -12223,12 +12223,12 @@ const{source,before,under}=snippet(place2,place2.text,(columns??lineWidth)-digit
 place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text6,offset){
 const at3=Math.min(Math.max(0,offset),text6.length);return at3>0&&/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function snippet({
 column,length:length2},text6,room){const[whole3=""]=text6.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole3.length);
-const cut=beginsAt(whole3,caret-REACH);const line=whole3.slice(cut,beginsAt(whole3,caret+REACH));const start3=caret-cut;
-const end=Math.max(start3+1,start3+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
-"	"?"  ":escapeText(character);const marked=at3<end&&at3+character.length>start3;cells2.push({shown:shown4,width:displayWidth(
+const cut2=beginsAt(whole3,caret-REACH);const line=whole3.slice(cut2,beginsAt(whole3,caret+REACH));const start3=caret-cut2;
+const end2=Math.max(start3+1,start3+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
+"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start3;cells2.push({shown:shown4,width:displayWidth(
 shown4),marked});at3+=character.length}if(start3>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
 max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown3=cells2.slice(from,
-to);const lead=from>0||cut>0?"\u2026":"";const tail=to<cells2.length||cut+line.length<whole3.length?"\u2026":"";const before=lead.
+to);const lead=from>0||cut2>0?"\u2026":"";const tail=to<cells2.length||cut2+line.length<whole3.length?"\u2026":"";const before=lead.
 length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown3.filter(({marked})=>marked));return{source:`${lead}${shown3.
 map(cell=>cell.shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){return cells2.reduce((sum,{
 width})=>sum+width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{from:0,to:cells2.length};
@@ -12236,7 +12236,12 @@ const inside2=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1
 width??0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside2){used+=cells2[to]?.width??0;to+=1}while(to===
 cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside2){from-=1;used+=cells2[from]?.width??0}return{from,to}}function validText(objects2){
 return`${objects2} ${objects2===1?"object is":"objects are"} valid`}var snippetsAtMost,REACH;var init_problems2=__esm({"\
-src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH=2e3}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
+src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH=2e3}});function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="code"in failure2?String(
+failure2.code):"";const said3=words5[code2];return said3===void 0?failure2.message:`${said3} (${code2})`}var words5;var init_errno=__esm(
+{"src/base/errno.ts"(){"use strict";words5={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"\
+a file stands where a folder has to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"\
+a symbolic link leads to itself",EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not \
+there",ENOSPC:"the disk is full",EROFS:"the disk is read-only"}}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
 pid,started:processStart(process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf(mark){const{host,pid,started:started2,
 boot,namespace}=mark;if(host!==hostname())return"unknown";if(boot!==void 0&&boot!==bootId())return"unknown";if(namespace!==
 void 0&&namespace!==namespaceId())return"unknown";const now=processStart(pid);if(unnamedParts(mark).length>0){return started2!=
@@ -12862,8 +12867,8 @@ const{tagName}=element;const look2={};const background=attribute(element,"bgcolo
 plainColor(background)??unsure;if(attribute(element,"background")!==void 0)look2.background=unsure;const color=attribute(
 element,tagName==="font"?"color":"text");if(color!==void 0&&(tagName==="font"||tagName==="body"))look2.color=plainColor(
 color)??unsure;if(attribute(element,"hidden")!==void 0)look2.hidden=true;return look2}function lookOf(declarations2){const look2={};
-const important=new Set;for(const{name:name2,value:value3}of declarations2){const said2=saidBy(name2,value3);Object.assign(
-look2,said2);if(says(value3,"important"))for(const one of Object.keys(said2))important.add(one)}return{look:look2,important}}
+const important=new Set;for(const{name:name2,value:value3}of declarations2){const said3=saidBy(name2,value3);Object.assign(
+look2,said3);if(says(value3,"important"))for(const one of Object.keys(said3))important.add(one)}return{look:look2,important}}
 function saidBy(name2,marked){const value3=withoutMark(marked);const word2=wordOf(value3);switch(name2){case"color":return{
 color:word2==="inherit"?"inherit":colorOf(value3)??unsure};case"background":case"background-color":return{background:word2===
 "none"||word2==="transparent"?"none":colorOf(value3)??unsure};case"background-image":case"filter":case"mix-blend-mode":return word2===
@@ -12881,17 +12886,17 @@ if(more.length>0)return void 0;if(only2?.[0]===u.Number)return only2[4].value;re
 value===0?0:void 0}function sizeOf2(value3){const[only2,...more]=filled2(value3);if(more.length>0)return unsure;if(only2?.[0]===
 u.Number&&only2[4].value===0)return 0;const scale=only2?.[0]===u.Dimension?pixels[only2[4].unit.toLowerCase()]:void 0;return only2?.[0]===
 u.Dimension&&scale!==void 0?only2[4].value*scale:unsure}function targets(selector){const found2=[];let part=new Part;let exact=true;
-let next=false;const end=()=>{if(!part.fleeting)found2.push({name:part.name(),exact:exact&&part.exact});part=new Part;exact=
+let next=false;const end2=()=>{if(!part.fleeting)found2.push({name:part.name(),exact:exact&&part.exact});part=new Part;exact=
 true;next=false};let open9=0;for(const token of selector){const[type]=token;if(type===u.Comment)continue;if(open9>0){if(brackets.
-close.includes(type))open9-=1;else if(brackets.open.includes(type))open9+=1}else if(type===u.Comma)end();else if(type===
+close.includes(type))open9-=1;else if(brackets.open.includes(type))open9+=1}else if(type===u.Comma)end2();else if(type===
 u.Whitespace||type===u.Delim&&">+~|".includes(token[4].value)){next=!part.empty}else{if(next){part=new Part;exact=false;
-next=false}if(brackets.open.includes(type))open9+=1;part.add(token)}}end();return found2}var unsure,Cascade,vague,pixels,
+next=false}if(brackets.open.includes(type))open9+=1;part.add(token)}}end2();return found2}var unsure,Cascade,vague,pixels,
 brackets,Part;var init_cascade=__esm({"src/mail/cascade.ts"(){"use strict";init_dist2();init_colors();init_tree();unsure=
 "unsure";Cascade=class{#ruled=new Map;#inline;constructor({rules,inline:inline2}){this.#inline=inline2;rules.forEach((rule,index)=>void this.#add(
 rule,index))}#add({selector,inside:inside2,declarations:declarations2},index){const around=inside2.at(-1);if(selector===
 null||around?.name.endsWith("keyframes"))return;if(around?.name==="media"&&says(around.prelude,"dark"))return;const{look:look2,
-important}=lookOf(declarations2);const said2=Object.keys(look2);if(said2.length===0)return;for(const{name:name2,exact}of targets(
-selector)){const ruled=this.#ruled.get(name2)??{look:{},order:{},important:new Set};this.#ruled.set(name2,ruled);for(const property2 of said2){
+important}=lookOf(declarations2);const said3=Object.keys(look2);if(said3.length===0)return;for(const{name:name2,exact}of targets(
+selector)){const ruled=this.#ruled.get(name2)??{look:{},order:{},important:new Set};this.#ruled.set(name2,ruled);for(const property2 of said3){
 const sure=exact&&inside2.length===0&&!important.has(property2);put2(ruled.look,property2,sure&&ruled.look[property2]!==
 unsure?look2:vague);ruled.order[property2]=index;if(important.has(property2))ruled.important.add(property2)}}}of(element){
 const classes=attribute(element,"class")??"";const style=attribute(element,"style")??"";if(`${classes} ${style}`.includes(
@@ -12930,7 +12935,7 @@ unseen=new Set(["head","script","style","title","template","noscript","svg","mat
 const style=attribute(element,"style");if(style!==void 0){const at3=spotOf(element,"style");inline2.set(element,new Reader(
 style,()=>at3).declarations())}if(element.tagName!=="style")continue;for(const{sourceCodeLocation:where}of element.childNodes){
 if(where===void 0||where===null)continue;const{startOffset,endOffset}=where;const reader=new Reader(body2.slice(startOffset,
-endOffset),(start3,end)=>({start:startOffset+start3,end:startOffset+end}));reader.sheet(rules,atRules)}}return{rules,atRules,
+endOffset),(start3,end2)=>({start:startOffset+start3,end:startOffset+end2}));reader.sheet(rules,atRules)}}return{rules,atRules,
 inline:inline2}}function trimmed(tokens){let from=0;let to=tokens.length;while(from<to&&blank.has(tokens[from]?.[0]??u.EOF))
 from+=1;while(to>from&&blank.has(tokens[to-1]?.[0]??u.EOF))to-=1;return tokens.slice(from,to)}var nesting,closing2,blank,
 groups,Reader;var init_css=__esm({"src/mail/css.ts"(){"use strict";init_dist2();init_styles();init_tree();nesting=new Set(
@@ -12941,8 +12946,8 @@ this.#until(u.Semicolon));if(one!==void 0)found2.push(one);this.#at+=1}return fo
 {rule:null,inside:[]}];for(;;){const block2=blocks.at(-1);const token=this.#tokens[this.#at];if(block2===void 0||token===
 void 0||token[0]===u.EOF)return;if(token[0]===u.CloseCurly){if(blocks.length>1)blocks.pop();this.#at+=1}else if(blank.has(
 token[0])||[u.CDO,u.CDC,u.Semicolon].includes(token[0])){this.#at+=1}else if(token[0]===u.AtKeyword){this.#at+=1;const prelude2=trimmed(
-this.#until(u.Semicolon,u.OpenCurly,u.CloseCurly));const end=prelude2.at(-1)?.[3]??token[3];const rule={name:token[4].value.
-toLowerCase(),prelude:prelude2,at:this.#place(token[2],end+1)};atRules.push(rule);if(this.#type()!==u.OpenCurly)continue;
+this.#until(u.Semicolon,u.OpenCurly,u.CloseCurly));const end2=prelude2.at(-1)?.[3]??token[3];const rule={name:token[4].value.
+toLowerCase(),prelude:prelude2,at:this.#place(token[2],end2+1)};atRules.push(rule);if(this.#type()!==u.OpenCurly)continue;
 const inside2=block2.inside.length<8?[...block2.inside,rule]:block2.inside;blocks.push(groups.test(rule.name)?{rule:null,
 inside:inside2}:this.#rule(null,inside2,rules));this.#at+=1}else if(block2.rule===null){const selector=trimmed(this.#until(
 u.OpenCurly,u.CloseCurly));if(this.#type()!==u.OpenCurly)continue;blocks.push(this.#rule(selector,block2.inside,rules));
@@ -12952,8 +12957,8 @@ declarations.push(one)}}}#rule(selector,inside2,rules){const[first,last]=[select
 void 0||last===void 0?void 0:this.#place(first[2],last[3]+1);const rule={selector,inside:inside2,declarations:[],at:at3};
 rules.push(rule);return{rule,inside:inside2}}#declaration(tokens){const all=trimmed(tokens);const[name2]=all;const colon=all.
 findIndex(([type])=>type===u.Colon);if(name2?.[0]!==u.Ident||colon<1||trimmed(all.slice(1,colon)).length>0)return void 0;
-const value3=trimmed(all.slice(colon+1));const end=value3.at(-1)?.[3]??name2[3];return{name:name2[4].value.toLowerCase(),
-value:value3,at:this.#place(name2[2],end+1)}}#type(){return this.#tokens[this.#at]?.[0]??u.EOF}#until(...ends2){const start3=this.#at;
+const value3=trimmed(all.slice(colon+1));const end2=value3.at(-1)?.[3]??name2[3];return{name:name2[4].value.toLowerCase(),
+value:value3,at:this.#place(name2[2],end2+1)}}#type(){return this.#tokens[this.#at]?.[0]??u.EOF}#until(...ends2){const start3=this.#at;
 let open9=0;for(;this.#type()!==u.EOF;this.#at+=1){const type=this.#type();if(open9===0&&ends2.includes(type))break;if(nesting.
 has(type))open9+=1;else if(closing2.has(type))open9=Math.max(0,open9-1)}return this.#tokens.slice(start3,this.#at)}}}});function conditionalParts({document:document2}){const parts=[];let start3;const walk=parent=>{for(const node2 of parent.
 childNodes){if("childNodes"in node2)walk(node2);if(node2.nodeName!=="#comment"||!("data"in node2))continue;const where=node2.
@@ -12969,8 +12974,8 @@ has(token[4].value.toLowerCase()))}var OptionalFonts,partsAtMost,everywhere;var 
 tree);this.#parts=parts.length>0&&eachFallsBack(styles2)?parts:[]}loads(element){return element.tagName==="link"&&isFont(
 attribute(element,"href")??"")&&this.#holds(spotOf(element))}imports({name:name2,prelude:prelude2,at:at3}){return(name2===
 "font-face"||name2==="import"&&isFont(addressIn(prelude2)))&&this.#holds(at3)}#holds(at3){return at3!==void 0&&this.#parts.
-some(({start:start3,end})=>start3<=at3.start&&at3.end<=end)}};partsAtMost=20;everywhere=new Set(["serif","sans-serif","m\
-onospace","cursive","fantasy","system-ui","inherit","initial"])}});function unsupportedIn(tree,styles2,support){const found2=new Map;const use=(sign,at3)=>{const unsupported2=support.get(
+some(({start:start3,end:end2})=>start3<=at3.start&&at3.end<=end2)}};partsAtMost=20;everywhere=new Set(["serif","sans-ser\
+if","monospace","cursive","fantasy","system-ui","inherit","initial"])}});function unsupportedIn(tree,styles2,support){const found2=new Map;const use=(sign,at3)=>{const unsupported2=support.get(
 sign);if(unsupported2===void 0)return;const used=found2.get(unsupported2)??{times:0,at:[]};found2.set(unsupported2,used);
 used.times+=1;if(at3!==void 0)used.at.push(at3)};const fonts=new OptionalFonts(tree,styles2);for(const element of tree.elements){
 if(spotOf(element)!==void 0&&!fonts.loads(element))inElement(element,use)}for(const rule of styles2.atRules){if(fonts.imports(
@@ -13320,19 +13325,19 @@ r";prev.value+=value3;prev.output=globstar(opts);state.output=prev.output;state.
 type==="slash"&&prior.prev.type!=="bos"&&!afterStar&&isEnd){state.output=state.output.slice(0,-(prior.output+prev.output).
 length);prior.output=`(?:${prior.output}`;prev.type="globstar";prev.output=globstar(opts)+(opts.strictSlashes?")":"|$)");
 prev.value+=value3;state.globstar=true;state.output+=prior.output+prev.output;consume(value3);continue}if(prior.type==="\
-slash"&&prior.prev.type!=="bos"&&rest[0]==="/"){const end=rest[1]!==void 0?"|$":"";state.output=state.output.slice(0,-(prior.
+slash"&&prior.prev.type!=="bos"&&rest[0]==="/"){const end2=rest[1]!==void 0?"|$":"";state.output=state.output.slice(0,-(prior.
 output+prev.output).length);prior.output=`(?:${prior.output}`;prev.type="globstar";prev.output=`${globstar(opts)}${SLASH_LITERAL}\
-|${SLASH_LITERAL}${end})`;prev.value+=value3;state.output+=prior.output+prev.output;state.globstar=true;consume(value3+advance());
-push2({type:"slash",value:"/",output:""});continue}if(prior.type==="bos"&&rest[0]==="/"){prev.type="globstar";prev.value+=
-value3;prev.output=`(?:^|${SLASH_LITERAL}|${globstar(opts)}${SLASH_LITERAL})`;state.output=prev.output;state.globstar=true;
-consume(value3+advance());push2({type:"slash",value:"/",output:""});continue}state.output=state.output.slice(0,-prev.output.
-length);prev.type="globstar";prev.output=globstar(opts);prev.value+=value3;state.output+=prev.output;state.globstar=true;
-consume(value3);continue}const token={type:"star",value:value3,output:star};if(opts.bash===true){token.output=".*?";if(prev.
-type==="bos"||prev.type==="slash"){token.output=nodot+token.output}push2(token);continue}if(prev&&(prev.type==="bracket"||
-prev.type==="paren")&&opts.regex===true){token.output=value3;push2(token);continue}if(state.index===state.start||prev.type===
-"slash"||prev.type==="dot"){if(prev.type==="dot"){state.output+=NO_DOT_SLASH;prev.output+=NO_DOT_SLASH}else if(opts.dot===
-true){state.output+=NO_DOTS_SLASH;prev.output+=NO_DOTS_SLASH}else{state.output+=nodot;prev.output+=nodot}if(peek()!=="*"){
-state.output+=ONE_CHAR;prev.output+=ONE_CHAR}}push2(token)}while(state.brackets>0){if(opts.strictBrackets===true)throw new SyntaxError(
+|${SLASH_LITERAL}${end2})`;prev.value+=value3;state.output+=prior.output+prev.output;state.globstar=true;consume(value3+
+advance());push2({type:"slash",value:"/",output:""});continue}if(prior.type==="bos"&&rest[0]==="/"){prev.type="globstar";
+prev.value+=value3;prev.output=`(?:^|${SLASH_LITERAL}|${globstar(opts)}${SLASH_LITERAL})`;state.output=prev.output;state.
+globstar=true;consume(value3+advance());push2({type:"slash",value:"/",output:""});continue}state.output=state.output.slice(
+0,-prev.output.length);prev.type="globstar";prev.output=globstar(opts);prev.value+=value3;state.output+=prev.output;state.
+globstar=true;consume(value3);continue}const token={type:"star",value:value3,output:star};if(opts.bash===true){token.output=
+".*?";if(prev.type==="bos"||prev.type==="slash"){token.output=nodot+token.output}push2(token);continue}if(prev&&(prev.type===
+"bracket"||prev.type==="paren")&&opts.regex===true){token.output=value3;push2(token);continue}if(state.index===state.start||
+prev.type==="slash"||prev.type==="dot"){if(prev.type==="dot"){state.output+=NO_DOT_SLASH;prev.output+=NO_DOT_SLASH}else if(opts.
+dot===true){state.output+=NO_DOTS_SLASH;prev.output+=NO_DOTS_SLASH}else{state.output+=nodot;prev.output+=nodot}if(peek()!==
+"*"){state.output+=ONE_CHAR;prev.output+=ONE_CHAR}}push2(token)}while(state.brackets>0){if(opts.strictBrackets===true)throw new SyntaxError(
 syntaxError("closing","]"));state.output=utils.escapeLast(state.output,"[");decrement("brackets")}while(state.parens>0){
 if(opts.strictBrackets===true)throw new SyntaxError(syntaxError("closing",")"));state.output=utils.escapeLast(state.output,
 "(");decrement("parens")}while(state.braces>0){if(opts.strictBrackets===true)throw new SyntaxError(syntaxError("closing",
@@ -13356,9 +13361,9 @@ output);if(source&&opts.strictSlashes!==true){source+=`${SLASH_LITERAL}?`}return
 var parse11=require_parse2();var utils=require_utils2();var constants7=require_constants6();var isObject4=val=>val&&typeof val===
 "object"&&!Array.isArray(val);var picomatch2=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
 map(input=>picomatch2(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
-str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
-if(glob2===""||typeof glob2!=="string"&&!isState){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
-{};const posix5=opts.windows;const regex2=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
+str);if(state2)return state2}return false};return arrayMatcher}const isState2=isObject4(glob2)&&glob2.tokens&&glob2.input;
+if(glob2===""||typeof glob2!=="string"&&!isState2){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
+{};const posix5=opts.windows;const regex2=isState2?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
 true);const state=regex2.state;delete regex2.state;let isIgnored=()=>false;if(opts.ignore){const ignoreOpts={...options,
 ignore:null,onMatch:null,onResult:null};isIgnored=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
 const{isMatch,match,output}=picomatch2.test(input,regex2,options,{glob:glob2,posix:posix5});const result={glob:glob2,state,
@@ -13554,22 +13559,22 @@ exports.indentComment=indentComment;exports.lineComment=lineComment;exports.stri
 flow";var FOLD_BLOCK="block";var FOLD_QUOTED="quoted";function foldFlowLines(text6,indent2,mode="flow",{indentAtStart,lineWidth:lineWidth2=80,
 minContentWidth=20,onFold,onOverflow}={}){if(!lineWidth2||lineWidth2<0)return text6;if(lineWidth2<minContentWidth)minContentWidth=
 0;const endStep=Math.max(1+minContentWidth,1+lineWidth2-indent2.length);if(text6.length<=endStep)return text6;const folds=[];
-const escapedFolds={};let end=lineWidth2-indent2.length;if(typeof indentAtStart==="number"){if(indentAtStart>lineWidth2-
-Math.max(2,minContentWidth))folds.push(0);else end=lineWidth2-indentAtStart}let split=void 0;let prev=void 0;let overflow=false;
+const escapedFolds={};let end2=lineWidth2-indent2.length;if(typeof indentAtStart==="number"){if(indentAtStart>lineWidth2-
+Math.max(2,minContentWidth))folds.push(0);else end2=lineWidth2-indentAtStart}let split=void 0;let prev=void 0;let overflow=false;
 let i2=-1;let escStart=-1;let escEnd=-1;if(mode===FOLD_BLOCK){i2=consumeMoreIndentedLines(text6,i2,indent2.length);if(i2!==
--1)end=i2+endStep}for(let ch;ch=text6[i2+=1];){if(mode===FOLD_QUOTED&&ch==="\\"){escStart=i2;switch(text6[i2+1]){case"x":
+-1)end2=i2+endStep}for(let ch;ch=text6[i2+=1];){if(mode===FOLD_QUOTED&&ch==="\\"){escStart=i2;switch(text6[i2+1]){case"x":
 i2+=3;break;case"u":i2+=5;break;case"U":i2+=9;break;default:i2+=1}escEnd=i2}if(ch==="\n"){if(mode===FOLD_BLOCK)i2=consumeMoreIndentedLines(
-text6,i2,indent2.length);end=i2+indent2.length+endStep;split=void 0}else{if(ch===" "&&prev&&prev!==" "&&prev!=="\n"&&prev!==
-"	"){const next=text6[i2+1];if(next&&next!==" "&&next!=="\n"&&next!=="	")split=i2}if(i2>=end){if(split){folds.push(split);
-end=split+endStep;split=void 0}else if(mode===FOLD_QUOTED){while(prev===" "||prev==="	"){prev=ch;ch=text6[i2+=1];overflow=
-true}const j=i2>escEnd+1?i2-2:escStart-1;if(escapedFolds[j])return text6;folds.push(j);escapedFolds[j]=true;end=j+endStep;
+text6,i2,indent2.length);end2=i2+indent2.length+endStep;split=void 0}else{if(ch===" "&&prev&&prev!==" "&&prev!=="\n"&&prev!==
+"	"){const next=text6[i2+1];if(next&&next!==" "&&next!=="\n"&&next!=="	")split=i2}if(i2>=end2){if(split){folds.push(split);
+end2=split+endStep;split=void 0}else if(mode===FOLD_QUOTED){while(prev===" "||prev==="	"){prev=ch;ch=text6[i2+=1];overflow=
+true}const j=i2>escEnd+1?i2-2:escStart-1;if(escapedFolds[j])return text6;folds.push(j);escapedFolds[j]=true;end2=j+endStep;
 split=void 0}else{overflow=true}}}prev=ch}if(overflow&&onOverflow)onOverflow();if(folds.length===0)return text6;if(onFold)
-onFold();let res=text6.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold3=folds[i3];const end2=folds[i3+1]||
+onFold();let res=text6.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold3=folds[i3];const end3=folds[i3+1]||
 text6.length;if(fold3===0)res=`
-${indent2}${text6.slice(0,end2)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold3])res+=`${text6[fold3]}\\`;res+=`
-${indent2}${text6.slice(fold3+1,end2)}`}}return res}function consumeMoreIndentedLines(text6,i2,indent2){let end=i2;let start3=i2+
+${indent2}${text6.slice(0,end3)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold3])res+=`${text6[fold3]}\\`;res+=`
+${indent2}${text6.slice(fold3+1,end3)}`}}return res}function consumeMoreIndentedLines(text6,i2,indent2){let end2=i2;let start3=i2+
 1;let ch=text6[start3];while(ch===" "||ch==="	"){if(i2<start3+indent2){ch=text6[++i2]}else{do{ch=text6[++i2]}while(ch&&ch!==
-"\n");end=i2;start3=i2+1;ch=text6[start3]}}return end}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
+"\n");end2=i2;start3=i2+1;ch=text6[start3]}}return end2}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
 FOLD_QUOTED=FOLD_QUOTED;exports.foldFlowLines=foldFlowLines}});var require_stringifyString=__commonJS({"node_modules/yaml/dist/stringify/stringifyString.js"(exports){"use strict";var Scalar=require_Scalar();
 var foldFlowLines=require_foldFlowLines();var getFoldOptions=(ctx,isBlock)=>({indentAtStart:isBlock?ctx.indent.length:ctx.
 indentAtStart,lineWidth:ctx.options.lineWidth,minContentWidth:ctx.options.minContentWidth});var containsDocumentMarker=str=>/^(%|---|\.\.\.)/m.
@@ -13599,21 +13604,21 @@ comment,type,value:value3},ctx,onComment,onChompKeep){const{blockQuote,commentSt
 value3)?"  ":"");const literal2=blockQuote==="literal"?true:blockQuote==="folded"||type===Scalar.Scalar.BLOCK_FOLDED?false:
 type===Scalar.Scalar.BLOCK_LITERAL?true:!lineLengthOverLimit(value3,lineWidth2,indent2.length);if(!value3)return literal2?
 "|\n":">\n";let chomp;let endStart;for(endStart=value3.length;endStart>0;--endStart){const ch=value3[endStart-1];if(ch!==
-"\n"&&ch!=="	"&&ch!==" ")break}let end=value3.substring(endStart);const endNlPos=end.indexOf("\n");if(endNlPos===-1){chomp=
-"-"}else if(value3===end||endNlPos!==end.length-1){chomp="+";if(onChompKeep)onChompKeep()}else{chomp=""}if(end){value3=value3.
-slice(0,-end.length);if(end[end.length-1]==="\n")end=end.slice(0,-1);end=end.replace(blockEndNewlines,`$&${indent2}`)}let startWithSpace=false;
-let startEnd;let startNlPos=-1;for(startEnd=0;startEnd<value3.length;++startEnd){const ch=value3[startEnd];if(ch===" ")startWithSpace=
-true;else if(ch==="\n")startNlPos=startEnd;else break}let start3=value3.substring(0,startNlPos<startEnd?startNlPos+1:startEnd);
-if(start3){value3=value3.substring(start3.length);start3=start3.replace(/\n+/g,`$&${indent2}`)}const indentSize=indent2?
-"2":"1";let header=(startWithSpace?indentSize:"")+chomp;if(comment){header+=" "+commentString(comment.replace(/ ?[\r\n]+/g,
-" "));if(onComment)onComment()}if(!literal2){const foldedValue=value3.replace(/\n+/g,"\n$&").replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,
-"$1$2").replace(/\n+/g,`$&${indent2}`);let literalFallback=false;const foldOptions=getFoldOptions(ctx,true);if(blockQuote!==
-"folded"&&type!==Scalar.Scalar.BLOCK_FOLDED){foldOptions.onOverflow=()=>{literalFallback=true}}const body2=foldFlowLines.
-foldFlowLines(`${start3}${foldedValue}${end}`,indent2,foldFlowLines.FOLD_BLOCK,foldOptions);if(!literalFallback)return`>${header}\
-
+"\n"&&ch!=="	"&&ch!==" ")break}let end2=value3.substring(endStart);const endNlPos=end2.indexOf("\n");if(endNlPos===-1){chomp=
+"-"}else if(value3===end2||endNlPos!==end2.length-1){chomp="+";if(onChompKeep)onChompKeep()}else{chomp=""}if(end2){value3=
+value3.slice(0,-end2.length);if(end2[end2.length-1]==="\n")end2=end2.slice(0,-1);end2=end2.replace(blockEndNewlines,`$&${indent2}`)}
+let startWithSpace=false;let startEnd;let startNlPos=-1;for(startEnd=0;startEnd<value3.length;++startEnd){const ch=value3[startEnd];
+if(ch===" ")startWithSpace=true;else if(ch==="\n")startNlPos=startEnd;else break}let start3=value3.substring(0,startNlPos<
+startEnd?startNlPos+1:startEnd);if(start3){value3=value3.substring(start3.length);start3=start3.replace(/\n+/g,`$&${indent2}`)}
+const indentSize=indent2?"2":"1";let header=(startWithSpace?indentSize:"")+chomp;if(comment){header+=" "+commentString(comment.
+replace(/ ?[\r\n]+/g," "));if(onComment)onComment()}if(!literal2){const foldedValue=value3.replace(/\n+/g,"\n$&").replace(
+/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${indent2}`);let literalFallback=false;const foldOptions=getFoldOptions(
+ctx,true);if(blockQuote!=="folded"&&type!==Scalar.Scalar.BLOCK_FOLDED){foldOptions.onOverflow=()=>{literalFallback=true}}
+const body2=foldFlowLines.foldFlowLines(`${start3}${foldedValue}${end2}`,indent2,foldFlowLines.FOLD_BLOCK,foldOptions);if(!literalFallback)
+return`>${header}
 ${indent2}${body2}`}value3=value3.replace(/\n+/g,`$&${indent2}`);return`|${header}
-${indent2}${start3}${value3}${end}`}function plainString(item,ctx,onComment,onChompKeep){const{type,value:value3}=item;const{
-actualString,implicitKey,indent:indent2,indentStep,inFlow}=ctx;if(implicitKey&&value3.includes("\n")||inFlow&&/[[\]{},]/.
+${indent2}${start3}${value3}${end2}`}function plainString(item,ctx,onComment,onChompKeep){const{type,value:value3}=item;
+const{actualString,implicitKey,indent:indent2,indentStep,inFlow}=ctx;if(implicitKey&&value3.includes("\n")||inFlow&&/[[\]{},]/.
 test(value3)){return quotedString(value3,ctx)}if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
 test(value3)){return implicitKey||inFlow||!value3.includes("\n")?quotedString(value3,ctx):blockString(item,ctx,onComment,
 onChompKeep)}if(!implicitKey&&!inFlow&&type!==Scalar.Scalar.PLAIN&&value3.includes("\n")){return blockString(item,ctx,onComment,
@@ -13749,13 +13754,14 @@ if(comment)reqNewline=true;let str=stringify2.stringify(item,itemCtx,()=>comment
 linesAtValue||str.includes("\n"));if(i2<items.length-1){str+=","}else if(ctx.options.trailingComma){if(ctx.options.lineWidth>
 0){reqNewline||(reqNewline=lines.reduce((sum,line)=>sum+line.length+2,2)+(str.length+2)>ctx.options.lineWidth)}if(reqNewline){
 str+=","}}if(comment)str+=stringifyComment.lineComment(str,itemIndent,commentString(comment));lines.push(str);linesAtValue=
-lines.length}const{start:start3,end}=flowChars;if(lines.length===0){return start3+end}else{if(!reqNewline){const len=lines.
+lines.length}const{start:start3,end:end2}=flowChars;if(lines.length===0){return start3+end2}else{if(!reqNewline){const len=lines.
 reduce((sum,line)=>sum+line.length+2,2);reqNewline=ctx.options.lineWidth>0&&len>ctx.options.lineWidth}if(reqNewline){let str=start3;
 for(const line of lines)str+=line?`
 ${indentStep}${indent2}${line}`:"\n";return`${str}
-${indent2}${end}`}else{return`${start3}${fcPadding}${lines.join(" ")}${fcPadding}${end}`}}}function addCommentBefore({indent:indent2,
-options:{commentString}},lines,comment,chompKeep){if(comment&&chompKeep)comment=comment.replace(/^\n+/,"");if(comment){const ic=stringifyComment.
-indentComment(commentString(comment),indent2);lines.push(ic.trimStart())}}exports.stringifyCollection=stringifyCollection}});var require_YAMLMap=__commonJS({"node_modules/yaml/dist/nodes/YAMLMap.js"(exports){"use strict";var stringifyCollection=require_stringifyCollection();
+${indent2}${end2}`}else{return`${start3}${fcPadding}${lines.join(" ")}${fcPadding}${end2}`}}}function addCommentBefore({
+indent:indent2,options:{commentString}},lines,comment,chompKeep){if(comment&&chompKeep)comment=comment.replace(/^\n+/,"");
+if(comment){const ic=stringifyComment.indentComment(commentString(comment),indent2);lines.push(ic.trimStart())}}exports.
+stringifyCollection=stringifyCollection}});var require_YAMLMap=__commonJS({"node_modules/yaml/dist/nodes/YAMLMap.js"(exports){"use strict";var stringifyCollection=require_stringifyCollection();
 var addPairToJSMap=require_addPairToJSMap();var Collection2=require_Collection();var identity2=require_identity();var Pair=require_Pair();
 var Scalar=require_Scalar();function findPair(items,key){const k=identity2.isScalar(key)?key.value:key;for(const it of items){
 if(identity2.isPair(it)){if(it.key===key||it.key===k)return it;if(identity2.isScalar(it.key)&&it.key.value===k)return it}}
@@ -14061,8 +14067,8 @@ pos.map(pos=>lc.linePos(pos));const{line,col}=error3.linePos[0];error3.message+=
 80){const trimStart=Math.min(ci-39,lineStr.length-79);lineStr="\u2026"+lineStr.substring(trimStart);ci-=trimStart-1}if(lineStr.
 length>80)lineStr=lineStr.substring(0,79)+"\u2026";if(line>1&&/^ *$/.test(lineStr.substring(0,ci))){let prev=src.substring(
 lc.lineStarts[line-2],lc.lineStarts[line-1]);if(prev.length>80)prev=prev.substring(0,79)+"\u2026\n";lineStr=prev+lineStr}
-if(/[^ ]/.test(lineStr)){let count3=1;const end=error3.linePos[1];if(end?.line===line&&end.col>col){count3=Math.max(1,Math.
-min(end.col-col,80-ci))}const pointer=" ".repeat(ci)+"^".repeat(count3);error3.message+=`:
+if(/[^ ]/.test(lineStr)){let count3=1;const end2=error3.linePos[1];if(end2?.line===line&&end2.col>col){count3=Math.max(1,
+Math.min(end2.col-col,80-ci))}const pointer=" ".repeat(ci)+"^".repeat(count3);error3.message+=`:
 
 ${lineStr}
 ${pointer}
@@ -14087,20 +14093,20 @@ tag)onError(token,"BAD_PROP_ORDER",`Anchors and tags must be after the ${token.s
 "UNEXPECTED_TOKEN",`Unexpected ${token.source} in ${flow??"collection"}`);found2=token;atNewline=indicator==="seq-item-i\
 nd"||indicator==="explicit-key-ind";hasSpace=false;break;case"comma":if(flow){if(comma)onError(token,"UNEXPECTED_TOKEN",
 `Unexpected , in ${flow}`);comma=token;atNewline=false;hasSpace=false;break}default:onError(token,"UNEXPECTED_TOKEN",`Un\
-expected ${token.type} token`);atNewline=false;hasSpace=false}}const last=tokens[tokens.length-1];const end=last?last.offset+
+expected ${token.type} token`);atNewline=false;hasSpace=false}}const last=tokens[tokens.length-1];const end2=last?last.offset+
 last.source.length:offset;if(reqSpace&&next&&next.type!=="space"&&next.type!=="newline"&&next.type!=="comma"&&(next.type!==
 "scalar"||next.source!=="")){onError(next.offset,"MISSING_CHAR","Tags and anchors must be separated from the next token \
 by white space")}if(tab&&(atNewline&&tab.indent<=parentIndent||next?.type==="block-map"||next?.type==="block-seq"))onError(
 tab,"TAB_AS_INDENT","Tabs are not allowed as indentation");return{comma,found:found2,spaceBefore,comment,hasNewline,anchor:anchor2,
-tag,newlineAfterProp,end,start:start3??end}}exports.resolveProps=resolveProps}});var require_util_contains_newline=__commonJS({"node_modules/yaml/dist/compose/util-contains-newline.js"(exports){"use st\
+tag,newlineAfterProp,end:end2,start:start3??end2}}exports.resolveProps=resolveProps}});var require_util_contains_newline=__commonJS({"node_modules/yaml/dist/compose/util-contains-newline.js"(exports){"use st\
 rict";function containsNewline(key){if(!key)return null;switch(key.type){case"alias":case"scalar":case"double-quoted-sca\
 lar":case"single-quoted-scalar":if(key.source.includes("\n"))return true;if(key.end){for(const st of key.end)if(st.type===
 "newline")return true}return false;case"flow-collection":for(const it of key.items){for(const st of it.start)if(st.type===
 "newline")return true;if(it.sep){for(const st of it.sep)if(st.type==="newline")return true}if(containsNewline(it.key)||containsNewline(
 it.value))return true}return false;default:return true}}exports.containsNewline=containsNewline}});var require_util_flow_indent_check=__commonJS({"node_modules/yaml/dist/compose/util-flow-indent-check.js"(exports){"use \
 strict";var utilContainsNewline=require_util_contains_newline();function flowIndentCheck(indent2,fc,onError){if(fc?.type===
-"flow-collection"){const end=fc.end[0];if(end.indent===indent2&&(end.source==="]"||end.source==="}")&&utilContainsNewline.
-containsNewline(fc)){const msg="Flow end indicator should be more indented than parent";onError(end,"BAD_INDENT",msg,true)}}}
+"flow-collection"){const end2=fc.end[0];if(end2.indent===indent2&&(end2.source==="]"||end2.source==="}")&&utilContainsNewline.
+containsNewline(fc)){const msg="Flow end indicator should be more indented than parent";onError(end2,"BAD_INDENT",msg,true)}}}
 exports.flowIndentCheck=flowIndentCheck}});var require_util_map_includes=__commonJS({"node_modules/yaml/dist/compose/util-map-includes.js"(exports){"use strict";var identity2=require_identity();
 function mapIncludes(ctx,items,search){const{uniqueKeys}=ctx.options;if(uniqueKeys===false)return false;const isEqual=typeof uniqueKeys===
 "function"?uniqueKeys:(a2,b)=>a2===b||identity2.isScalar(a2)&&identity2.isScalar(b)&&a2.value===b.value;return items.some(
@@ -14141,8 +14147,8 @@ type==="block-seq")onError(props.end,"BAD_INDENT","All sequence items must start
 "MISSING_CHAR","Sequence item without - indicator")}else{commentEnd=props.end;if(props.comment)seq.comment=props.comment;
 continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start3,null,props,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bs.indent,value3,onError);offset=node2.range[2];seq.items.push(
-node2)}seq.range=[bs.offset,offset,commentEnd??offset];return seq}exports.resolveBlockSeq=resolveBlockSeq}});var require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/resolve-end.js"(exports){"use strict";function resolveEnd(end,offset,reqSpace,onError){
-let comment="";if(end){let hasSpace=false;let sep12="";for(const token of end){const{source,type}=token;switch(type){case"\
+node2)}seq.range=[bs.offset,offset,commentEnd??offset];return seq}exports.resolveBlockSeq=resolveBlockSeq}});var require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/resolve-end.js"(exports){"use strict";function resolveEnd(end2,offset,reqSpace,onError){
+let comment="";if(end2){let hasSpace=false;let sep12="";for(const token of end2){const{source,type}=token;switch(type){case"\
 space":hasSpace=true;break;case"comment":{if(reqSpace&&!hasSpace)onError(token,"MISSING_CHAR","Comments must be separate\
 d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep12+
 cb;sep12="";break}case"newline":if(comment)sep12+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`U\
@@ -14187,9 +14193,9 @@ keyNode).range;map2.range=[keyNode.range[0],endRange[1],endRange[2]];coll.items.
 valueProps.end}}const expectedEnd=isMap3?"}":"]";const[ce,...ee]=fc.end;let cePos=offset;if(ce?.source===expectedEnd)cePos=
 ce.offset+ce.source.length;else{const name2=fcName[0].toUpperCase()+fcName.substring(1);const msg=atRoot?`${name2} must \
 end with a ${expectedEnd}`:`${name2} in block collection must be sufficiently indented and end with a ${expectedEnd}`;onError(
-offset,atRoot?"MISSING_CHAR":"BAD_INDENT",msg);if(ce&&ce.source.length!==1)ee.unshift(ce)}if(ee.length>0){const end=resolveEnd.
-resolveEnd(ee,cePos,ctx.options.strict,onError);if(end.comment){if(coll.comment)coll.comment+="\n"+end.comment;else coll.
-comment=end.comment}coll.range=[fc.offset,cePos,end.offset]}else{coll.range=[fc.offset,cePos,cePos]}return coll}exports.
+offset,atRoot?"MISSING_CHAR":"BAD_INDENT",msg);if(ce&&ce.source.length!==1)ee.unshift(ce)}if(ee.length>0){const end2=resolveEnd.
+resolveEnd(ee,cePos,ctx.options.strict,onError);if(end2.comment){if(coll.comment)coll.comment+="\n"+end2.comment;else coll.
+comment=end2.comment}coll.range=[fc.offset,cePos,end2.offset]}else{coll.range=[fc.offset,cePos,cePos]}return coll}exports.
 resolveFlowCollection=resolveFlowCollection}});var require_compose_collection=__commonJS({"node_modules/yaml/dist/compose/compose-collection.js"(exports){"use strict";
 var identity2=require_identity();var Scalar=require_Scalar();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
 var resolveBlockMap=require_resolve_block_map();var resolveBlockSeq=require_resolve_block_seq();var resolveFlowCollection=require_resolve_flow_collection();
@@ -14216,8 +14222,8 @@ scalar,ctx.options.strict,onError);if(!header)return{value:"",type:null,comment:
 mode===">"?Scalar.Scalar.BLOCK_FOLDED:Scalar.Scalar.BLOCK_LITERAL;const lines=scalar.source?splitLines2(scalar.source):[];
 let chompStart=lines.length;for(let i2=lines.length-1;i2>=0;--i2){const content=lines[i2][1];if(content===""||content===
 "\r")chompStart=i2;else break}if(chompStart===0){const value4=header.chomp==="+"&&lines.length>0?"\n".repeat(Math.max(1,
-lines.length-1)):"";let end2=start3+header.length;if(scalar.source)end2+=scalar.source.length;return{value:value4,type,comment:header.
-comment,range:[start3,end2,end2]}}let trimIndent=scalar.indent+header.indent;let offset=scalar.offset+header.length;let contentStart=0;
+lines.length-1)):"";let end3=start3+header.length;if(scalar.source)end3+=scalar.source.length;return{value:value4,type,comment:header.
+comment,range:[start3,end3,end3]}}let trimIndent=scalar.indent+header.indent;let offset=scalar.offset+header.length;let contentStart=0;
 for(let i2=0;i2<chompStart;++i2){const[indent2,content]=lines[i2];if(content===""||content==="\r"){if(header.indent===0&&
 indent2.length>trimIndent)trimIndent=indent2.length}else{if(indent2.length<trimIndent){const message="Block scalars with\
  more-indented leading empty lines must use an explicit indentation indicator";onError(offset+indent2.length,"MISSING_CH\
@@ -14233,8 +14239,8 @@ slice(trimIndent)+content;sep12="\n"}else if(indent2.length>trimIndent||content[
 sep12==="\n")sep12="\n\n";value3+=sep12+indent2.slice(trimIndent)+content;sep12="\n";prevMoreIndented=true}else if(content===
 ""){if(sep12==="\n")value3+="\n";else sep12="\n"}else{value3+=sep12+content;sep12=" ";prevMoreIndented=false}}switch(header.
 chomp){case"-":break;case"+":for(let i2=chompStart;i2<lines.length;++i2)value3+="\n"+lines[i2][0].slice(trimIndent);if(value3[value3.
-length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end=start3+header.length+scalar.source.length;return{value:value3,
-type,comment:header.comment,range:[start3,end,end]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
+length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end2=start3+header.length+scalar.source.length;return{value:value3,
+type,comment:header.comment,range:[start3,end2,end2]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
 type!=="block-scalar-header"){onError(props[0],"IMPOSSIBLE","Block scalar header not found");return null}const{source}=props[0];
 const mode=source[0];let indent2=0;let chomp="";let error3=-1;for(let i2=1;i2<source.length;++i2){const ch=source[i2];if(!chomp&&
 (ch==="-"||ch==="+"))chomp=ch;else{const n2=Number(ch);if(!indent2&&n2)indent2=n2;else if(error3===-1)error3=offset+i2}}
@@ -14249,12 +14255,12 @@ chomp,comment,length:length2}}function splitLines2(source){const split=source.sp
 match(/^( *)/);const line0=m?.[1]?[m[1],first.slice(m[1].length)]:["",first];const lines=[line0];for(let i2=1;i2<split.length;i2+=
 2)lines.push([split[i2],split[i2+1]]);return lines}exports.resolveBlockScalar=resolveBlockScalar}});var require_resolve_flow_scalar=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-scalar.js"(exports){"use strict";
 var Scalar=require_Scalar();var resolveEnd=require_resolve_end();function resolveFlowScalar(scalar,strict,onError){const{
-offset,type,source,end}=scalar;let _type;let value3;const _onError=(rel,code2,msg)=>onError(offset+rel,code2,msg);switch(type){case"\
+offset,type,source,end:end2}=scalar;let _type;let value3;const _onError=(rel,code2,msg)=>onError(offset+rel,code2,msg);switch(type){case"\
 scalar":_type=Scalar.Scalar.PLAIN;value3=plainValue(source,_onError);break;case"single-quoted-scalar":_type=Scalar.Scalar.
 QUOTE_SINGLE;value3=singleQuotedValue(source,_onError);break;case"double-quoted-scalar":_type=Scalar.Scalar.QUOTE_DOUBLE;
 value3=doubleQuotedValue(source,_onError);break;default:onError(scalar,"UNEXPECTED_TOKEN",`Expected a flow scalar value,\
  but found: ${type}`);return{value:"",type:null,comment:"",range:[offset,offset+source.length,offset+source.length]}}const valueEnd=offset+
-source.length;const re=resolveEnd.resolveEnd(end,valueEnd,strict,onError);return{value:value3,type:_type,comment:re.comment,
+source.length;const re=resolveEnd.resolveEnd(end2,valueEnd,strict,onError);return{value:value3,type:_type,comment:re.comment,
 range:[offset,valueEnd,re.offset]}}function plainValue(source,onError){let badChar="";switch(source[0]){case"	":badChar=
 "a tab character";break;case",":badChar="flow indicator character ,";break;case"%":badChar="directive indicator characte\
 r %";break;case"|":case">":{badChar=`block scalar indicator ${source[0]}`;break}case"@":case"`":{badChar=`reserved chara\
@@ -14321,23 +14327,23 @@ node2??(node2=composeEmptyNode(ctx,token.offset,void 0,null,props,onError));if(a
 value!=="string"||node2.tag&&node2.tag!=="tag:yaml.org,2002:str")){const msg="With stringKeys, all keys must be strings";
 onError(tag??token,"NON_STRING_KEY",msg)}if(spaceBefore)node2.spaceBefore=true;if(comment){if(token.type==="scalar"&&token.
 source==="")node2.comment=comment;else node2.commentBefore=comment}if(ctx.options.keepSourceTokens&&isSrcToken)node2.srcToken=
-token;return node2}function composeEmptyNode(ctx,offset,before,pos,{spaceBefore,comment,anchor:anchor2,tag,end},onError){
+token;return node2}function composeEmptyNode(ctx,offset,before,pos,{spaceBefore,comment,anchor:anchor2,tag,end:end2},onError){
 const token={type:"scalar",offset:utilEmptyScalarPosition.emptyScalarPosition(offset,before,pos),indent:-1,source:""};const node2=composeScalar.
 composeScalar(ctx,token,tag,onError);if(anchor2){node2.anchor=anchor2.source.substring(1);if(node2.anchor==="")onError(anchor2,
 "BAD_ALIAS","Anchor cannot be an empty string")}if(spaceBefore)node2.spaceBefore=true;if(comment){node2.comment=comment;
-node2.range[2]=end}return node2}function composeAlias({options},{offset,source,end},onError){const alias=new Alias.Alias(
-source.substring(1));if(alias.source==="")onError(offset,"BAD_ALIAS","Alias cannot be an empty string");if(alias.source.
+node2.range[2]=end2}return node2}function composeAlias({options},{offset,source,end:end2},onError){const alias=new Alias.
+Alias(source.substring(1));if(alias.source==="")onError(offset,"BAD_ALIAS","Alias cannot be an empty string");if(alias.source.
 endsWith(":"))onError(offset+source.length-1,"BAD_ALIAS","Alias ending in : is ambiguous",true);const valueEnd=offset+source.
-length;const re=resolveEnd.resolveEnd(end,valueEnd,options.strict,onError);alias.range=[offset,valueEnd,re.offset];if(re.
+length;const re=resolveEnd.resolveEnd(end2,valueEnd,options.strict,onError);alias.range=[offset,valueEnd,re.offset];if(re.
 comment)alias.comment=re.comment;return alias}exports.composeEmptyNode=composeEmptyNode;exports.composeNode=composeNode}});var require_compose_doc=__commonJS({"node_modules/yaml/dist/compose/compose-doc.js"(exports){"use strict";var Document=require_Document();
 var composeNode=require_compose_node();var resolveEnd=require_resolve_end();var resolveProps=require_resolve_props();function composeDoc(options,directives,{
-offset,start:start3,value:value3,end},onError){const opts=Object.assign({_directives:directives},options);const doc=new Document.
+offset,start:start3,value:value3,end:end2},onError){const opts=Object.assign({_directives:directives},options);const doc=new Document.
 Document(void 0,opts);const ctx={atKey:false,atRoot:true,directives:doc.directives,options:doc.options,schema:doc.schema};
-const props=resolveProps.resolveProps(start3,{indicator:"doc-start",next:value3??end?.[0],offset,onError,parentIndent:0,
+const props=resolveProps.resolveProps(start3,{indicator:"doc-start",next:value3??end2?.[0],offset,onError,parentIndent:0,
 startOnNewline:true});if(props.found){doc.directives.docStart=true;if(value3&&(value3.type==="block-map"||value3.type===
 "block-seq")&&!props.hasNewline)onError(props.end,"MISSING_CHAR","Block collection cannot start on same line with direct\
 ives-end marker")}doc.contents=value3?composeNode.composeNode(ctx,value3,props,onError):composeNode.composeEmptyNode(ctx,
-props.end,start3,null,props,onError);const contentEnd=doc.contents.range[2];const re=resolveEnd.resolveEnd(end,contentEnd,
+props.end,start3,null,props,onError);const contentEnd=doc.contents.range[2];const re=resolveEnd.resolveEnd(end2,contentEnd,
 false,onError);if(re.comment)doc.comment=re.comment;doc.range=[offset,contentEnd,re.offset];return doc}exports.composeDoc=
 composeDoc}});var require_composer=__commonJS({"node_modules/yaml/dist/compose/composer.js"(exports){"use strict";var node_process=__require("process");
 var directives=require_directives();var Document=require_Document();var errors2=require_errors2();var identity2=require_identity();
@@ -14370,10 +14376,10 @@ comment":case"newline":this.prelude.push(token.source);break;case"error":{const 
 stringify(token.source)}`:token.message;const error3=new errors2.YAMLParseError(getErrorPos(token),"UNEXPECTED_TOKEN",msg);
 if(this.atDirectives||!this.doc)this.errors.push(error3);else this.doc.errors.push(error3);break}case"doc-end":{if(!this.
 doc){const msg="Unexpected doc-end without preceding document";this.errors.push(new errors2.YAMLParseError(getErrorPos(token),
-"UNEXPECTED_TOKEN",msg));break}this.doc.directives.docEnd=true;const end=resolveEnd.resolveEnd(token.end,token.offset+token.
-source.length,this.doc.options.strict,this.onError);this.decorate(this.doc,true);if(end.comment){const dc=this.doc.comment;
+"UNEXPECTED_TOKEN",msg));break}this.doc.directives.docEnd=true;const end2=resolveEnd.resolveEnd(token.end,token.offset+token.
+source.length,this.doc.options.strict,this.onError);this.decorate(this.doc,true);if(end2.comment){const dc=this.doc.comment;
 this.doc.comment=dc?`${dc}
-${end.comment}`:end.comment}this.doc.range[2]=end.offset;break}default:this.errors.push(new errors2.YAMLParseError(getErrorPos(
+${end2.comment}`:end2.comment}this.doc.range[2]=end2.offset;break}default:this.errors.push(new errors2.YAMLParseError(getErrorPos(
 token),"UNEXPECTED_TOKEN",`Unsupported token ${token.type}`))}}*end(forceDoc=false,endOffset=-1){if(this.doc){this.decorate(
 this.doc,true);yield this.doc;this.doc=null}else if(forceDoc){const opts=Object.assign({_directives:this.directives},this.
 options);const doc=new Document.Document(void 0,opts);if(this.atDirectives)this.onError(endOffset,"MISSING_CHAR","Missin\
@@ -14386,37 +14392,38 @@ function resolveAsScalar(token,strict=true,onError){if(token){const _onError=(po
 return resolveFlowScalar.resolveFlowScalar(token,strict,_onError);case"block-scalar":return resolveBlockScalar.resolveBlockScalar(
 {options:{strict}},token,_onError)}}return null}function createScalarToken(value3,context3){const{implicitKey=false,indent:indent2,
 inFlow=false,offset=-1,type="PLAIN"}=context3;const source=stringifyString.stringifyString({type,value:value3},{implicitKey,
-indent:indent2>0?" ".repeat(indent2):"",inFlow,options:{blockQuote:true,lineWidth:-1}});const end=context3.end??[{type:"\
+indent:indent2>0?" ".repeat(indent2):"",inFlow,options:{blockQuote:true,lineWidth:-1}});const end2=context3.end??[{type:"\
 newline",offset:-1,indent:indent2,source:"\n"}];switch(source[0]){case"|":case">":{const he=source.indexOf("\n");const head=source.
 substring(0,he);const body2=source.substring(he+1)+"\n";const props=[{type:"block-scalar-header",offset,indent:indent2,source:head}];
-if(!addEndtoBlockProps(props,end))props.push({type:"newline",offset:-1,indent:indent2,source:"\n"});return{type:"block-s\
-calar",offset,indent:indent2,props,source:body2}}case'"':return{type:"double-quoted-scalar",offset,indent:indent2,source,
-end};case"'":return{type:"single-quoted-scalar",offset,indent:indent2,source,end};default:return{type:"scalar",offset,indent:indent2,
-source,end}}}function setScalarValue(token,value3,context3={}){let{afterKey=false,implicitKey=false,inFlow=false,type}=context3;
-let indent2="indent"in token?token.indent:null;if(afterKey&&typeof indent2==="number")indent2+=2;if(!type)switch(token.type){case"\
-single-quoted-scalar":type="QUOTE_SINGLE";break;case"double-quoted-scalar":type="QUOTE_DOUBLE";break;case"block-scalar":{
-const header=token.props[0];if(header.type!=="block-scalar-header")throw new Error("Invalid block scalar header");type=header.
-source[0]===">"?"BLOCK_FOLDED":"BLOCK_LITERAL";break}default:type="PLAIN"}const source=stringifyString.stringifyString({
-type,value:value3},{implicitKey:implicitKey||indent2===null,indent:indent2!==null&&indent2>0?" ".repeat(indent2):"",inFlow,
-options:{blockQuote:true,lineWidth:-1}});switch(source[0]){case"|":case">":setBlockScalarValue(token,source);break;case'\
-"':setFlowScalarValue(token,source,"double-quoted-scalar");break;case"'":setFlowScalarValue(token,source,"single-quoted-\
-scalar");break;default:setFlowScalarValue(token,source,"scalar")}}function setBlockScalarValue(token,source){const he=source.
-indexOf("\n");const head=source.substring(0,he);const body2=source.substring(he+1)+"\n";if(token.type==="block-scalar"){
-const header=token.props[0];if(header.type!=="block-scalar-header")throw new Error("Invalid block scalar header");header.
-source=head;token.source=body2}else{const{offset}=token;const indent2="indent"in token?token.indent:-1;const props=[{type:"\
-block-scalar-header",offset,indent:indent2,source:head}];if(!addEndtoBlockProps(props,"end"in token?token.end:void 0))props.
-push({type:"newline",offset:-1,indent:indent2,source:"\n"});for(const key of Object.keys(token))if(key!=="type"&&key!=="\
-offset")delete token[key];Object.assign(token,{type:"block-scalar",indent:indent2,props,source:body2})}}function addEndtoBlockProps(props,end){
-if(end)for(const st of end)switch(st.type){case"space":case"comment":props.push(st);break;case"newline":props.push(st);return true}
-return false}function setFlowScalarValue(token,source,type){switch(token.type){case"scalar":case"double-quoted-scalar":case"\
-single-quoted-scalar":token.type=type;token.source=source;break;case"block-scalar":{const end=token.props.slice(1);let oa=source.
-length;if(token.props[0].type==="block-scalar-header")oa-=token.props[0].source.length;for(const tok of end)tok.offset+=
-oa;delete token.props;Object.assign(token,{type,source,end});break}case"block-map":case"block-seq":{const offset=token.offset+
-source.length;const nl={type:"newline",offset,indent:token.indent,source:"\n"};delete token.items;Object.assign(token,{type,
-source,end:[nl]});break}default:{const indent2="indent"in token?token.indent:-1;const end="end"in token&&Array.isArray(token.
-end)?token.end.filter(st=>st.type==="space"||st.type==="comment"||st.type==="newline"):[];for(const key of Object.keys(token))
-if(key!=="type"&&key!=="offset")delete token[key];Object.assign(token,{type,indent:indent2,source,end})}}}exports.createScalarToken=
-createScalarToken;exports.resolveAsScalar=resolveAsScalar;exports.setScalarValue=setScalarValue}});var require_cst_stringify=__commonJS({"node_modules/yaml/dist/parse/cst-stringify.js"(exports){"use strict";var stringify2=cst=>"\
+if(!addEndtoBlockProps(props,end2))props.push({type:"newline",offset:-1,indent:indent2,source:"\n"});return{type:"block-\
+scalar",offset,indent:indent2,props,source:body2}}case'"':return{type:"double-quoted-scalar",offset,indent:indent2,source,
+end:end2};case"'":return{type:"single-quoted-scalar",offset,indent:indent2,source,end:end2};default:return{type:"scalar",
+offset,indent:indent2,source,end:end2}}}function setScalarValue(token,value3,context3={}){let{afterKey=false,implicitKey=false,
+inFlow=false,type}=context3;let indent2="indent"in token?token.indent:null;if(afterKey&&typeof indent2==="number")indent2+=
+2;if(!type)switch(token.type){case"single-quoted-scalar":type="QUOTE_SINGLE";break;case"double-quoted-scalar":type="QUOT\
+E_DOUBLE";break;case"block-scalar":{const header=token.props[0];if(header.type!=="block-scalar-header")throw new Error("\
+Invalid block scalar header");type=header.source[0]===">"?"BLOCK_FOLDED":"BLOCK_LITERAL";break}default:type="PLAIN"}const source=stringifyString.
+stringifyString({type,value:value3},{implicitKey:implicitKey||indent2===null,indent:indent2!==null&&indent2>0?" ".repeat(
+indent2):"",inFlow,options:{blockQuote:true,lineWidth:-1}});switch(source[0]){case"|":case">":setBlockScalarValue(token,
+source);break;case'"':setFlowScalarValue(token,source,"double-quoted-scalar");break;case"'":setFlowScalarValue(token,source,
+"single-quoted-scalar");break;default:setFlowScalarValue(token,source,"scalar")}}function setBlockScalarValue(token,source){
+const he=source.indexOf("\n");const head=source.substring(0,he);const body2=source.substring(he+1)+"\n";if(token.type===
+"block-scalar"){const header=token.props[0];if(header.type!=="block-scalar-header")throw new Error("Invalid block scalar\
+ header");header.source=head;token.source=body2}else{const{offset}=token;const indent2="indent"in token?token.indent:-1;
+const props=[{type:"block-scalar-header",offset,indent:indent2,source:head}];if(!addEndtoBlockProps(props,"end"in token?
+token.end:void 0))props.push({type:"newline",offset:-1,indent:indent2,source:"\n"});for(const key of Object.keys(token))
+if(key!=="type"&&key!=="offset")delete token[key];Object.assign(token,{type:"block-scalar",indent:indent2,props,source:body2})}}
+function addEndtoBlockProps(props,end2){if(end2)for(const st of end2)switch(st.type){case"space":case"comment":props.push(
+st);break;case"newline":props.push(st);return true}return false}function setFlowScalarValue(token,source,type){switch(token.
+type){case"scalar":case"double-quoted-scalar":case"single-quoted-scalar":token.type=type;token.source=source;break;case"\
+block-scalar":{const end2=token.props.slice(1);let oa=source.length;if(token.props[0].type==="block-scalar-header")oa-=token.
+props[0].source.length;for(const tok of end2)tok.offset+=oa;delete token.props;Object.assign(token,{type,source,end:end2});
+break}case"block-map":case"block-seq":{const offset=token.offset+source.length;const nl={type:"newline",offset,indent:token.
+indent,source:"\n"};delete token.items;Object.assign(token,{type,source,end:[nl]});break}default:{const indent2="indent"in
+token?token.indent:-1;const end2="end"in token&&Array.isArray(token.end)?token.end.filter(st=>st.type==="space"||st.type===
+"comment"||st.type==="newline"):[];for(const key of Object.keys(token))if(key!=="type"&&key!=="offset")delete token[key];
+Object.assign(token,{type,indent:indent2,source,end:end2})}}}exports.createScalarToken=createScalarToken;exports.resolveAsScalar=
+resolveAsScalar;exports.setScalarValue=setScalarValue}});var require_cst_stringify=__commonJS({"node_modules/yaml/dist/parse/cst-stringify.js"(exports){"use strict";var stringify2=cst=>"\
 type"in cst?stringifyToken(cst):stringifyItem(cst);function stringifyToken(token){switch(token.type){case"block-scalar":{
 let res="";for(const tok of token.props)res+=stringifyToken(tok);return res+token.source}case"block-map":case"block-seq":{
 let res="";for(const item of token.items)res+=stringifyItem(item);return res}case"flow-collection":{let res=token.start.
@@ -14463,11 +14470,11 @@ buffer[i2+1]==="\n";return false}charAt(n2){return this.buffer[this.pos+n2]}cont
 if(this.indentNext>0){let indent2=0;while(ch===" ")ch=this.buffer[++indent2+offset];if(ch==="\r"){const next=this.buffer[indent2+
 offset+1];if(next==="\n"||!next&&!this.atEnd)return offset+indent2+1}return ch==="\n"||indent2>=this.indentNext||!ch&&!this.
 atEnd?offset+indent2:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,3);if((dt==="---"||dt==="...")&&isEmpty4(
-this.buffer[offset+3]))return-1}return offset}getLine(){let end=this.lineEndPos;if(typeof end!=="number"||end!==-1&&end<
-this.pos){end=this.buffer.indexOf("\n",this.pos);this.lineEndPos=end}if(end===-1)return this.atEnd?this.buffer.substring(
-this.pos):null;if(this.buffer[end-1]==="\r")end-=1;return this.buffer.substring(this.pos,end)}hasChars(n2){return this.pos+
-n2<=this.buffer.length}setNext(state){this.buffer=this.buffer.substring(this.pos);this.pos=0;this.lineEndPos=null;this.next=
-state;return null}peek(n2){return this.buffer.substr(this.pos,n2)}*parseNext(next){switch(next){case"stream":return yield*this.
+this.buffer[offset+3]))return-1}return offset}getLine(){let end2=this.lineEndPos;if(typeof end2!=="number"||end2!==-1&&end2<
+this.pos){end2=this.buffer.indexOf("\n",this.pos);this.lineEndPos=end2}if(end2===-1)return this.atEnd?this.buffer.substring(
+this.pos):null;if(this.buffer[end2-1]==="\r")end2-=1;return this.buffer.substring(this.pos,end2)}hasChars(n2){return this.
+pos+n2<=this.buffer.length}setNext(state){this.buffer=this.buffer.substring(this.pos);this.pos=0;this.lineEndPos=null;this.
+next=state;return null}peek(n2){return this.buffer.substr(this.pos,n2)}*parseNext(next){switch(next){case"stream":return yield*this.
 parseStream();case"line-start":return yield*this.parseLineStart();case"block-start":return yield*this.parseBlockStart();case"\
 doc":return yield*this.parseDocument();case"flow":return yield*this.parseFlowCollection();case"quoted-scalar":return yield*this.
 parseQuotedScalar();case"block-scalar":return yield*this.parseBlockScalar();case"plain-scalar":return yield*this.parsePlainScalar()}}*parseStream(){
@@ -14501,12 +14508,12 @@ false;this.flowLevel+=1;return"flow";case"}":case"]":yield*this.pushCount(1);thi
 flowLevel?"flow":"doc";case"*":yield*this.pushUntil(isNotAnchorChar);return"flow";case'"':case"'":this.flowKey=true;return yield*this.
 parseQuotedScalar();case":":{const next=this.charAt(1);if(this.flowKey||isEmpty4(next)||next===","){this.flowKey=false;yield*this.
 pushCount(1);yield*this.pushSpaces(true);return"flow"}}default:this.flowKey=false;return yield*this.parsePlainScalar()}}*parseQuotedScalar(){
-const quote2=this.charAt(0);let end=this.buffer.indexOf(quote2,this.pos+1);if(quote2==="'"){while(end!==-1&&this.buffer[end+
-1]==="'")end=this.buffer.indexOf("'",end+2)}else{while(end!==-1){let n2=0;while(this.buffer[end-1-n2]==="\\")n2+=1;if(n2%
-2===0)break;end=this.buffer.indexOf('"',end+1)}}const qb=this.buffer.substring(0,end);let nl=qb.indexOf("\n",this.pos);if(nl!==
--1){while(nl!==-1){const cs=this.continueScalar(nl+1);if(cs===-1)break;nl=qb.indexOf("\n",cs)}if(nl!==-1){end=nl-(qb[nl-
-1]==="\r"?2:1)}}if(end===-1){if(!this.atEnd)return this.setNext("quoted-scalar");end=this.buffer.length}yield*this.pushToIndex(
-end+1,false);return this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1;this.blockScalarKeep=
+const quote2=this.charAt(0);let end2=this.buffer.indexOf(quote2,this.pos+1);if(quote2==="'"){while(end2!==-1&&this.buffer[end2+
+1]==="'")end2=this.buffer.indexOf("'",end2+2)}else{while(end2!==-1){let n2=0;while(this.buffer[end2-1-n2]==="\\")n2+=1;if(n2%
+2===0)break;end2=this.buffer.indexOf('"',end2+1)}}const qb=this.buffer.substring(0,end2);let nl=qb.indexOf("\n",this.pos);
+if(nl!==-1){while(nl!==-1){const cs=this.continueScalar(nl+1);if(cs===-1)break;nl=qb.indexOf("\n",cs)}if(nl!==-1){end2=nl-
+(qb[nl-1]==="\r"?2:1)}}if(end2===-1){if(!this.atEnd)return this.setNext("quoted-scalar");end2=this.buffer.length}yield*this.
+pushToIndex(end2+1,false);return this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1;this.blockScalarKeep=
 false;let i2=this.pos;while(true){const ch=this.buffer[++i2];if(ch==="+")this.blockScalarKeep=true;else if(ch>"0"&&ch<="\
 9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty4(ch)||ch==="#")}*parseBlockScalar(){
 let nl=this.pos-1;let indent2=0;let ch;loop:for(let i3=this.pos;ch=this.buffer[i3];++i3){switch(ch){case" ":indent2+=1;break;case"\
@@ -14518,12 +14525,12 @@ if(nl===-1){if(!this.atEnd)return this.setNext("block-scalar");nl=this.buffer.le
 " ")ch=this.buffer[++i2];if(ch==="	"){while(ch==="	"||ch===" "||ch==="\r"||ch==="\n")ch=this.buffer[++i2];nl=i2-1}else if(!this.
 blockScalarKeep){do{let i3=nl-1;let ch2=this.buffer[i3];if(ch2==="\r")ch2=this.buffer[--i3];const lastChar=i3;while(ch2===
 " ")ch2=this.buffer[--i3];if(ch2==="\n"&&i3>=this.pos&&i3+1+indent2>lastChar)nl=i3;else break}while(true)}yield cst.SCALAR;
-yield*this.pushToIndex(nl+1,true);return yield*this.parseLineStart()}*parsePlainScalar(){const inFlow=this.flowLevel>0;let end=this.
+yield*this.pushToIndex(nl+1,true);return yield*this.parseLineStart()}*parsePlainScalar(){const inFlow=this.flowLevel>0;let end2=this.
 pos-1;let i2=this.pos-1;let ch;while(ch=this.buffer[++i2]){if(ch===":"){const next=this.buffer[i2+1];if(isEmpty4(next)||
-inFlow&&flowIndicatorChars.has(next))break;end=i2}else if(isEmpty4(ch)){let next=this.buffer[i2+1];if(ch==="\r"){if(next===
-"\n"){i2+=1;ch="\n";next=this.buffer[i2+1]}else end=i2}if(next==="#"||inFlow&&flowIndicatorChars.has(next))break;if(ch===
+inFlow&&flowIndicatorChars.has(next))break;end2=i2}else if(isEmpty4(ch)){let next=this.buffer[i2+1];if(ch==="\r"){if(next===
+"\n"){i2+=1;ch="\n";next=this.buffer[i2+1]}else end2=i2}if(next==="#"||inFlow&&flowIndicatorChars.has(next))break;if(ch===
 "\n"){const cs=this.continueScalar(i2+1);if(cs===-1)break;i2=Math.max(i2,cs-2)}}else{if(inFlow&&flowIndicatorChars.has(ch))
-break;end=i2}}if(!ch&&!this.atEnd)return this.setNext("plain-scalar");yield cst.SCALAR;yield*this.pushToIndex(end+1,true);
+break;end2=i2}}if(!ch&&!this.atEnd)return this.setNext("plain-scalar");yield cst.SCALAR;yield*this.pushToIndex(end2+1,true);
 return inFlow?"flow":"doc"}*pushCount(n2){if(n2>0){yield this.buffer.substr(this.pos,n2);this.pos+=n2;return n2}return 0}*pushToIndex(i2,allowEmpty){
 const s2=this.buffer.slice(this.pos,i2);if(s2){yield s2;this.pos+=s2.length;return s2.length}else if(allowEmpty)yield"";
 return 0}*pushIndicators(){let n2=0;loop:while(true){switch(this.charAt(0)){case"!":n2+=yield*this.pushTag();n2+=yield*this.
@@ -14602,70 +14609,70 @@ this.stack[this.stack.length-1]=map2}else yield*this.lineEnd(scalar)}*blockScala
 comment":case"newline":scalar.props.push(this.sourceToken);return;case"scalar":scalar.source=this.source;this.atNewLine=
 true;this.indent=0;if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=
 this.source.indexOf("\n",nl)+1}}yield*this.pop();break;default:yield*this.pop();yield*this.step()}}*blockMap(map2){const it=map2.
-items[map2.items.length-1];switch(this.type){case"newline":this.onKeyLine=false;if(it.value){const end="end"in it.value?
-it.value.end:void 0;const last=Array.isArray(end)?end[end.length-1]:void 0;if(last?.type==="comment")end?.push(this.sourceToken);else
-map2.items.push({start:[this.sourceToken]})}else if(it.sep){it.sep.push(this.sourceToken)}else{it.start.push(this.sourceToken)}
-return;case"space":case"comment":if(it.value){map2.items.push({start:[this.sourceToken]})}else if(it.sep){it.sep.push(this.
-sourceToken)}else{if(this.atIndentedComment(it.start,map2.indent)){const prev=map2.items[map2.items.length-2];const end=prev?.
-value?.end;if(Array.isArray(end)){arrayPushArray(end,it.start);end.push(this.sourceToken);map2.items.pop();return}}it.start.
-push(this.sourceToken)}return}if(this.indent>=map2.indent){const atMapIndent=!this.onKeyLine&&this.indent===map2.indent;
-const atNextItem=atMapIndent&&(it.sep||it.explicitKey)&&this.type!=="seq-item-ind";let start3=[];if(atNextItem&&it.sep&&
-!it.value){const nl=[];for(let i2=0;i2<it.sep.length;++i2){const st=it.sep[i2];switch(st.type){case"newline":nl.push(i2);
-break;case"space":break;case"comment":if(st.indent>map2.indent)nl.length=0;break;default:nl.length=0}}if(nl.length>=2)start3=
-it.sep.splice(nl[1])}switch(this.type){case"anchor":case"tag":if(atNextItem||it.value){start3.push(this.sourceToken);map2.
-items.push({start:start3});this.onKeyLine=true}else if(it.sep){it.sep.push(this.sourceToken)}else{it.start.push(this.sourceToken)}
-return;case"explicit-key-ind":if(!it.sep&&!it.explicitKey){it.start.push(this.sourceToken);it.explicitKey=true}else if(atNextItem||
-it.value){start3.push(this.sourceToken);map2.items.push({start:start3,explicitKey:true})}else{this.stack.push({type:"blo\
-ck-map",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken],explicitKey:true}]})}this.onKeyLine=true;
-return;case"map-value-ind":if(it.explicitKey){if(!it.sep){if(includesToken(it.start,"newline")){Object.assign(it,{key:null,
-sep:[this.sourceToken]})}else{const start4=getFirstKeyStartProps(it.start);this.stack.push({type:"block-map",offset:this.
-offset,indent:this.indent,items:[{start:start4,key:null,sep:[this.sourceToken]}]})}}else if(it.value){map2.items.push({start:[],
-key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push({type:"block-map",offset:this.
-offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(it.key)&&!includesToken(
-it.sep,"newline")){const start4=getFirstKeyStartProps(it.start);const key=it.key;const sep12=it.sep;sep12.push(this.sourceToken);
-delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start4,
-key,sep:sep12}]})}else if(start3.length>0){it.sep=it.sep.concat(start3,this.sourceToken)}else{it.sep.push(this.sourceToken)}}else{
-if(!it.sep){Object.assign(it,{key:null,sep:[this.sourceToken]})}else if(it.value||atNextItem){map2.items.push({start:start3,
-key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push({type:"block-map",offset:this.
-offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]})}else{it.sep.push(this.sourceToken)}}this.
-onKeyLine=true;return;case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":{const fs3=this.flowScalar(
-this.type);if(atNextItem||it.value){map2.items.push({start:start3,key:fs3,sep:[]});this.onKeyLine=true}else if(it.sep){this.
-stack.push(fs3)}else{Object.assign(it,{key:fs3,sep:[]});this.onKeyLine=true}return}default:{const bv=this.startBlockValue(
-map2);if(bv){if(bv.type==="block-seq"){if(!it.explicitKey&&it.sep&&!includesToken(it.sep,"newline")){yield*this.pop({type:"\
-error",offset:this.offset,message:"Unexpected block-seq-ind on same line with key",source:this.source});return}}else if(atMapIndent){
-map2.items.push({start:start3})}this.stack.push(bv);return}}}}yield*this.pop();yield*this.step()}*blockSequence(seq){const it=seq.
-items[seq.items.length-1];switch(this.type){case"newline":if(it.value){const end="end"in it.value?it.value.end:void 0;const last=Array.
-isArray(end)?end[end.length-1]:void 0;if(last?.type==="comment")end?.push(this.sourceToken);else seq.items.push({start:[
-this.sourceToken]})}else it.start.push(this.sourceToken);return;case"space":case"comment":if(it.value)seq.items.push({start:[
-this.sourceToken]});else{if(this.atIndentedComment(it.start,seq.indent)){const prev=seq.items[seq.items.length-2];const end=prev?.
-value?.end;if(Array.isArray(end)){arrayPushArray(end,it.start);end.push(this.sourceToken);seq.items.pop();return}}it.start.
-push(this.sourceToken)}return;case"anchor":case"tag":if(it.value||this.indent<=seq.indent)break;it.start.push(this.sourceToken);
-return;case"seq-item-ind":if(this.indent!==seq.indent)break;if(it.value||includesToken(it.start,"seq-item-ind"))seq.items.
-push({start:[this.sourceToken]});else it.start.push(this.sourceToken);return}if(this.indent>seq.indent){const bv=this.startBlockValue(
-seq);if(bv){this.stack.push(bv);return}}yield*this.pop();yield*this.step()}*flowCollection(fc){const it=fc.items[fc.items.
-length-1];if(this.type==="flow-error-end"){let top;do{yield*this.pop();top=this.peek(1)}while(top?.type==="flow-collecti\
-on")}else if(fc.end.length===0){switch(this.type){case"comma":case"explicit-key-ind":if(!it||it.sep)fc.items.push({start:[
-this.sourceToken]});else it.start.push(this.sourceToken);return;case"map-value-ind":if(!it||it.value)fc.items.push({start:[],
-key:null,sep:[this.sourceToken]});else if(it.sep)it.sep.push(this.sourceToken);else Object.assign(it,{key:null,sep:[this.
-sourceToken]});return;case"space":case"comment":case"newline":case"anchor":case"tag":if(!it||it.value)fc.items.push({start:[
-this.sourceToken]});else if(it.sep)it.sep.push(this.sourceToken);else it.start.push(this.sourceToken);return;case"alias":case"\
-scalar":case"single-quoted-scalar":case"double-quoted-scalar":{const fs3=this.flowScalar(this.type);if(!it||it.value)fc.
-items.push({start:[],key:fs3,sep:[]});else if(it.sep)this.stack.push(fs3);else Object.assign(it,{key:fs3,sep:[]});return}case"\
-flow-map-end":case"flow-seq-end":fc.end.push(this.sourceToken);return}const bv=this.startBlockValue(fc);if(bv)this.stack.
-push(bv);else{yield*this.pop();yield*this.step()}}else{const parent=this.peek(2);if(parent.type==="block-map"&&(this.type===
-"map-value-ind"&&parent.indent===fc.indent||this.type==="newline"&&!parent.items[parent.items.length-1].sep)){yield*this.
-pop();yield*this.step()}else if(this.type==="map-value-ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);
-const start3=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep12=fc.end.splice(1,fc.end.length);sep12.push(this.
-sourceToken);const map2={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start:start3,key:fc,sep:sep12}]};this.
-onKeyLine=true;this.stack[this.stack.length-1]=map2}else{yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.
-source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.
-offset,indent:this.indent,source:this.source}}startBlockValue(parent){switch(this.type){case"alias":case"scalar":case"si\
-ngle-quoted-scalar":case"double-quoted-scalar":return this.flowScalar(this.type);case"block-scalar-header":return{type:"\
-block-scalar",offset:this.offset,indent:this.indent,props:[this.sourceToken],source:""};case"flow-map-start":case"flow-s\
-eq-start":return{type:"flow-collection",offset:this.offset,indent:this.indent,start:this.sourceToken,items:[],end:[]};case"\
-seq-item-ind":return{type:"block-seq",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken]}]};case"exp\
-licit-key-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(prev);start3.push(
-this.sourceToken);return{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start3,explicitKey:true}]}}case"\
+items[map2.items.length-1];switch(this.type){case"newline":this.onKeyLine=false;if(it.value){const end2="end"in it.value?
+it.value.end:void 0;const last=Array.isArray(end2)?end2[end2.length-1]:void 0;if(last?.type==="comment")end2?.push(this.
+sourceToken);else map2.items.push({start:[this.sourceToken]})}else if(it.sep){it.sep.push(this.sourceToken)}else{it.start.
+push(this.sourceToken)}return;case"space":case"comment":if(it.value){map2.items.push({start:[this.sourceToken]})}else if(it.
+sep){it.sep.push(this.sourceToken)}else{if(this.atIndentedComment(it.start,map2.indent)){const prev=map2.items[map2.items.
+length-2];const end2=prev?.value?.end;if(Array.isArray(end2)){arrayPushArray(end2,it.start);end2.push(this.sourceToken);
+map2.items.pop();return}}it.start.push(this.sourceToken)}return}if(this.indent>=map2.indent){const atMapIndent=!this.onKeyLine&&
+this.indent===map2.indent;const atNextItem=atMapIndent&&(it.sep||it.explicitKey)&&this.type!=="seq-item-ind";let start3=[];
+if(atNextItem&&it.sep&&!it.value){const nl=[];for(let i2=0;i2<it.sep.length;++i2){const st=it.sep[i2];switch(st.type){case"\
+newline":nl.push(i2);break;case"space":break;case"comment":if(st.indent>map2.indent)nl.length=0;break;default:nl.length=
+0}}if(nl.length>=2)start3=it.sep.splice(nl[1])}switch(this.type){case"anchor":case"tag":if(atNextItem||it.value){start3.
+push(this.sourceToken);map2.items.push({start:start3});this.onKeyLine=true}else if(it.sep){it.sep.push(this.sourceToken)}else{
+it.start.push(this.sourceToken)}return;case"explicit-key-ind":if(!it.sep&&!it.explicitKey){it.start.push(this.sourceToken);
+it.explicitKey=true}else if(atNextItem||it.value){start3.push(this.sourceToken);map2.items.push({start:start3,explicitKey:true})}else{
+this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken],explicitKey:true}]})}
+this.onKeyLine=true;return;case"map-value-ind":if(it.explicitKey){if(!it.sep){if(includesToken(it.start,"newline")){Object.
+assign(it,{key:null,sep:[this.sourceToken]})}else{const start4=getFirstKeyStartProps(it.start);this.stack.push({type:"bl\
+ock-map",offset:this.offset,indent:this.indent,items:[{start:start4,key:null,sep:[this.sourceToken]}]})}}else if(it.value){
+map2.items.push({start:[],key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push(
+{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(
+it.key)&&!includesToken(it.sep,"newline")){const start4=getFirstKeyStartProps(it.start);const key=it.key;const sep12=it.
+sep;sep12.push(this.sourceToken);delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.
+indent,items:[{start:start4,key,sep:sep12}]})}else if(start3.length>0){it.sep=it.sep.concat(start3,this.sourceToken)}else{
+it.sep.push(this.sourceToken)}}else{if(!it.sep){Object.assign(it,{key:null,sep:[this.sourceToken]})}else if(it.value||atNextItem){
+map2.items.push({start:start3,key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.
+push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]})}else{it.
+sep.push(this.sourceToken)}}this.onKeyLine=true;return;case"alias":case"scalar":case"single-quoted-scalar":case"double-q\
+uoted-scalar":{const fs3=this.flowScalar(this.type);if(atNextItem||it.value){map2.items.push({start:start3,key:fs3,sep:[]});
+this.onKeyLine=true}else if(it.sep){this.stack.push(fs3)}else{Object.assign(it,{key:fs3,sep:[]});this.onKeyLine=true}return}default:{
+const bv=this.startBlockValue(map2);if(bv){if(bv.type==="block-seq"){if(!it.explicitKey&&it.sep&&!includesToken(it.sep,"\
+newline")){yield*this.pop({type:"error",offset:this.offset,message:"Unexpected block-seq-ind on same line with key",source:this.
+source});return}}else if(atMapIndent){map2.items.push({start:start3})}this.stack.push(bv);return}}}}yield*this.pop();yield*this.
+step()}*blockSequence(seq){const it=seq.items[seq.items.length-1];switch(this.type){case"newline":if(it.value){const end2="\
+end"in it.value?it.value.end:void 0;const last=Array.isArray(end2)?end2[end2.length-1]:void 0;if(last?.type==="comment")
+end2?.push(this.sourceToken);else seq.items.push({start:[this.sourceToken]})}else it.start.push(this.sourceToken);return;case"\
+space":case"comment":if(it.value)seq.items.push({start:[this.sourceToken]});else{if(this.atIndentedComment(it.start,seq.
+indent)){const prev=seq.items[seq.items.length-2];const end2=prev?.value?.end;if(Array.isArray(end2)){arrayPushArray(end2,
+it.start);end2.push(this.sourceToken);seq.items.pop();return}}it.start.push(this.sourceToken)}return;case"anchor":case"t\
+ag":if(it.value||this.indent<=seq.indent)break;it.start.push(this.sourceToken);return;case"seq-item-ind":if(this.indent!==
+seq.indent)break;if(it.value||includesToken(it.start,"seq-item-ind"))seq.items.push({start:[this.sourceToken]});else it.
+start.push(this.sourceToken);return}if(this.indent>seq.indent){const bv=this.startBlockValue(seq);if(bv){this.stack.push(
+bv);return}}yield*this.pop();yield*this.step()}*flowCollection(fc){const it=fc.items[fc.items.length-1];if(this.type==="\
+flow-error-end"){let top;do{yield*this.pop();top=this.peek(1)}while(top?.type==="flow-collection")}else if(fc.end.length===
+0){switch(this.type){case"comma":case"explicit-key-ind":if(!it||it.sep)fc.items.push({start:[this.sourceToken]});else it.
+start.push(this.sourceToken);return;case"map-value-ind":if(!it||it.value)fc.items.push({start:[],key:null,sep:[this.sourceToken]});else if(it.
+sep)it.sep.push(this.sourceToken);else Object.assign(it,{key:null,sep:[this.sourceToken]});return;case"space":case"comme\
+nt":case"newline":case"anchor":case"tag":if(!it||it.value)fc.items.push({start:[this.sourceToken]});else if(it.sep)it.sep.
+push(this.sourceToken);else it.start.push(this.sourceToken);return;case"alias":case"scalar":case"single-quoted-scalar":case"\
+double-quoted-scalar":{const fs3=this.flowScalar(this.type);if(!it||it.value)fc.items.push({start:[],key:fs3,sep:[]});else if(it.
+sep)this.stack.push(fs3);else Object.assign(it,{key:fs3,sep:[]});return}case"flow-map-end":case"flow-seq-end":fc.end.push(
+this.sourceToken);return}const bv=this.startBlockValue(fc);if(bv)this.stack.push(bv);else{yield*this.pop();yield*this.step()}}else{
+const parent=this.peek(2);if(parent.type==="block-map"&&(this.type==="map-value-ind"&&parent.indent===fc.indent||this.type===
+"newline"&&!parent.items[parent.items.length-1].sep)){yield*this.pop();yield*this.step()}else if(this.type==="map-value-\
+ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(prev);fixFlowSeqItems(
+fc);const sep12=fc.end.splice(1,fc.end.length);sep12.push(this.sourceToken);const map2={type:"block-map",offset:fc.offset,
+indent:fc.indent,items:[{start:start3,key:fc,sep:sep12}]};this.onKeyLine=true;this.stack[this.stack.length-1]=map2}else{
+yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(
+this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(parent){
+switch(this.type){case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return this.flowScalar(
+this.type);case"block-scalar-header":return{type:"block-scalar",offset:this.offset,indent:this.indent,props:[this.sourceToken],
+source:""};case"flow-map-start":case"flow-seq-start":return{type:"flow-collection",offset:this.offset,indent:this.indent,
+start:this.sourceToken,items:[],end:[]};case"seq-item-ind":return{type:"block-seq",offset:this.offset,indent:this.indent,
+items:[{start:[this.sourceToken]}]};case"explicit-key-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(
+prev);start3.push(this.sourceToken);return{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start3,explicitKey:true}]}}case"\
 map-value-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(prev);return{type:"\
 block-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(start3,indent2){
 if(this.type!=="comment")return false;if(this.indent<=indent2)return false;return start3.every(st=>st.type==="newline"||
@@ -14707,16 +14714,23 @@ isMap=identity2.isMap;exports.isNode=identity2.isNode;exports.isPair=identity2.i
 exports.isSeq=identity2.isSeq;exports.Pair=Pair.Pair;exports.Scalar=Scalar.Scalar;exports.YAMLMap=YAMLMap.YAMLMap;exports.
 YAMLSeq=YAMLSeq.YAMLSeq;exports.CST=cst;exports.Lexer=lexer.Lexer;exports.LineCounter=lineCounter.LineCounter;exports.Parser=
 parser.Parser;exports.parse=publicApi.parse;exports.parseAllDocuments=publicApi.parseAllDocuments;exports.parseDocument=
-publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit.visit;exports.visitAsync=visit.visitAsync}});import{lstat as lstat3}from"node:fs/promises";import{dirname as dirname7,join as join6}from"node:path";async function workTreeOf(folder){
-if(await isThere(join6(folder,".git")))return folder;const above=dirname7(folder);return above===folder?void 0:await workTreeOf(
-above)}async function isThere(path){return await lstat3(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/ba\
-se/work-tree.ts"(){"use strict"}});import{constants as constants3,readFileSync as readFileSync3}from"node:fs";import{open as open3}from"node:fs/promises";async function readRegular(path){
+publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit.visit;exports.visitAsync=visit.visitAsync}});import{constants as constants3,readFileSync as readFileSync3}from"node:fs";import{open as open3}from"node:fs/promises";async function readRegular(path){
 const handle=await open3(path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat9=await handle.stat();if(!stat9.
 isFile())throw new NoRegularFile(stat9);return readFileSync3(handle.fd,"utf8")}finally{await handle.close()}}function fileType(stat9){
 if(stat9.isDirectory())return"a folder";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())return"a named pipe";
 if(stat9.isSocket())return"a socket";return"a device"}var NoRegularFile;var init_regular=__esm({"src/base/regular.ts"(){
 "use strict";NoRegularFile=class extends Error{constructor(stat9){super(`it is ${fileType(stat9)}, not a regular file`);
-this.name="NoRegularFile"}}}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
+this.name="NoRegularFile"}}}});import{lstat as lstat3}from"node:fs/promises";import{dirname as dirname7,join as join6}from"node:path";async function workTreeOf(folder){
+if(await isThere(join6(folder,".git")))return folder;const above=dirname7(folder);return above===folder?void 0:await workTreeOf(
+above)}async function isThere(path){return await lstat3(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/ba\
+se/work-tree.ts"(){"use strict"}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command:command2,at:at3}){return`${command2}\
+ by ${user3} on ${host}, process ${pid}, since ${at3}`}function whereElse(holder){if(fateOf(holder)!=="unknown")return null;
+if(holder.host!==hostname2())return"is on another host";const{boot,namespace}=ownMark();if(holder.boot!==void 0&&holder.
+boot!==boot)return"is of another machine of the same name, or from before the last restart of this one";return holder.namespace!==
+void 0&&holder.namespace!==namespace?"is in another process namespace, such as a container":`is named without its ${unnamedParts(
+holder).join(" and ")}, as by a former version`}var holderFields,holderSchema;var init_holder=__esm({"src/state/holder.t\
+s"(){"use strict";init_zod();init_process();init_process_mark();holderFields={user:string2(),...processMark,command:string2(),
+at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
 "run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
 byteLength(whole3),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
@@ -14766,13 +14780,13 @@ process.platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding
 (done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
 const why=whyFailed(failure2,stderr.toString("utf8"),patience);failed(new GitFailed(why,stdout.toString("utf8"),{cause:failure2}))});
 child.stdin?.on("error",()=>{});child.stdin?.end(input)})}function whyFailed({killed,code:code2,message},stderr,patience){
-const said2=stderr.split("\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split(
-"\n").flatMap(line=>line.startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said2!==
-void 0)return[said2.slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2==="number")return`it en\
+const said3=stderr.split("\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split(
+"\n").flatMap(line=>line.startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said3!==
+void 0)return[said3.slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2==="number")return`it en\
 ded with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2===
 "string"?code2:message.split("\n")[0]??""}var PATIENCE,MOST3,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src\
 /base/git.ts"(){"use strict";init_regular();init_work_tree();PATIENCE=1e4;MOST3=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
-GitFailed=class extends Error{said;constructor(why,said2,options){super(why,options);this.said=said2}};NoGit=class extends Error{constructor(){
+GitFailed=class extends Error{said;constructor(why,said3,options){super(why,options);this.said=said3}};NoGit=class extends Error{constructor(){
 super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
 list(head,folder(run4),"blob");const read2=async run4=>{const found2=await store.read(async(head,branch)=>{const names3=await batches(
 head,branch,run4);return await branch.texts(head,names3.map(name2=>`${folder(run4)}/${name2}`))});return(found2??[]).join(
@@ -14812,8 +14826,8 @@ join as join16}from"node:path";import{setTimeout as sleep2}from"node:timers/prom
 HEAD,SIGHTS;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
 PATIENCE2=6e4;PAUSES=[500,2e3,5e3];Branch=class{settings;#refs;#place;#answered=false;constructor(settings,lock,place2){
 this.settings=settings;this.#place=place2;this.#refs={branch:`refs/heads/${settings.branch}`,lock}}async look(){const{remote}=this.
-settings;const names3=Object.values(this.#refs);const said2=await this.#asking(["ls-remote","--quiet",remote,...names3]);
-const found2=new Map(said2.split("\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));return{branch:found2.
+settings;const names3=Object.values(this.#refs);const said3=await this.#asking(["ls-remote","--quiet",remote,...names3]);
+const found2=new Map(said3.split("\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));return{branch:found2.
 get(this.#refs.branch)??null,lock:found2.get(this.#refs.lock)??null}}async see(){for(let tries=1;;tries+=1){const heads=await this.
 look();const failure2=await this.#fetch(heads).catch(thrown=>thrown);if((await this.#missing(heads)).length===0)return heads;
 if(tries>=SIGHTS){throw unreachable(this.#place,this.settings.remote,failure2??new Error("it moves all the time"))}}}async#missing(heads){
@@ -14821,22 +14835,22 @@ const missing3=[];for(const name2 of["branch","lock"]){const{[name2]:head}=heads
 missing3.push(name2)}return missing3}async#fetch(heads){const{root,remote}=this.settings;const missing3=await this.#missing(
 heads);if(missing3.length===0)return;const shallow=(await this.#git(["rev-parse","--is-shallow-repository"])).trim()==="\
 true";const quiet=["--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no-recurse-submodules"];const depth=shallow?
-["--depth=1"]:[];const passing=`refs/idops/passing/${randomUUID4()}`;const into={branch:this.#seen,lock:passing};const specs=missing3.
+["--depth=1"]:[];const passing2=`refs/idops/passing/${randomUUID4()}`;const into={branch:this.#seen,lock:passing2};const specs=missing3.
 map(name2=>`+${this.#refs[name2]}:${into[name2]}`);try{await git(root,["fetch",...quiet,...depth,remote,...specs],FETCHING)}finally{
-if(missing3.includes("lock"))await this.#git(["update-ref","-d",passing]).catch(()=>"")}}get#seen(){return`refs/idops/se\
-en/${this.settings.branch}`}async list(commit2,folder,type){const said2=await this.#git(["ls-tree","-z",commit2,...folder===
-""?[]:[`${folder}/`]]);return said2.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.exec(
+if(missing3.includes("lock"))await this.#git(["update-ref","-d",passing2]).catch(()=>"")}}get#seen(){return`refs/idops/s\
+een/${this.settings.branch}`}async list(commit2,folder,type){const said3=await this.#git(["ls-tree","-z",commit2,...folder===
+""?[]:[`${folder}/`]]);return said3.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.exec(
 line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folder.length+1)]:[]}).sort()}async text(commit2,path){
 const[text6]=await this.texts(commit2,[path]);return text6}async texts(commit2,paths){if(paths.length===0)return[];const input=paths.
 map(path=>`${commit2}:${path}
-`).join("");const said2=await this.#git(["cat-file","--batch-check=%(objecttype) %(objectsize)"],{input});const sizes=said2.
+`).join("");const said3=await this.#git(["cat-file","--batch-check=%(objecttype) %(objectsize)"],{input});const sizes=said3.
 split("\n").map(line=>Number(/^blob (\d+)$/.exec(line)?.[1]??Number.NaN));const there=paths.filter((_,index)=>!Number.isNaN(
 sizes[index]));const most3=sizes.reduce((sum,size2)=>sum+(Number.isNaN(size2)?0:size2+HEAD),HEAD);const wanted=there.map(
 path=>`${commit2}:${path}
 `).join("");const found2=await git(this.settings.root,["cat-file","--batch"],{input:wanted,most:most3}).catch(failure2=>{
 throw notHere(this.#place,failure2)});let at3=0;return there.map(()=>{const begin=found2.indexOf("\n",at3)+1;const size2=Number(
 found2.toString("latin1",at3,begin).trim().split(" ").at(-1));at3=begin+size2+1;return found2.toString("utf8",begin,begin+
-size2)})}async message(commit2){const said2=await this.#git(["cat-file","commit",commit2]);return said2.slice(said2.indexOf(
+size2)})}async message(commit2){const said3=await this.#git(["cat-file","commit",commit2]);return said3.slice(said3.indexOf(
 "\n\n")+2)}async note(message){const empty2=await this.#git(["hash-object","-t","tree","-w","--stdin"]);return await this.#commit(
 empty2.trim(),[],message)}async change(parent,files,message){const index=join16(tmpdir(),`idops-index-${randomUUID4()}`);
 const env={GIT_INDEX_FILE:index};try{await this.#git(["read-tree",...parent===null?["--empty"]:[parent]],{env});const lines=[];
@@ -14851,34 +14865,33 @@ to})=>`${to??""}:${ref}`);const options=["--quiet","--porcelain","--atomic","--n
 o-signed"];for(let tries=0;;tries+=1){try{await git(this.settings.root,["push",...options,...leases,remote,...specs],FAR);
 if(moves.branch?.to!=null)await this.#git(["update-ref",this.#seen,moves.branch.to]).catch(()=>"");return"done"}catch(failure2){
 const now=await this.look();const is=compare2=>Object.entries(moves).every(([name2,move2])=>now[name2]===move2[compare2]);
-if(is("to"))return"done";if(!is("from"))return"moved";const refused4=refusedBy(failure2);if(refused4!==void 0)throw notTaken(
-this.#place,refused4,failure2);const pause=pauses[tries];if(pause===void 0)throw unreachable(this.#place,remote,failure2);
+if(is("to"))return"done";if(!is("from"))return"moved";const refused5=refusedBy(failure2);if(refused5!==void 0)throw notTaken(
+this.#place,refused5,failure2);const pause=pauses[tries];if(pause===void 0)throw unreachable(this.#place,remote,failure2);
 await sleep2(pause)}}}async#commit(tree,parents,message){const who2={NAME:userName(),EMAIL:"idops@localhost"};const env=Object.
 fromEntries(["AUTHOR","COMMITTER"].flatMap(role2=>Object.entries(who2).map(([part,text6])=>[`GIT_${role2}_${part}`,text6])));
 const args=["commit-tree","--no-gpg-sign",tree,...parents.flatMap(parent=>["-p",parent])];return(await this.#git(args,{env,
 input:message})).trim()}async#has(object3){return await this.#git(["cat-file","-e",object3]).then(()=>true,()=>false)}async#asking(command2){
-const{root,remote,pauses=PAUSES}=this.settings;for(let tries=0;;tries+=1){try{const said2=(await git(root,command2,FAR)).
-toString("utf8");this.#answered=true;return said2}catch(failure2){const again=failure2 instanceof NoGit?[]:this.#answered?
+const{root,remote,pauses=PAUSES}=this.settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command2,FAR)).
+toString("utf8");this.#answered=true;return said3}catch(failure2){const again=failure2 instanceof NoGit?[]:this.#answered?
 pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(
 pause)}}}async#git(command2,options={}){try{return(await git(this.settings.root,command2,options)).toString("utf8")}catch(failure2){
 throw notHere(this.#place,failure2)}}};FAR={reaches:true,patience:PATIENCE2};FETCHING={...FAR,patience:5*PATIENCE2};HEAD=
-256;SIGHTS=5}});function holderOf(message){try{return holderSchema2.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+256;SIGHTS=5}});function holderOf(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
 return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf3(holder))}function endOf3({expires}){return Date.parse(
-expires)+SKEW}function endInWords(holder){return new Date(endOf3(holder)).toISOString()}function describe4(holder){if(holder===
-null)return NOBODY;const{user:user3,host,pid,command:command2,at:at3}=holder;return`${command2} by ${user3} on ${host}, \
-process ${pid}, since ${at3}`}function locked2(place2,holder){const until=holder===null?"":`; the lock of a run that was\
- killed ends by itself at ${endInWords(holder)}, and one that goes on renews it`;return new ProblemsError([error("locked",
-`the state is locked: ${describe4(holder)} (${place2})`,[],`wait until it has ended${until}; where it surely has, idops \
-runs unlock removes the lock`)])}function notOwn(place2){return new ProblemsError([error("state-unreadable",`the state ${place2}\
- can't be used: that branch was not made by idops, whose README.md it lacks`,[],"name a branch with state.git.branch tha\
-t is not there yet, or was made by idops; put README.md back, if somebody removed it")])}function lostTo(place2,now){const who2=now===
-void 0?"it was removed":`somebody else has it: ${describe4(now)}`;return new ProblemsError([error("locked",`the lock of \
-the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other run is under way")])}
-var holderSchema2,NOBODY,LEASE,SKEW;var init_holder=__esm({"src/state/git/holder.ts"(){"use strict";init_zod();init_problems();
-init_process();init_process_mark();holderSchema2=object({user:string2(),...processMark,command:string2(),at:string2(),expires:string2(),
-nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";var TRIES3,FRESH2,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/s\
-tate/git/store.ts"(){"use strict";init_p_limit();init_process();init_user_name();init_branch();init_holder();TRIES3=20;FRESH2=
-1e3;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}
+expires)+SKEW}function endInWords(holder){return new Date(endOf3(holder)).toISOString()}function describe3(holder){return holder===
+null?NOBODY:describeHolder(holder)}function locked2(place2,holder){const until=holder===null?"":`; the lock of a run tha\
+t was killed ends by itself at ${endInWords(holder)}, and one that goes on renews it`;return new ProblemsError([error("l\
+ocked",`the state is locked: ${describe3(holder)} (${place2})`,[],`wait until it has ended${until}; where it surely has,\
+ idops runs unlock removes the lock`)])}function notOwn(place2){return new ProblemsError([error("state-unreadable",`the \
+state ${place2} can't be used: that branch was not made by idops, whose README.md it lacks`,[],"name a branch with state\
+.git.branch that is not there yet, or was made by idops; put README.md back, if somebody removed it")])}function lostTo(place2,now){
+const who2=now===void 0?"it was removed":`somebody else has it: ${describe3(now)}`;return new ProblemsError([error("lock\
+ed",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other\
+ run is under way")])}var holderSchema3,NOBODY,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use stric\
+t";init_zod();init_problems();init_process();init_holder();holderSchema3=object({...holderFields,expires:string2(),nonce:string2()});
+NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";var TRIES3,FRESH2,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/s\
+tate/git/store.ts"(){"use strict";init_p_limit();init_process();init_user_name();init_holder();init_branch();init_holder2();
+TRIES3=20;FRESH2=1e3;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}
 
 idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The \
 history
@@ -14901,16 +14914,16 @@ null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw loc
 command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed({user:userName(),...mark});
 if(await this.#branch.push({lock:{from,to:made2.at}})==="moved"){const{lock}=await this.#see();throw locked2(this.#place,
 lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;const timer=setInterval(()=>void this.#renew().
-catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describe4(other)}, wh\
+catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describe3(other)}, wh\
 ich is gone`,fenced:true,confirm:()=>this.#inTurn(()=>this.#confirm(made2.holder)),release:async()=>{clearInterval(timer);
 await this.#inTurn(()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){const{at:at3}=this.#held??made2;this.#held=
 void 0;this.#seenAt=Number.NEGATIVE_INFINITY;await this.#branch.push({lock:{from:at3,to:null}})}async holding(){const{lock}=await this.#inTurn(
 ()=>this.#see());if(lock===null)return null;const holder=await this.#holder(lock);if(holder===null)return{holder:NOBODY,
-readable:false,fate:"unknown",elsewhere:null};const fate=isOver(holder)?"gone":fateOf(holder);const elsewhere=`runs else\
-where, and its lock ends by itself at ${endInWords(holder)} where nothing renews it`;return{holder:describe4(holder),readable:true,
-fate,elsewhere:fate==="unknown"?elsewhere:null}}async removable(){const{lock}=await this.#inTurn(()=>this.#see());if(lock===
-null)return null;const holder=await this.#holder(lock);if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="ali\
-ve")throw locked2(this.#place,holder);return{holder:describe4(holder),remove:async()=>{const{lock:now}=await this.#inTurn(
+readable:false,fate:"unknown",elsewhere:null};const fate=isOver(holder)?"gone":fateOf(holder);const elsewhere=whereElse(
+holder);const end2=`, and its lock ends by itself at ${endInWords(holder)} where nothing renews it`;return{holder:describe3(
+holder),readable:true,fate,elsewhere:fate==="unknown"&&elsewhere!==null?elsewhere+end2:null}}async removable(){const{lock}=await this.#inTurn(
+()=>this.#see());if(lock===null)return null;const holder=await this.#holder(lock);if(holder!==null&&holder.pid!==process.
+pid&&fateOf(holder)==="alive")throw locked2(this.#place,holder);return{holder:describe3(holder),remove:async()=>{const{lock:now}=await this.#inTurn(
 ()=>this.#see());const other=now===null?void 0:await this.#holder(now);if(now===null||other===void 0)return;if(other!==null&&
 other.nonce!==holder?.nonce)throw locked2(this.#place,other);await this.#branch.push({lock:{from:now,to:null}})}}}async#renew(){
 await this.#inTurn(async()=>{if(this.#held===void 0)return;const renewed=await this.#renewed(this.#held.holder);const pushed=await this.#branch.
@@ -14932,7 +14945,1312 @@ path);const names3=await Promise.all(others.map(named6));return names3.filter(na
 lock(command2,now),async holder(){const holding=await store.holding();return holding===null||holding.fate==="gone"?null:
 holding.holder},holding:()=>store.holding(),removable:()=>store.removable(),async check(){}}}var nameSchema2;var init_git2=__esm(
 {"src/state/git/index.ts"(){"use strict";init_zod();init_json();init_state();init_state_text();init_runs();init_store();
-nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
+nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
+return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
+source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
+return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
+return{value:this.source[this.position++],escaped:true}}return{value:character,escaped:false}}record(character){this.recorded.
+push(character)}newEntry(includeEmpty){var entry3;if(this.recorded.length>0||includeEmpty){entry3=this.recorded.join("");
+if(entry3==="NULL"&&!includeEmpty){entry3=null}if(entry3!==null)entry3=this.transform(entry3);this.entries.push(entry3);
+this.recorded=[]}}consumeDimensions(){if(this.source[0]==="["){while(!this.isEof()){var char=this.nextCharacter();if(char.
+value==="=")break}}}parse(nested2){var character,parser,quote2;this.consumeDimensions();while(!this.isEof()){character=this.
+nextCharacter();if(character.value==="{"&&!quote2){this.dimension++;if(this.dimension>1){parser=new _ArrayParser(this.source.
+substr(this.position-1),this.transform);this.entries.push(parser.parse(true));this.position+=parser.position-2}}else if(character.
+value==="}"&&!quote2){this.dimension--;if(!this.dimension){this.newEntry();if(nested2)return this.entries}}else if(character.
+value==='"'&&!character.escaped){if(quote2)this.newEntry(true);quote2=!quote2}else if(character.value===","&&!quote2){this.
+newEntry()}else{this.record(character.value)}}if(this.dimension!==0){throw new Error("array dimension not balanced")}return this.
+entries}};function identity2(value3){return value3}}});var require_arrayParser=__commonJS({"node_modules/pg-types/lib/arrayParser.js"(exports,module){var array2=require_postgres_array();
+module.exports={create:function(source,transform2){return{parse:function(){return array2.parse(source,transform2)}}}}}});var require_postgres_date=__commonJS({"node_modules/postgres-date/index.js"(exports,module){"use strict";var DATE_TIME=/(\d{1,})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})(\.\d{1,})?.*?( BC)?$/;
+var DATE=/^(\d{1,})-(\d{2})-(\d{2})( BC)?$/;var TIME_ZONE=/([Z+-])(\d{2})?:?(\d{2})?:?(\d{2})?/;var INFINITY=/^-?infinity$/;
+module.exports=function parseDate(isoDate){if(INFINITY.test(isoDate)){return Number(isoDate.replace("i","I"))}var matches=DATE_TIME.
+exec(isoDate);if(!matches){return getDate(isoDate)||null}var isBC=!!matches[8];var year=parseInt(matches[1],10);if(isBC){
+year=bcYearToNegativeYear(year)}var month=parseInt(matches[2],10)-1;var day=matches[3];var hour=parseInt(matches[4],10);
+var minute=parseInt(matches[5],10);var second=parseInt(matches[6],10);var ms=matches[7];ms=ms?1e3*parseFloat(ms):0;var date3;
+var offset=timeZoneOffset(isoDate);if(offset!=null){date3=new Date(Date.UTC(year,month,day,hour,minute,second,ms));if(is0To99(
+year)){date3.setUTCFullYear(year)}if(offset!==0){date3.setTime(date3.getTime()-offset)}}else{date3=new Date(year,month,day,
+hour,minute,second,ms);if(is0To99(year)){date3.setFullYear(year)}}return date3};function getDate(isoDate){var matches=DATE.
+exec(isoDate);if(!matches){return}var year=parseInt(matches[1],10);var isBC=!!matches[4];if(isBC){year=bcYearToNegativeYear(
+year)}var month=parseInt(matches[2],10)-1;var day=matches[3];var date3=new Date(year,month,day);if(is0To99(year)){date3.
+setFullYear(year)}return date3}function timeZoneOffset(isoDate){if(isoDate.endsWith("+00")){return 0}var zone=TIME_ZONE.
+exec(isoDate.split(" ")[1]);if(!zone)return;var type=zone[1];if(type==="Z"){return 0}var sign=type==="-"?-1:1;var offset=parseInt(
+zone[2],10)*3600+parseInt(zone[3]||0,10)*60+parseInt(zone[4]||0,10);return offset*sign*1e3}function bcYearToNegativeYear(year){
+return-(year-1)}function is0To99(num){return num>=0&&num<100}}});var require_mutable=__commonJS({"node_modules/xtend/mutable.js"(exports,module){module.exports=extend2;var hasOwnProperty=Object.
+prototype.hasOwnProperty;function extend2(target){for(var i2=1;i2<arguments.length;i2++){var source=arguments[i2];for(var key in source){
+if(hasOwnProperty.call(source,key)){target[key]=source[key]}}}return target}}});var require_postgres_interval=__commonJS({"node_modules/postgres-interval/index.js"(exports,module){"use strict";var extend2=require_mutable();
+module.exports=PostgresInterval;function PostgresInterval(raw){if(!(this instanceof PostgresInterval)){return new PostgresInterval(
+raw)}extend2(this,parse11(raw))}var properties2=["seconds","minutes","hours","days","months","years"];PostgresInterval.prototype.
+toPostgres=function(){var filtered=properties2.filter(this.hasOwnProperty,this);if(this.milliseconds&&filtered.indexOf("\
+seconds")<0){filtered.push("seconds")}if(filtered.length===0)return"0";return filtered.map(function(property2){var value3=this[property2]||
+0;if(property2==="seconds"&&this.milliseconds){value3=(value3+this.milliseconds/1e3).toFixed(6).replace(/\.?0+$/,"")}return value3+
+" "+property2},this).join(" ")};var propertiesISOEquivalent={years:"Y",months:"M",days:"D",hours:"H",minutes:"M",seconds:"\
+S"};var dateProperties=["years","months","days"];var timeProperties=["hours","minutes","seconds"];PostgresInterval.prototype.
+toISOString=PostgresInterval.prototype.toISO=function(){var datePart=dateProperties.map(buildProperty,this).join("");var timePart=timeProperties.
+map(buildProperty,this).join("");return"P"+datePart+"T"+timePart;function buildProperty(property2){var value3=this[property2]||
+0;if(property2==="seconds"&&this.milliseconds){value3=(value3+this.milliseconds/1e3).toFixed(6).replace(/0+$/,"")}return value3+
+propertiesISOEquivalent[property2]}};var NUMBER="([+-]?\\d+)";var YEAR=NUMBER+"\\s+years?";var MONTH=NUMBER+"\\s+mons?";
+var DAY=NUMBER+"\\s+days?";var TIME="([+-])?([\\d]*):(\\d\\d):(\\d\\d)\\.?(\\d{1,6})?";var INTERVAL=new RegExp([YEAR,MONTH,
+DAY,TIME].map(function(regexString){return"("+regexString+")?"}).join("\\s*"));var positions={years:2,months:4,days:6,hours:9,
+minutes:10,seconds:11,milliseconds:12};var negatives=["hours","minutes","seconds","milliseconds"];function parseMilliseconds(fraction){
+var microseconds=fraction+"000000".slice(fraction.length);return parseInt(microseconds,10)/1e3}function parse11(interval){
+if(!interval)return{};var matches=INTERVAL.exec(interval);var isNegative=matches[8]==="-";return Object.keys(positions).
+reduce(function(parsed4,property2){var position=positions[property2];var value3=matches[position];if(!value3)return parsed4;
+value3=property2==="milliseconds"?parseMilliseconds(value3):parseInt(value3,10);if(!value3)return parsed4;if(isNegative&&
+~negatives.indexOf(property2)){value3*=-1}parsed4[property2]=value3;return parsed4},{})}}});var require_postgres_bytea=__commonJS({"node_modules/postgres-bytea/index.js"(exports,module){"use strict";var bufferFrom=Buffer.
+from||Buffer;module.exports=function parseBytea(input){if(/^\\x/.test(input)){return bufferFrom(input.substr(2),"hex")}var output="";
+var i2=0;while(i2<input.length){if(input[i2]!=="\\"){output+=input[i2];++i2}else{if(/[0-7]{3}/.test(input.substr(i2+1,3))){
+output+=String.fromCharCode(parseInt(input.substr(i2+1,3),8));i2+=4}else{var backslashes=1;while(i2+backslashes<input.length&&
+input[i2+backslashes]==="\\"){backslashes++}for(var k=0;k<Math.floor(backslashes/2);++k){output+="\\"}i2+=Math.floor(backslashes/
+2)*2}}}return bufferFrom(output,"binary")}}});var require_textParsers=__commonJS({"node_modules/pg-types/lib/textParsers.js"(exports,module){var array2=require_postgres_array();
+var arrayParser=require_arrayParser();var parseDate=require_postgres_date();var parseInterval=require_postgres_interval();
+var parseByteA=require_postgres_bytea();function allowNull(fn){return function nullAllowed(value3){if(value3===null)return value3;
+return fn(value3)}}function parseBool(value3){if(value3===null)return value3;return value3==="TRUE"||value3==="t"||value3===
+"true"||value3==="y"||value3==="yes"||value3==="on"||value3==="1"}function parseBoolArray(value3){if(!value3)return null;
+return array2.parse(value3,parseBool)}function parseBaseTenInt(string3){return parseInt(string3,10)}function parseIntegerArray(value3){
+if(!value3)return null;return array2.parse(value3,allowNull(parseBaseTenInt))}function parseBigIntegerArray(value3){if(!value3)
+return null;return array2.parse(value3,allowNull(function(entry3){return parseBigInteger(entry3).trim()}))}var parsePointArray=function(value3){
+if(!value3){return null}var p=arrayParser.create(value3,function(entry3){if(entry3!==null){entry3=parsePoint(entry3)}return entry3});
+return p.parse()};var parseFloatArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry3){
+if(entry3!==null){entry3=parseFloat(entry3)}return entry3});return p.parse()};var parseStringArray=function(value3){if(!value3){
+return null}var p=arrayParser.create(value3);return p.parse()};var parseDateArray=function(value3){if(!value3){return null}
+var p=arrayParser.create(value3,function(entry3){if(entry3!==null){entry3=parseDate(entry3)}return entry3});return p.parse()};
+var parseIntervalArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry3){if(entry3!==
+null){entry3=parseInterval(entry3)}return entry3});return p.parse()};var parseByteAArray=function(value3){if(!value3){return null}
+return array2.parse(value3,allowNull(parseByteA))};var parseInteger=function(value3){return parseInt(value3,10)};var parseBigInteger=function(value3){
+var valStr=String(value3);if(/^\d+$/.test(valStr)){return valStr}return value3};var parseJsonArray=function(value3){if(!value3){
+return null}return array2.parse(value3,allowNull(JSON.parse))};var parsePoint=function(value3){if(value3[0]!=="("){return null}
+value3=value3.substring(1,value3.length-1).split(",");return{x:parseFloat(value3[0]),y:parseFloat(value3[1])}};var parseCircle=function(value3){
+if(value3[0]!=="<"&&value3[1]!=="("){return null}var point="(";var radius="";var pointParsed=false;for(var i2=2;i2<value3.
+length-1;i2++){if(!pointParsed){point+=value3[i2]}if(value3[i2]===")"){pointParsed=true;continue}else if(!pointParsed){continue}
+if(value3[i2]===","){continue}radius+=value3[i2]}var result=parsePoint(point);result.radius=parseFloat(radius);return result};
+var init=function(register2){register2(20,parseBigInteger);register2(21,parseInteger);register2(23,parseInteger);register2(
+26,parseInteger);register2(700,parseFloat);register2(701,parseFloat);register2(16,parseBool);register2(1082,parseDate);register2(
+1114,parseDate);register2(1184,parseDate);register2(600,parsePoint);register2(651,parseStringArray);register2(718,parseCircle);
+register2(1e3,parseBoolArray);register2(1001,parseByteAArray);register2(1005,parseIntegerArray);register2(1007,parseIntegerArray);
+register2(1028,parseIntegerArray);register2(1016,parseBigIntegerArray);register2(1017,parsePointArray);register2(1021,parseFloatArray);
+register2(1022,parseFloatArray);register2(1231,parseFloatArray);register2(1014,parseStringArray);register2(1015,parseStringArray);
+register2(1008,parseStringArray);register2(1009,parseStringArray);register2(1040,parseStringArray);register2(1041,parseStringArray);
+register2(1115,parseDateArray);register2(1182,parseDateArray);register2(1185,parseDateArray);register2(1186,parseInterval);
+register2(1187,parseIntervalArray);register2(17,parseByteA);register2(114,JSON.parse.bind(JSON));register2(3802,JSON.parse.
+bind(JSON));register2(199,parseJsonArray);register2(3807,parseJsonArray);register2(3907,parseStringArray);register2(2951,
+parseStringArray);register2(791,parseStringArray);register2(1183,parseStringArray);register2(1270,parseStringArray)};module.
+exports={init}}});var require_pg_int8=__commonJS({"node_modules/pg-int8/index.js"(exports,module){"use strict";var BASE=1e6;function readInt8(buffer){
+var high=buffer.readInt32BE(0);var low=buffer.readUInt32BE(4);var sign="";if(high<0){high=~high+(low===0);low=~low+1>>>0;
+sign="-"}var result="";var carry;var t2;var digits;var pad;var l2;var i2;{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*
+carry+low;low=t2/BASE>>>0;digits=""+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;
+for(i2=0;i2<l2;i2++){pad+="0"}result=pad+digits+result}{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*carry+low;low=t2/
+BASE>>>0;digits=""+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;for(i2=0;i2<l2;i2++){
+pad+="0"}result=pad+digits+result}{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*carry+low;low=t2/BASE>>>0;digits=""+
+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;for(i2=0;i2<l2;i2++){pad+="0"}result=
+pad+digits+result}{carry=high%BASE;t2=4294967296*carry+low;digits=""+t2%BASE;return sign+digits+result}}module.exports=readInt8}});var require_binaryParsers=__commonJS({"node_modules/pg-types/lib/binaryParsers.js"(exports,module){var parseInt64=require_pg_int8();
+var parseBits=function(data3,bits,offset,invert,callback2){offset=offset||0;invert=invert||false;callback2=callback2||function(lastValue,newValue,bits2){
+return lastValue*Math.pow(2,bits2)+newValue};var offsetBytes=offset>>3;var inv=function(value3){if(invert){return~value3&
+255}return value3};var mask2=255;var firstBits=8-offset%8;if(bits<firstBits){mask2=255<<8-bits&255;firstBits=bits}if(offset){
+mask2=mask2>>offset%8}var result=0;if(offset%8+bits>=8){result=callback2(0,inv(data3[offsetBytes])&mask2,firstBits)}var bytes=bits+
+offset>>3;for(var i2=offsetBytes+1;i2<bytes;i2++){result=callback2(result,inv(data3[i2]),8)}var lastBits=(bits+offset)%8;
+if(lastBits>0){result=callback2(result,inv(data3[bytes])>>8-lastBits,lastBits)}return result};var parseFloatFromBits=function(data3,precisionBits,exponentBits){
+var bias=Math.pow(2,exponentBits-1)-1;var sign=parseBits(data3,1);var exponent=parseBits(data3,exponentBits,1);if(exponent===
+0){return 0}var precisionBitsCounter=1;var parsePrecisionBits=function(lastValue,newValue,bits){if(lastValue===0){lastValue=
+1}for(var i2=1;i2<=bits;i2++){precisionBitsCounter/=2;if((newValue&1<<bits-i2)>0){lastValue+=precisionBitsCounter}}return lastValue};
+var mantissa=parseBits(data3,precisionBits,exponentBits+1,false,parsePrecisionBits);if(exponent==Math.pow(2,exponentBits+
+1)-1){if(mantissa===0){return sign===0?Infinity:-Infinity}return NaN}return(sign===0?1:-1)*Math.pow(2,exponent-bias)*mantissa};
+var parseInt16=function(value3){if(parseBits(value3,1)==1){return-1*(parseBits(value3,15,1,true)+1)}return parseBits(value3,
+15,1)};var parseInt32=function(value3){if(parseBits(value3,1)==1){return-1*(parseBits(value3,31,1,true)+1)}return parseBits(
+value3,31,1)};var parseFloat32=function(value3){return parseFloatFromBits(value3,23,8)};var parseFloat64=function(value3){
+return parseFloatFromBits(value3,52,11)};var parseNumeric=function(value3){var sign=parseBits(value3,16,32);if(sign==49152){
+return NaN}var weight2=Math.pow(1e4,parseBits(value3,16,16));var result=0;var digits=[];var ndigits=parseBits(value3,16);
+for(var i2=0;i2<ndigits;i2++){result+=parseBits(value3,16,64+16*i2)*weight2;weight2/=1e4}var scale=Math.pow(10,parseBits(
+value3,16,48));return(sign===0?1:-1)*Math.round(result*scale)/scale};var parseDate=function(isUTC,value3){var sign=parseBits(
+value3,1);var rawValue2=parseBits(value3,63,1);var result=new Date((sign===0?1:-1)*rawValue2/1e3+9466848e5);if(!isUTC){result.
+setTime(result.getTime()+result.getTimezoneOffset()*6e4)}result.usec=rawValue2%1e3;result.getMicroSeconds=function(){return this.
+usec};result.setMicroSeconds=function(value4){this.usec=value4};result.getUTCMicroSeconds=function(){return this.usec};return result};
+var parseArray=function(value3){var dim=parseBits(value3,32);var flags=parseBits(value3,32,32);var elementType=parseBits(
+value3,32,64);var offset=96;var dims=[];for(var i2=0;i2<dim;i2++){dims[i2]=parseBits(value3,32,offset);offset+=32;offset+=
+32}var parseElement=function(elementType2){var length2=parseBits(value3,32,offset);offset+=32;if(length2==4294967295){return null}
+var result;if(elementType2==23||elementType2==20){result=parseBits(value3,length2*8,offset);offset+=length2*8;return result}else if(elementType2==
+25){result=value3.toString(this.encoding,offset>>3,(offset+=length2<<3)>>3);return result}else{console.log("ERROR: Eleme\
+ntType not implemented: "+elementType2)}};var parse11=function(dimension,elementType2){var array2=[];var i3;if(dimension.
+length>1){var count3=dimension.shift();for(i3=0;i3<count3;i3++){array2[i3]=parse11(dimension,elementType2)}dimension.unshift(
+count3)}else{for(i3=0;i3<dimension[0];i3++){array2[i3]=parseElement(elementType2)}}return array2};return parse11(dims,elementType)};
+var parseText=function(value3){return value3.toString("utf8")};var parseBool=function(value3){if(value3===null)return null;
+return parseBits(value3,8)>0};var init=function(register2){register2(20,parseInt64);register2(21,parseInt16);register2(23,
+parseInt32);register2(26,parseInt32);register2(1700,parseNumeric);register2(700,parseFloat32);register2(701,parseFloat64);
+register2(16,parseBool);register2(1114,parseDate.bind(null,false));register2(1184,parseDate.bind(null,true));register2(1e3,
+parseArray);register2(1007,parseArray);register2(1016,parseArray);register2(1008,parseArray);register2(1009,parseArray);
+register2(25,parseText)};module.exports={init}}});var require_builtins=__commonJS({"node_modules/pg-types/lib/builtins.js"(exports,module){module.exports={BOOL:16,BYTEA:17,
+CHAR:18,INT8:20,INT2:21,INT4:23,REGPROC:24,TEXT:25,OID:26,TID:27,XID:28,CID:29,JSON:114,XML:142,PG_NODE_TREE:194,SMGR:210,
+PATH:602,POLYGON:604,CIDR:650,FLOAT4:700,FLOAT8:701,ABSTIME:702,RELTIME:703,TINTERVAL:704,CIRCLE:718,MACADDR8:774,MONEY:790,
+MACADDR:829,INET:869,ACLITEM:1033,BPCHAR:1042,VARCHAR:1043,DATE:1082,TIME:1083,TIMESTAMP:1114,TIMESTAMPTZ:1184,INTERVAL:1186,
+TIMETZ:1266,BIT:1560,VARBIT:1562,NUMERIC:1700,REFCURSOR:1790,REGPROCEDURE:2202,REGOPER:2203,REGOPERATOR:2204,REGCLASS:2205,
+REGTYPE:2206,UUID:2950,TXID_SNAPSHOT:2970,PG_LSN:3220,PG_NDISTINCT:3361,PG_DEPENDENCIES:3402,TSVECTOR:3614,TSQUERY:3615,
+GTSVECTOR:3642,REGCONFIG:3734,REGDICTIONARY:3769,JSONB:3802,REGNAMESPACE:4089,REGROLE:4096}}});var require_pg_types=__commonJS({"node_modules/pg-types/index.js"(exports){var textParsers=require_textParsers();var binaryParsers=require_binaryParsers();
+var arrayParser=require_arrayParser();var builtinTypes=require_builtins();exports.getTypeParser=getTypeParser;exports.setTypeParser=
+setTypeParser;exports.arrayParser=arrayParser;exports.builtins=builtinTypes;var typeParsers={text:{},binary:{}};function noParse(val){
+return String(val)}function getTypeParser(oid,format){format=format||"text";if(!typeParsers[format]){return noParse}return typeParsers[format][oid]||
+noParse}function setTypeParser(oid,format,parseFn){if(typeof format=="function"){parseFn=format;format="text"}typeParsers[format][oid]=
+parseFn}textParsers.init(function(oid,converter){typeParsers.text[oid]=converter});binaryParsers.init(function(oid,converter){
+typeParsers.binary[oid]=converter})}});var require_defaults=__commonJS({"node_modules/pg/lib/defaults.js"(exports,module){"use strict";var user3;try{user3=process.
+platform==="win32"?process.env.USERNAME:process.env.USER}catch{}module.exports={host:"localhost",user:user3,database:void 0,
+password:null,connectionString:void 0,port:5432,rows:0,binary:false,max:10,idleTimeoutMillis:3e4,client_encoding:"",ssl:false,
+sslnegotiation:void 0,application_name:void 0,fallback_application_name:void 0,options:void 0,parseInputDatesAsUTC:false,
+statement_timeout:false,lock_timeout:false,idle_in_transaction_session_timeout:false,query_timeout:false,connect_timeout:0,
+keepalives:1,keepalives_idle:0};var pgTypes=require_pg_types();var parseBigInteger=pgTypes.getTypeParser(20,"text");var parseBigIntegerArray=pgTypes.
+getTypeParser(1016,"text");module.exports.__defineSetter__("parseInt8",function(val){pgTypes.setTypeParser(20,"text",val?
+pgTypes.getTypeParser(23,"text"):parseBigInteger);pgTypes.setTypeParser(1016,"text",val?pgTypes.getTypeParser(1007,"text"):
+parseBigIntegerArray)})}});var require_utils3=__commonJS({"node_modules/pg/lib/utils.js"(exports,module){"use strict";var defaults3=require_defaults();
+var nodeUtils=__require("util");var{isDate:isDate2}=__require("util/types");var invalidDateDeprecationNotice=nodeUtils.deprecate(
+()=>{},"Sending an invalid date to Postgres is deprecated and will throw an error in the next major version of pg. Ensur\
+e any Date object passed as a query parameter is valid.","PG_INVALID_DATE");function escapeElement(elementRepresentation){
+const escaped3=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped3+'"'}function arrayString(val){
+let result="{";for(let i2=0;i2<val.length;i2++){if(i2>0){result+=","}let item=val[i2];if(item==null){result+="NULL"}else if(Array.
+isArray(item)){result+=arrayString(item)}else if(ArrayBuffer.isView(item)){if(!(item instanceof Buffer)){item=Buffer.from(
+item.buffer,item.byteOffset,item.byteLength)}result+="\\\\x"+item.toString("hex")}else{result+=escapeElement(prepareValue(
+item))}}result+="}";return result}var prepareValue=function(val,seen2){if(val==null){return null}if(typeof val==="object"){
+if(val instanceof Buffer){return val}if(ArrayBuffer.isView(val)){return Buffer.from(val.buffer,val.byteOffset,val.byteLength)}
+if(isDate2(val)){if(isNaN(val.getTime())){invalidDateDeprecationNotice()}if(defaults3.parseInputDatesAsUTC){return dateToStringUTC(
+val)}else{return dateToString(val)}}if(Array.isArray(val)){return arrayString(val)}return prepareObject(val,seen2)}return val.
+toString()};function prepareObject(val,seen2){if(val&&typeof val.toPostgres==="function"){seen2=seen2||[];if(seen2.indexOf(
+val)!==-1){throw new Error('circular reference detected while preparing "'+val+'" for query')}seen2.push(val);return prepareValue(
+val.toPostgres(prepareValue),seen2)}return JSON.stringify(val)}function dateToString(date3){let offset=-date3.getTimezoneOffset();
+let year=date3.getFullYear();const isBCYear=year<1;if(isBCYear)year=Math.abs(year)+1;let ret=String(year).padStart(4,"0")+
+"-"+String(date3.getMonth()+1).padStart(2,"0")+"-"+String(date3.getDate()).padStart(2,"0")+"T"+String(date3.getHours()).
+padStart(2,"0")+":"+String(date3.getMinutes()).padStart(2,"0")+":"+String(date3.getSeconds()).padStart(2,"0")+"."+String(
+date3.getMilliseconds()).padStart(3,"0");if(offset<0){ret+="-";offset*=-1}else{ret+="+"}ret+=String(Math.floor(offset/60)).
+padStart(2,"0")+":"+String(offset%60).padStart(2,"0");if(isBCYear)ret+=" BC";return ret}function dateToStringUTC(date3){
+let year=date3.getUTCFullYear();const isBCYear=year<1;if(isBCYear)year=Math.abs(year)+1;let ret=String(year).padStart(4,
+"0")+"-"+String(date3.getUTCMonth()+1).padStart(2,"0")+"-"+String(date3.getUTCDate()).padStart(2,"0")+"T"+String(date3.getUTCHours()).
+padStart(2,"0")+":"+String(date3.getUTCMinutes()).padStart(2,"0")+":"+String(date3.getUTCSeconds()).padStart(2,"0")+"."+
+String(date3.getUTCMilliseconds()).padStart(3,"0");ret+="+00:00";if(isBCYear)ret+=" BC";return ret}function normalizeQueryConfig(config3,values,callback2){
+config3=typeof config3==="string"?{text:config3}:cloneQueryConfig(config3);if(values){if(typeof values==="function"){config3.
+callback=values}else{config3.values=values}}if(callback2){config3.callback=callback2}return config3}function cloneQueryConfig(config3){
+if(config3==null){return config3}return Object.defineProperties(Object.create(Object.getPrototypeOf(config3)),Object.getOwnPropertyDescriptors(
+config3))}var escapeIdentifier2=function(str){return'"'+str.replace(/"/g,'""')+'"'};var escapeLiteral2=function(str){let hasBackslash=false;
+let escaped3="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i2=0;i2<str.length;i2++){const c2=str[i2];
+if(c2==="'"){escaped3+=c2+c2}else if(c2==="\\"){escaped3+=c2+c2;hasBackslash=true}else{escaped3+=c2}}escaped3+="'";if(hasBackslash===
+true){escaped3=" E"+escaped3}return escaped3};module.exports={prepareValue:function prepareValueWrapper(value3){return prepareValue(
+value3)},normalizeQueryConfig,escapeIdentifier:escapeIdentifier2,escapeLiteral:escapeLiteral2}}});var require_utils4=__commonJS({"node_modules/pg/lib/crypto/utils.js"(exports,module){var nodeCrypto=__require("crypto");
+module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha256:sha2562,hashByName,hmacSha256,md5};var webCrypto=nodeCrypto.
+webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
+return webCrypto.getRandomValues(Buffer.alloc(length2))}async function md5(string3){try{return nodeCrypto.createHash("md\
+5").update(string3,"utf-8").digest("hex")}catch(e2){const data3=typeof string3==="string"?textEncoder.encode(string3):string3;
+const hash3=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash3)).map(b=>b.toString(16).padStart(
+2,"0")).join("")}}async function postgresMd5PasswordHash(user3,password,salt){const inner=await md5(password+user3);const outer=await md5(
+Buffer.concat([Buffer.from(inner),salt]));return"md5"+outer}async function sha2562(text6){return await subtleCrypto.digest(
+"SHA-256",text6)}async function hashByName(hashName,text6){return await subtleCrypto.digest(hashName,text6)}async function hmacSha256(keyBuffer,msg){
+const key=await subtleCrypto.importKey("raw",keyBuffer,{name:"HMAC",hash:"SHA-256"},false,["sign"]);return await subtleCrypto.
+sign("HMAC",key,textEncoder.encode(msg))}async function deriveKey(password,salt,iterations){const key=await subtleCrypto.
+importKey("raw",textEncoder.encode(password),"PBKDF2",false,["deriveBits"]);const params={name:"PBKDF2",hash:"SHA-256",salt,
+iterations};return await subtleCrypto.deriveBits(params,key,32*8,["deriveBits"])}}});var require_cert_signatures=__commonJS({"node_modules/pg/lib/crypto/cert-signatures.js"(exports,module){function x509Error(msg,cert){
+return new Error("SASL channel binding: "+msg+" when parsing public certificate "+cert.toString("base64"))}function readASN1Length(data3,index){
+let length2=data3[index++];if(length2<128)return{length:length2,index};const lengthBytes=length2&127;if(lengthBytes>4)throw x509Error(
+"bad length",data3);length2=0;for(let i2=0;i2<lengthBytes;i2++){length2=length2<<8|data3[index++]}return{length:length2,
+index}}function readASN1OID(data3,index){if(data3[index++]!==6)throw x509Error("non-OID data",data3);const{length:OIDLength,
+index:indexAfterOIDLength}=readASN1Length(data3,index);index=indexAfterOIDLength;const lastIndex=index+OIDLength;const byte1=data3[index++];
+let oid=(byte1/40>>0)+"."+byte1%40;while(index<lastIndex){let value3=0;while(index<lastIndex){const nextByte=data3[index++];
+value3=value3<<7|nextByte&127;if(nextByte<128)break}oid+="."+value3}return{oid,index}}function expectASN1Seq(data3,index){
+if(data3[index++]!==48)throw x509Error("non-sequence data",data3);return readASN1Length(data3,index)}function signatureAlgorithmHashFromCertificate(data3,index){
+if(index===void 0)index=0;index=expectASN1Seq(data3,index).index;const{length:certInfoLength,index:indexAfterCertInfoLength}=expectASN1Seq(
+data3,index);index=indexAfterCertInfoLength+certInfoLength;index=expectASN1Seq(data3,index).index;const{oid,index:indexAfterOID}=readASN1OID(
+data3,index);switch(oid){case"1.2.840.113549.1.1.4":return"MD5";case"1.2.840.113549.1.1.5":return"SHA-1";case"1.2.840.11\
+3549.1.1.11":return"SHA-256";case"1.2.840.113549.1.1.12":return"SHA-384";case"1.2.840.113549.1.1.13":return"SHA-512";case"\
+1.2.840.113549.1.1.14":return"SHA-224";case"1.2.840.113549.1.1.15":return"SHA512-224";case"1.2.840.113549.1.1.16":return"\
+SHA512-256";case"1.2.840.10045.4.1":return"SHA-1";case"1.2.840.10045.4.3.1":return"SHA-224";case"1.2.840.10045.4.3.2":return"\
+SHA-256";case"1.2.840.10045.4.3.3":return"SHA-384";case"1.2.840.10045.4.3.4":return"SHA-512";case"1.2.840.113549.1.1.10":{
+index=indexAfterOID;index=expectASN1Seq(data3,index).index;if(data3[index++]!==160)throw x509Error("non-tag data",data3);
+index=readASN1Length(data3,index).index;index=expectASN1Seq(data3,index).index;const{oid:hashOID}=readASN1OID(data3,index);
+switch(hashOID){case"1.2.840.113549.2.5":return"MD5";case"1.3.14.3.2.26":return"SHA-1";case"2.16.840.1.101.3.4.2.1":return"\
+SHA-256";case"2.16.840.1.101.3.4.2.2":return"SHA-384";case"2.16.840.1.101.3.4.2.3":return"SHA-512"}throw x509Error("unkn\
+own hash OID "+hashOID,data3)}case"1.3.101.110":case"1.3.101.112":return"SHA-512";case"1.3.101.111":case"1.3.101.113":throw x509Error(
+"Ed448 certificate channel binding is not currently supported by Postgres")}throw x509Error("unknown OID "+oid,data3)}module.
+exports={signatureAlgorithmHashFromCertificate}}});var require_sasl=__commonJS({"node_modules/pg/lib/crypto/sasl.js"(exports,module){"use strict";var crypto2=require_utils4();
+var{signatureAlgorithmHashFromCertificate}=require_cert_signatures();function saslprep(password){const nonAsciiSpace=/[\u00A0\u1680\u2000-\u200B\u202F\u205F\u3000]/g;
+const mappedToNothing=/[\u00AD\u034F\u1806\u180B\u180C\u180D\u200C\u200D\u2060\uFE00-\uFE0F\uFEFF]/g;return password.replace(
+nonAsciiSpace," ").replace(mappedToNothing,"").normalize("NFKC")}var DEFAULT_MAX_SCRAM_ITERATIONS=1e5;function startSession(mechanisms,stream,scramMaxIterations=DEFAULT_MAX_SCRAM_ITERATIONS){
+const candidates2=["SCRAM-SHA-256"];if(stream)candidates2.unshift("SCRAM-SHA-256-PLUS");const mechanism=candidates2.find(
+candidate=>mechanisms.includes(candidate));if(!mechanism){throw new Error("SASL: Only mechanism(s) "+candidates2.join(" \
+and ")+" are supported")}if(mechanism==="SCRAM-SHA-256-PLUS"&&typeof stream.getPeerCertificate!=="function"){throw new Error(
+"SASL: Mechanism SCRAM-SHA-256-PLUS requires a certificate")}const clientNonce=crypto2.randomBytes(18).toString("base64");
+const gs2Header=mechanism==="SCRAM-SHA-256-PLUS"?"p=tls-server-end-point":stream?"y":"n";return{mechanism,clientNonce,response:gs2Header+
+",,n=*,r="+clientNonce,message:"SASLInitialResponse",scramMaxIterations}}async function continueSession(session,password,serverData,stream){
+if(session.message!=="SASLInitialResponse"){throw new Error("SASL: Last message was not SASLInitialResponse")}if(typeof password!==
+"string"){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string")}if(password===""){throw new Error(
+"SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string")}if(typeof serverData!=="string"){throw new Error(
+"SASL: SCRAM-SERVER-FIRST-MESSAGE: serverData must be a string")}const sv=parseServerFirstMessage(serverData);if(!sv.nonce.
+startsWith(session.clientNonce)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: server nonce does not start with cli\
+ent nonce")}else if(sv.nonce.length===session.clientNonce.length){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: ser\
+ver nonce is too short")}const scramMaxIterations=typeof session.scramMaxIterations==="number"?session.scramMaxIterations:
+DEFAULT_MAX_SCRAM_ITERATIONS;if(scramMaxIterations!==0&&sv.iteration>scramMaxIterations){throw new Error("SASL: SCRAM-SE\
+RVER-FIRST-MESSAGE: iteration count "+sv.iteration+" exceeds scramMaxIterations of "+scramMaxIterations)}const clientFirstMessageBare="\
+n=*,r="+session.clientNonce;const serverFirstMessage="r="+sv.nonce+",s="+sv.salt+",i="+sv.iteration;let channelBinding=stream?
+"eSws":"biws";if(session.mechanism==="SCRAM-SHA-256-PLUS"){const peerCert=stream.getPeerCertificate().raw;let hashName=signatureAlgorithmHashFromCertificate(
+peerCert);if(hashName==="MD5"||hashName==="SHA-1")hashName="SHA-256";const certHash=await crypto2.hashByName(hashName,peerCert);
+const bindingData=Buffer.concat([Buffer.from("p=tls-server-end-point,,"),Buffer.from(certHash)]);channelBinding=bindingData.
+toString("base64")}const clientFinalMessageWithoutProof="c="+channelBinding+",r="+sv.nonce;const authMessage=clientFirstMessageBare+
+","+serverFirstMessage+","+clientFinalMessageWithoutProof;const saltBytes=Buffer.from(sv.salt,"base64");const saltedPassword=await crypto2.
+deriveKey(saslprep(password),saltBytes,sv.iteration);const clientKey=await crypto2.hmacSha256(saltedPassword,"Client Key");
+const storedKey=await crypto2.sha256(clientKey);const clientSignature=await crypto2.hmacSha256(storedKey,authMessage);const clientProof=xorBuffers(
+Buffer.from(clientKey),Buffer.from(clientSignature)).toString("base64");const serverKey=await crypto2.hmacSha256(saltedPassword,
+"Server Key");const serverSignatureBytes=await crypto2.hmacSha256(serverKey,authMessage);session.message="SASLResponse";
+session.serverSignature=Buffer.from(serverSignatureBytes).toString("base64");session.response=clientFinalMessageWithoutProof+
+",p="+clientProof}function finalizeSession(session,serverData){if(session.message!=="SASLResponse"){throw new Error("SAS\
+L: Last message was not SASLResponse")}if(typeof serverData!=="string"){throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAG\
+E: serverData must be a string")}const{serverSignature}=parseServerFinalMessage(serverData);if(serverSignature!==session.
+serverSignature){throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature does not match")}}function isPrintableChars(text6){
+if(typeof text6!=="string"){throw new TypeError("SASL: text must be a string")}return text6.split("").map((_,i2)=>text6.
+charCodeAt(i2)).every(c2=>c2>=33&&c2<=43||c2>=45&&c2<=126)}function isBase642(text6){return/^(?:[a-zA-Z0-9+/]{4})*(?:[a-zA-Z0-9+/]{2}==|[a-zA-Z0-9+/]{3}=)?$/.
+test(text6)}function parseAttributePairs(text6){if(typeof text6!=="string"){throw new TypeError("SASL: attribute pairs t\
+ext must be a string")}return new Map(text6.split(",").map(attrValue=>{if(!/^.=/.test(attrValue)){throw new Error("SASL:\
+ Invalid attribute pair entry")}const name2=attrValue[0];const value3=attrValue.substring(2);return[name2,value3]}))}function parseServerFirstMessage(data3){
+const attrPairs=parseAttributePairs(data3);const nonce=attrPairs.get("r");if(!nonce){throw new Error("SASL: SCRAM-SERVER\
+-FIRST-MESSAGE: nonce missing")}else if(!isPrintableChars(nonce)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: non\
+ce must only contain printable characters")}const salt=attrPairs.get("s");if(!salt){throw new Error("SASL: SCRAM-SERVER-\
+FIRST-MESSAGE: salt missing")}else if(!isBase642(salt)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: salt must be \
+base64")}const iterationText=attrPairs.get("i");if(!iterationText){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: it\
+eration missing")}else if(!/^[1-9][0-9]*$/.test(iterationText)){throw new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: inval\
+id iteration count")}const iteration=parseInt(iterationText,10);return{nonce,salt,iteration}}function parseServerFinalMessage(serverData){
+const attrPairs=parseAttributePairs(serverData);const error3=attrPairs.get("e");const serverSignature=attrPairs.get("v");
+if(error3){throw new Error(`SASL: SCRAM-SERVER-FINAL-MESSAGE: server returned error: "${error3}"`)}if(!serverSignature){
+throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature is missing")}else if(!isBase642(serverSignature)){throw new Error(
+"SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature must be base64")}return{serverSignature}}function xorBuffers(a2,b){if(!Buffer.
+isBuffer(a2)){throw new TypeError("first argument must be a Buffer")}if(!Buffer.isBuffer(b)){throw new TypeError("second\
+ argument must be a Buffer")}if(a2.length!==b.length){throw new Error("Buffer lengths must match")}if(a2.length===0){throw new Error(
+"Buffers cannot be empty")}return Buffer.from(a2.map((_,i2)=>a2[i2]^b[i2]))}module.exports={startSession,continueSession,
+finalizeSession,DEFAULT_MAX_SCRAM_ITERATIONS}}});var require_type_overrides=__commonJS({"node_modules/pg/lib/type-overrides.js"(exports,module){"use strict";var types3=require_pg_types();
+function TypeOverrides2(userTypes){this._types=userTypes||types3;this.text={};this.binary={}}TypeOverrides2.prototype.getOverrides=
+function(format){switch(format){case"text":return this.text;case"binary":return this.binary;default:return{}}};TypeOverrides2.
+prototype.setTypeParser=function(oid,format,parseFn){if(typeof format==="function"){parseFn=format;format="text"}this.getOverrides(
+format)[oid]=parseFn};TypeOverrides2.prototype.getTypeParser=function(oid,format){format=format||"text";return this.getOverrides(
+format)[oid]||this._types.getTypeParser(oid,format)};module.exports=TypeOverrides2}});var require_pg_connection_string=__commonJS({"node_modules/pg-connection-string/index.js"(exports,module){"use strict";function parse11(str,options={}){
+if(str.charAt(0)==="/"){const config4=str.split(" ");return{host:config4[0],database:config4[1]}}const config3=Object.create(
+null);let result;let dummyHost=false;if(/ |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(str)){str=encodeURI(str).replace(/%25(\d\d)/g,
+"%$1")}try{try{result=new URL(str,"postgres://base")}catch(e2){result=new URL(str.replace("@/","@___DUMMY___/"),"postgre\
+s://base");dummyHost=true}}catch(err){err.input&&(err.input="*****REDACTED*****");throw err}for(const entry3 of result.searchParams.
+entries()){config3[entry3[0]]=entry3[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.password=
+config3.password||decodeURIComponent(result.password);if(result.protocol=="socket:"){config3.host=decodeURI(result.pathname);
+config3.database=result.searchParams.get("db");config3.client_encoding=result.searchParams.get("encoding");return config3}
+const hostname3=(dummyHost?"":result.hostname).replace(/^\[(.+)\]$/,"$1");if(!config3.host){config3.host=decodeURIComponent(
+hostname3)}else if(hostname3&&/^%2f/i.test(hostname3)){result.pathname=hostname3+result.pathname}if(!config3.port){config3.
+port=result.port}const pathname=result.pathname.slice(1)||null;config3.database=pathname?decodeURI(pathname):null;if(config3.
+ssl==="true"||config3.ssl==="1"){config3.ssl=true}if(config3.ssl==="0"){config3.ssl=false}if(config3.sslcert||config3.sslkey||
+config3.sslrootcert||config3.sslmode){config3.ssl={}}if(config3.sslnegotiation==="direct"&&config3.ssl===void 0){config3.
+ssl=true}const fs3=config3.sslcert||config3.sslkey||config3.sslrootcert?__require("fs"):null;if(config3.sslcert){config3.
+ssl.cert=fs3.readFileSync(config3.sslcert).toString()}if(config3.sslkey){config3.ssl.key=fs3.readFileSync(config3.sslkey).
+toString()}if(config3.sslrootcert){config3.ssl.ca=fs3.readFileSync(config3.sslrootcert).toString()}if(options.useLibpqCompat&&
+config3.uselibpqcompat){throw new Error("Both useLibpqCompat and uselibpqcompat are set. Please use only one of them.")}
+if(config3.uselibpqcompat==="true"||options.useLibpqCompat){switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"\
+prefer":{config3.ssl.rejectUnauthorized=false;break}case"require":{if(config3.sslrootcert){config3.ssl.checkServerIdentity=
+function(){}}else{config3.ssl.rejectUnauthorized=false}break}case"verify-ca":{if(!config3.ssl.ca){throw new Error("SECUR\
+ITY WARNING: Using sslmode=verify-ca requires specifying a CA with sslrootcert. If a public CA is used, verify-ca allows\
+ connections to a server that somebody else may have registered with the CA, making you vulnerable to Man-in-the-Middle \
+attacks. Either specify a custom CA certificate with sslrootcert parameter or use sslmode=verify-full for proper securit\
+y.")}config3.ssl.checkServerIdentity=function(){};break}case"verify-full":{break}}}else{switch(config3.sslmode){case"dis\
+able":{config3.ssl=false;break}case"prefer":case"require":case"verify-ca":case"verify-full":{if(config3.sslmode!=="verif\
+y-full"){deprecatedSslModeWarning(config3.sslmode)}break}case"no-verify":{config3.ssl.rejectUnauthorized=false;break}}}return config3}
+function toConnectionOptions(sslConfig){const connectionOptions2=Object.entries(sslConfig).reduce((c2,[key,value3])=>{if(value3!==
+void 0&&value3!==null){c2[key]=value3}return c2},Object.create(null));return connectionOptions2}function toClientConfig(config3){
+const poolConfig=Object.entries(config3).reduce((c2,[key,value3])=>{if(key==="ssl"){const sslConfig=value3;if(typeof sslConfig===
+"boolean"){c2[key]=sslConfig}if(typeof sslConfig==="object"){c2[key]=toConnectionOptions(sslConfig)}}else if(value3!==void 0&&
+value3!==null){if(key==="port"){if(value3!==""){const v=parseInt(value3,10);if(isNaN(v)){throw new Error(`Invalid ${key}\
+: ${value3}`)}c2[key]=v}}else{c2[key]=value3}}return c2},Object.create(null));return poolConfig}function parseIntoClientConfig(str){
+return toClientConfig(parse11(str))}function deprecatedSslModeWarning(sslmode){if(!deprecatedSslModeWarning.warned&&typeof process!==
+"undefined"&&process.emitWarning){deprecatedSslModeWarning.warned=true;process.emitWarning(`SECURITY WARNING: The SSL mo\
+des 'prefer', 'require', and 'verify-ca' are treated as aliases for 'verify-full'.
+In the next major version (pg-connection-string v3.0.0 and pg v9.0.0), these modes will adopt standard libpq semantics, \
+which have weaker security guarantees.
+
+To prepare for this change:
+- If you want the current behavior, explicitly use 'sslmode=verify-full'
+- If you want libpq compatibility now, use 'uselibpqcompat=true&sslmode=${sslmode}'
+
+See https://www.postgresql.org/docs/current/libpq-ssl.html for libpq SSL mode definitions.`)}}module.exports=parse11;parse11.
+parse=parse11;parse11.toClientConfig=toClientConfig;parse11.parseIntoClientConfig=parseIntoClientConfig}});var require_connection_parameters=__commonJS({"node_modules/pg/lib/connection-parameters.js"(exports,module){"use strict";
+var dns=__require("dns");var defaults3=require_defaults();var parse11=require_pg_connection_string().parse;var val=function(key,config3,envVar){
+if(config3[key]){return config3[key]}if(envVar===void 0){envVar=process.env["PG"+key.toUpperCase()]}else if(envVar===false){}else{
+envVar=process.env[envVar]}return envVar||defaults3[key]};var readSSLConfigFromEnvironment=function(){switch(process.env.
+PGSSLMODE){case"disable":return false;case"prefer":case"require":case"verify-ca":case"verify-full":return true;case"no-v\
+erify":return{rejectUnauthorized:false}}return defaults3.ssl};var quoteParamValue=function(value3){return"'"+(""+value3).
+replace(/\\/g,"\\\\").replace(/'/g,"\\'")+"'"};var add=function(params,config3,paramName){const value3=config3[paramName];
+if(value3!==void 0&&value3!==null){params.push(paramName+"="+quoteParamValue(value3))}};var ConnectionParameters=class{constructor(config3){
+config3=typeof config3==="string"?parse11(config3):config3||{};if(config3.connectionString){config3=Object.assign({},config3,
+parse11(config3.connectionString))}this.user=val("user",config3);this.database=val("database",config3);if(this.database===
+void 0){this.database=this.user}this.port=parseInt(val("port",config3),10);this.host=val("host",config3);Object.defineProperty(
+this,"password",{configurable:true,enumerable:false,writable:true,value:val("password",config3)});this.binary=val("binar\
+y",config3);this.options=val("options",config3);this.ssl=typeof config3.ssl==="undefined"?readSSLConfigFromEnvironment():
+config3.ssl;if(typeof this.ssl==="string"){if(this.ssl==="true"){this.ssl=true}}if(this.ssl==="no-verify"){this.ssl={rejectUnauthorized:false}}
+if(this.ssl&&this.ssl.key){Object.defineProperty(this.ssl,"key",{enumerable:false})}this.sslnegotiation=val("sslnegotiat\
+ion",config3,"PGSSLNEGOTIATION");if(this.sslnegotiation!==void 0&&this.sslnegotiation!=="postgres"&&this.sslnegotiation!==
+"direct"){throw new Error(`Invalid sslnegotiation value: "${this.sslnegotiation}". Valid values are "postgres" and "dire\
+ct".`)}if(this.sslnegotiation==="direct"&&!this.ssl){throw new Error("sslnegotiation=direct requires SSL to be enabled")}
+this.client_encoding=val("client_encoding",config3);this.replication=val("replication",config3);this.isDomainSocket=!(this.
+host||"").indexOf("/");this.application_name=val("application_name",config3,"PGAPPNAME");this.fallback_application_name=
+val("fallback_application_name",config3,false);this.statement_timeout=val("statement_timeout",config3,false);this.lock_timeout=
+val("lock_timeout",config3,false);this.idle_in_transaction_session_timeout=val("idle_in_transaction_session_timeout",config3,
+false);this.query_timeout=val("query_timeout",config3,false);if(config3.connectionTimeoutMillis===void 0){this.connect_timeout=
+process.env.PGCONNECT_TIMEOUT||0}else{this.connect_timeout=Math.floor(config3.connectionTimeoutMillis/1e3)}if(config3.keepAlive===
+false){this.keepalives=0}else if(config3.keepAlive===true){this.keepalives=1}if(typeof config3.keepAliveInitialDelayMillis===
+"number"){this.keepalives_idle=Math.floor(config3.keepAliveInitialDelayMillis/1e3)}}getLibpqConnectionString(cb){const params=[];
+add(params,this,"user");add(params,this,"password");add(params,this,"port");add(params,this,"application_name");add(params,
+this,"fallback_application_name");add(params,this,"connect_timeout");add(params,this,"options");const ssl=typeof this.ssl===
+"object"?this.ssl:this.ssl?{sslmode:this.ssl}:{};add(params,ssl,"sslmode");add(params,ssl,"sslca");add(params,ssl,"sslke\
+y");add(params,ssl,"sslcert");add(params,ssl,"sslrootcert");add(params,this,"sslnegotiation");if(this.database){params.push(
+"dbname="+quoteParamValue(this.database))}if(this.replication){params.push("replication="+quoteParamValue(this.replication))}
+if(this.host){params.push("host="+quoteParamValue(this.host))}if(this.isDomainSocket){return cb(null,params.join(" "))}if(this.
+client_encoding){params.push("client_encoding="+quoteParamValue(this.client_encoding))}dns.lookup(this.host,function(err,address2){
+if(err)return cb(err,null);params.push("hostaddr="+quoteParamValue(address2));return cb(null,params.join(" "))})}};module.
+exports=ConnectionParameters}});var require_result=__commonJS({"node_modules/pg/lib/result.js"(exports,module){"use strict";var types3=require_pg_types();
+var matchRegexp=/^([A-Za-z]+)(?: (\d+))?(?: (\d+))?/;var Result2=class{constructor(rowMode,types4){this.command=null;this.
+rowCount=null;this.oid=null;this.rows=[];this.fields=[];this._parsers=void 0;this._types=types4;this.RowCtor=null;this.rowAsArray=
+rowMode==="array";if(this.rowAsArray){this.parseRow=this._parseRowAsArray}this._prebuiltEmptyResultObject=null}addCommandComplete(msg){
+let match;if(msg.text){match=matchRegexp.exec(msg.text)}else{match=matchRegexp.exec(msg.command)}if(match){this.command=
+match[1];if(match[3]){this.oid=parseInt(match[2],10);this.rowCount=parseInt(match[3],10)}else if(match[2]){this.rowCount=
+parseInt(match[2],10)}}}_parseRowAsArray(rowData){const row=new Array(rowData.length);for(let i2=0,len=rowData.length;i2<
+len;i2++){const rawValue2=rowData[i2];if(rawValue2!==null){row[i2]=this._parsers[i2](rawValue2)}else{row[i2]=null}}return row}parseRow(rowData){
+const row={...this._prebuiltEmptyResultObject};for(let i2=0,len=rowData.length;i2<len;i2++){const rawValue2=rowData[i2];
+const field2=this.fields[i2].name;if(rawValue2!==null){const v=this.fields[i2].format==="binary"?Buffer.from(rawValue2):
+rawValue2;row[field2]=this._parsers[i2](v)}else{row[field2]=null}}return row}addRow(row){this.rows.push(row)}addFields(fieldDescriptions){
+this.fields=fieldDescriptions;if(this.fields.length){this._parsers=new Array(fieldDescriptions.length)}const row=Object.
+create(null);for(let i2=0;i2<fieldDescriptions.length;i2++){const desc=fieldDescriptions[i2];row[desc.name]=null;if(this.
+_types){this._parsers[i2]=this._types.getTypeParser(desc.dataTypeID,desc.format||"text")}else{this._parsers[i2]=types3.getTypeParser(
+desc.dataTypeID,desc.format||"text")}}this._prebuiltEmptyResultObject={...row}}};module.exports=Result2}});var require_query=__commonJS({"node_modules/pg/lib/query.js"(exports,module){"use strict";var{EventEmitter}=__require("events");
+var Result2=require_result();var utils=require_utils3();var Query2=class extends EventEmitter{constructor(config3,values,callback2){
+super();config3=utils.normalizeQueryConfig(config3,values,callback2);this.text=config3.text;this.values=config3.values;this.
+rows=config3.rows;this.types=config3.types;this.name=config3.name;this.queryMode=config3.queryMode;this.binary=config3.binary;
+this.portal=config3.portal||"";this.callback=config3.callback;this._rowMode=config3.rowMode;if(process.domain&&config3.callback){
+this.callback=process.domain.bind(config3.callback)}this._result=new Result2(this._rowMode,this.types);this._results=this.
+_result;this._canceledDueToError=false}requiresPreparation(){if(this.queryMode==="extended"){return true}if(this.name){return true}
+if(this.rows){return true}if(!this.text){return false}if(!this.values){return false}return this.values.length>0}_checkForMultirow(){
+if(this._result.command){if(!Array.isArray(this._results)){this._results=[this._result]}this._result=new Result2(this._rowMode,
+this._result._types);this._results.push(this._result)}}handleRowDescription(msg){this._checkForMultirow();this._result.addFields(
+msg.fields);this._accumulateRows=this.callback||!this.listeners("row").length}handleDataRow(msg){let row;if(this._canceledDueToError){
+return}try{row=this._result.parseRow(msg.fields)}catch(err){this._canceledDueToError=err;return}this.emit("row",row,this.
+_result);if(this._accumulateRows){this._result.addRow(row)}}handleCommandComplete(msg,connection){this._checkForMultirow();
+this._result.addCommandComplete(msg);if(this.rows){connection.sync()}}handleEmptyQuery(connection){if(this.rows){connection.
+sync()}}handleError(err,connection){if(this._canceledDueToError){err=this._canceledDueToError;this._canceledDueToError=false}
+if(this.callback){return this.callback(err)}this.emit("error",err)}handleReadyForQuery(con){if(this._canceledDueToError){
+return this.handleError(this._canceledDueToError,con)}if(this.callback){try{this.callback(null,this._results)}catch(err){
+process.nextTick(()=>{throw err})}}this.emit("end",this._results)}submit(connection){if(typeof this.text!=="string"&&typeof this.
+name!=="string"){return new Error("A query must have either text or a name. Supplying neither is unsupported.")}const previous=connection.
+parsedStatements[this.name]||connection.submittedNamedStatements[this.name];if(this.text&&previous&&this.text!==previous){
+return new Error(`Prepared statements must be unique - '${this.name}' was used for a different statement`)}if(this.values&&
+!Array.isArray(this.values)){return new Error("Query values must be an array")}if(this.requiresPreparation()){connection.
+stream.cork&&connection.stream.cork();try{this.prepare(connection)}finally{connection.stream.uncork&&connection.stream.uncork()}}else{
+connection.query(this.text)}return null}hasBeenParsed(connection){return this.name&&(connection.parsedStatements[this.name]!==
+void 0||connection.submittedNamedStatements[this.name]!==void 0)}handlePortalSuspended(connection){this._getRows(connection,
+this.rows)}_getRows(connection,rows){connection.execute({portal:this.portal,rows});if(!rows){connection.sync()}else{connection.
+flush()}}prepare(connection){if(!this.hasBeenParsed(connection)){connection.parse({text:this.text,name:this.name,types:this.
+types});if(this.name){connection.submittedNamedStatements[this.name]=this.text}}try{connection.bind({portal:this.portal,
+statement:this.name,values:this.values,binary:this.binary,valueMapper:utils.prepareValue})}catch(err){connection.close({
+type:"S",name:this.name});connection.sync();this.handleError(err,connection);return}connection.describe({type:"P",name:this.
+portal||""});this._getRows(connection,this.rows)}handleCopyInResponse(connection){connection.sendCopyFail("No source str\
+eam defined")}handleCopyData(msg,connection){}};module.exports=Query2}});var require_messages=__commonJS({"node_modules/pg-protocol/dist/messages.js"(exports){"use strict";Object.defineProperty(
+exports,"__esModule",{value:true});exports.NoticeMessage=exports.DataRowMessage=exports.CommandCompleteMessage=exports.ReadyForQueryMessage=
+exports.NotificationResponseMessage=exports.BackendKeyDataMessage=exports.AuthenticationMD5Password=exports.ParameterStatusMessage=
+exports.ParameterDescriptionMessage=exports.RowDescriptionMessage=exports.Field=exports.CopyResponse=exports.CopyDataMessage=
+exports.DatabaseError=exports.copyDone=exports.emptyQuery=exports.replicationStart=exports.portalSuspended=exports.noData=
+exports.closeComplete=exports.bindComplete=exports.parseComplete=void 0;exports.parseComplete={name:"parseComplete",length:5};
+exports.bindComplete={name:"bindComplete",length:5};exports.closeComplete={name:"closeComplete",length:5};exports.noData=
+{name:"noData",length:5};exports.portalSuspended={name:"portalSuspended",length:5};exports.replicationStart={name:"repli\
+cationStart",length:4};exports.emptyQuery={name:"emptyQuery",length:4};exports.copyDone={name:"copyDone",length:4};var DatabaseError2=class extends Error{constructor(message,length2,name2){
+super(message);this.length=length2;this.name=name2}};exports.DatabaseError=DatabaseError2;var CopyDataMessage=class{constructor(length2,chunk){
+this.length=length2;this.chunk=chunk;this.name="copyData"}};exports.CopyDataMessage=CopyDataMessage;var CopyResponse=class{constructor(length2,name2,binary,columnCount){
+this.length=length2;this.name=name2;this.binary=binary;this.columnTypes=new Array(columnCount)}};exports.CopyResponse=CopyResponse;
+var Field=class{constructor(name2,tableID,columnID,dataTypeID,dataTypeSize,dataTypeModifier,format){this.name=name2;this.
+tableID=tableID;this.columnID=columnID;this.dataTypeID=dataTypeID;this.dataTypeSize=dataTypeSize;this.dataTypeModifier=dataTypeModifier;
+this.format=format}};exports.Field=Field;var RowDescriptionMessage=class{constructor(length2,fieldCount){this.length=length2;
+this.fieldCount=fieldCount;this.name="rowDescription";this.fields=new Array(this.fieldCount)}};exports.RowDescriptionMessage=
+RowDescriptionMessage;var ParameterDescriptionMessage=class{constructor(length2,parameterCount){this.length=length2;this.
+parameterCount=parameterCount;this.name="parameterDescription";this.dataTypeIDs=new Array(this.parameterCount)}};exports.
+ParameterDescriptionMessage=ParameterDescriptionMessage;var ParameterStatusMessage=class{constructor(length2,parameterName,parameterValue){
+this.length=length2;this.parameterName=parameterName;this.parameterValue=parameterValue;this.name="parameterStatus"}};exports.
+ParameterStatusMessage=ParameterStatusMessage;var AuthenticationMD5Password=class{constructor(length2,salt){this.length=
+length2;this.salt=salt;this.name="authenticationMD5Password"}};exports.AuthenticationMD5Password=AuthenticationMD5Password;
+var BackendKeyDataMessage=class{constructor(length2,processID,secretKey){this.length=length2;this.processID=processID;this.
+secretKey=secretKey;this.name="backendKeyData"}};exports.BackendKeyDataMessage=BackendKeyDataMessage;var NotificationResponseMessage=class{constructor(length2,processId,channel,payload){
+this.length=length2;this.processId=processId;this.channel=channel;this.payload=payload;this.name="notification"}};exports.
+NotificationResponseMessage=NotificationResponseMessage;var ReadyForQueryMessage=class{constructor(length2,status){this.
+length=length2;this.status=status;this.name="readyForQuery"}};exports.ReadyForQueryMessage=ReadyForQueryMessage;var CommandCompleteMessage=class{constructor(length2,text6){
+this.length=length2;this.text=text6;this.name="commandComplete"}};exports.CommandCompleteMessage=CommandCompleteMessage;
+var DataRowMessage=class{constructor(length2,fields3){this.length=length2;this.fields=fields3;this.name="dataRow";this.fieldCount=
+fields3.length}};exports.DataRowMessage=DataRowMessage;var NoticeMessage=class{constructor(length2,message){this.length=
+length2;this.message=message;this.name="notice"}};exports.NoticeMessage=NoticeMessage}});var require_buffer_writer=__commonJS({"node_modules/pg-protocol/dist/buffer-writer.js"(exports){"use strict";Object.defineProperty(
+exports,"__esModule",{value:true});exports.Writer=void 0;var Writer3=class{constructor(size2=256){this.size=size2;this.offset=
+5;this.headerPosition=0;this.buffer=Buffer.allocUnsafe(size2)}ensure(size2){const remaining=this.buffer.length-this.offset;
+if(remaining<size2){const oldBuffer=this.buffer;const newSize=oldBuffer.length+(oldBuffer.length>>1)+size2;this.buffer=Buffer.
+allocUnsafe(newSize);oldBuffer.copy(this.buffer,0,0,this.offset)}}addInt32(num){this.ensure(4);this.buffer[this.offset++]=
+num>>>24&255;this.buffer[this.offset++]=num>>>16&255;this.buffer[this.offset++]=num>>>8&255;this.buffer[this.offset++]=num>>>
+0&255;return this}addInt16(num){this.ensure(2);this.buffer[this.offset++]=num>>>8&255;this.buffer[this.offset++]=num>>>0&
+255;return this}addCString(string3){if(!string3){this.ensure(1)}else{const len=Buffer.byteLength(string3);this.ensure(len+
+1);this.buffer.write(string3,this.offset,"utf-8");this.offset+=len}this.buffer[this.offset++]=0;return this}addString(string3=""){
+const len=Buffer.byteLength(string3);this.ensure(len);this.buffer.write(string3,this.offset);this.offset+=len;return this}addInt32PrefixedString(string3){
+const len=Buffer.byteLength(string3);this.ensure(4+len);const buffer=this.buffer;let offset=this.offset;buffer[offset++]=
+len>>>24&255;buffer[offset++]=len>>>16&255;buffer[offset++]=len>>>8&255;buffer[offset++]=len>>>0&255;buffer.write(string3,
+offset,"utf-8");this.offset=offset+len;return this}add(otherBuffer){this.ensure(otherBuffer.length);otherBuffer.copy(this.
+buffer,this.offset);this.offset+=otherBuffer.length;return this}reserveUnsafe(size2){const offset=this.offset;this.ensure(
+size2);this.offset+=size2;return offset}join(code2){if(code2){this.buffer[this.headerPosition]=code2;const length2=this.
+offset-(this.headerPosition+1);this.buffer.writeInt32BE(length2,this.headerPosition+1)}return this.buffer.slice(code2?0:
+5,this.offset)}flush(code2){const result=this.join(code2);this.offset=5;this.headerPosition=0;this.buffer=Buffer.allocUnsafe(
+this.size);return result}clear(){this.offset=5;this.headerPosition=0}};exports.Writer=Writer3}});var require_serializer=__commonJS({"node_modules/pg-protocol/dist/serializer.js"(exports){"use strict";Object.defineProperty(
+exports,"__esModule",{value:true});exports.serialize=void 0;var buffer_writer_1=require_buffer_writer();var writer=new buffer_writer_1.
+Writer;var startup=opts=>{writer.addInt16(3).addInt16(0);for(const key of Object.keys(opts)){writer.addCString(key).addCString(
+opts[key])}writer.addCString("client_encoding").addCString("UTF8");const bodyBuffer=writer.addCString("").flush();const length2=bodyBuffer.
+length+4;return new buffer_writer_1.Writer().addInt32(length2).add(bodyBuffer).flush()};var requestSsl=()=>{const response=Buffer.
+allocUnsafe(8);response.writeInt32BE(8,0);response.writeInt32BE(80877103,4);return response};var password=password2=>{return writer.
+addCString(password2).flush(112)};var sendSASLInitialResponseMessage=function(mechanism,initialResponse){writer.addCString(
+mechanism).addInt32PrefixedString(initialResponse);return writer.flush(112)};var sendSCRAMClientFinalMessage=function(additionalData){
+return writer.addString(additionalData).flush(112)};var query2=text6=>{return writer.addCString(text6).flush(81)};var emptyArray=[];
+var parse11=query3=>{const name2=query3.name||"";if(name2.length>63){console.error("Warning! Postgres only supports 63 c\
+haracters for query names.");console.error("You supplied %s (%s)",name2,name2.length);console.error("This can cause conf\
+licts and silent errors executing queries")}const types3=query3.types||emptyArray;const len=types3.length;const buffer=writer.
+addCString(name2).addCString(query3.text).addInt16(len);for(let i2=0;i2<len;i2++){buffer.addInt32(types3[i2])}return writer.
+flush(80)};var writeValues=function(values,valueMapper,formatsOffset){const len=values.length;for(let i2=0;i2<len;i2++){
+const mappedVal=valueMapper?valueMapper(values[i2],i2):values[i2];let formatByte=0;if(mappedVal==null){writer.addInt32(-1)}else if(mappedVal instanceof
+Buffer){formatByte=1;writer.addInt32(mappedVal.length);writer.add(mappedVal)}else{writer.addInt32PrefixedString(mappedVal)}
+const buf=writer.buffer;buf[formatsOffset++]=0;buf[formatsOffset++]=formatByte}};var bind2=(config3={})=>{const portal=config3.
+portal||"";const statement=config3.statement||"";const binary=config3.binary||false;const values=config3.values||emptyArray;
+const len=values.length;writer.addCString(portal).addCString(statement);writer.addInt16(len);const formatsOffset=writer.
+reserveUnsafe(len*2);writer.addInt16(len);try{writeValues(values,config3.valueMapper,formatsOffset)}catch(err){writer.clear();
+throw err}writer.addInt16(1);writer.addInt16(binary?1:0);return writer.flush(66)};var emptyExecute=Buffer.from([69,0,0,0,
+9,0,0,0,0,0]);var execute2=config3=>{if(!config3||!config3.portal&&!config3.rows){return emptyExecute}const portal=config3.
+portal||"";const rows=config3.rows||0;const portalLength=Buffer.byteLength(portal);const len=4+portalLength+1+4;const buff=Buffer.
+allocUnsafe(1+len);buff[0]=69;buff.writeInt32BE(len,1);buff.write(portal,5,"utf-8");buff[portalLength+5]=0;buff.writeUInt32BE(
+rows,buff.length-4);return buff};var cancel=(processID,secretKey)=>{const buffer=Buffer.allocUnsafe(16);buffer.writeInt32BE(
+16,0);buffer.writeInt16BE(1234,4);buffer.writeInt16BE(5678,6);buffer.writeInt32BE(processID,8);buffer.writeInt32BE(secretKey,
+12);return buffer};var cstringMessage=(code2,string3)=>{const stringLen=Buffer.byteLength(string3);const len=4+stringLen+
+1;const buffer=Buffer.allocUnsafe(1+len);buffer[0]=code2;buffer.writeInt32BE(len,1);buffer.write(string3,5,"utf-8");buffer[len]=
+0;return buffer};var emptyDescribePortal=writer.addCString("P").flush(68);var emptyDescribeStatement=writer.addCString("\
+S").flush(68);var describe4=msg=>{return msg.name?cstringMessage(68,`${msg.type}${msg.name||""}`):msg.type==="P"?emptyDescribePortal:
+emptyDescribeStatement};var close=msg=>{const text6=`${msg.type}${msg.name||""}`;return cstringMessage(67,text6)};var copyData=chunk=>{
+return writer.add(chunk).flush(100)};var copyFail=message=>{return cstringMessage(102,message)};var codeOnlyBuffer=code2=>Buffer.
+from([code2,0,0,0,4]);var flushBuffer=codeOnlyBuffer(72);var syncBuffer=codeOnlyBuffer(83);var endBuffer=codeOnlyBuffer(
+88);var copyDoneBuffer=codeOnlyBuffer(99);var serialize2={startup,password,requestSsl,sendSASLInitialResponseMessage,sendSCRAMClientFinalMessage,
+query:query2,parse:parse11,bind:bind2,execute:execute2,describe:describe4,close,flush:()=>flushBuffer,sync:()=>syncBuffer,
+end:()=>endBuffer,copyData,copyDone:()=>copyDoneBuffer,copyFail,cancel};exports.serialize=serialize2}});var require_buffer_reader=__commonJS({"node_modules/pg-protocol/dist/buffer-reader.js"(exports){"use strict";Object.defineProperty(
+exports,"__esModule",{value:true});exports.BufferReader=void 0;var BufferReader=class{constructor(offset=0){this.offset=
+offset;this.buffer=Buffer.allocUnsafe(0);this.encoding="utf-8"}setBuffer(offset,buffer){this.offset=offset;this.buffer=buffer}int16(){
+const result=this.buffer.readInt16BE(this.offset);this.offset+=2;return result}byte(){const result=this.buffer[this.offset];
+this.offset++;return result}int32(){const result=this.buffer.readInt32BE(this.offset);this.offset+=4;return result}uint32(){
+const result=this.buffer.readUInt32BE(this.offset);this.offset+=4;return result}string(length2){const result=this.buffer.
+toString(this.encoding,this.offset,this.offset+length2);this.offset+=length2;return result}cstring(){const start3=this.offset;
+let end2=start3;while(this.buffer[end2++]){}this.offset=end2;return this.buffer.toString(this.encoding,start3,end2-1)}bytes(length2){
+const result=this.buffer.slice(this.offset,this.offset+length2);this.offset+=length2;return result}};exports.BufferReader=
+BufferReader}});var require_parser2=__commonJS({"node_modules/pg-protocol/dist/parser.js"(exports){"use strict";Object.defineProperty(exports,
+"__esModule",{value:true});exports.Parser=void 0;var messages_1=require_messages();var buffer_reader_1=require_buffer_reader();
+var CODE_LENGTH=1;var LEN_LENGTH=4;var HEADER_LENGTH2=CODE_LENGTH+LEN_LENGTH;var LATEINIT_LENGTH=-1;var emptyBuffer=Buffer.
+allocUnsafe(0);var Parser4=class{constructor(opts){this.buffer=emptyBuffer;this.bufferLength=0;this.bufferOffset=0;this.
+reader=new buffer_reader_1.BufferReader;if((opts===null||opts===void 0?void 0:opts.mode)==="binary"){throw new Error("Bi\
+nary mode not supported yet")}this.mode=(opts===null||opts===void 0?void 0:opts.mode)||"text"}parse(buffer,callback2){this.
+mergeBuffer(buffer);const bufferFullLength=this.bufferOffset+this.bufferLength;let offset=this.bufferOffset;while(offset+
+HEADER_LENGTH2<=bufferFullLength){const code2=this.buffer[offset];const length2=this.buffer.readUInt32BE(offset+CODE_LENGTH);
+const fullMessageLength=CODE_LENGTH+length2;if(fullMessageLength+offset<=bufferFullLength){const message=this.handlePacket(
+offset+HEADER_LENGTH2,code2,length2,this.buffer);callback2(message);offset+=fullMessageLength}else{break}}if(offset===bufferFullLength){
+this.buffer=emptyBuffer;this.bufferLength=0;this.bufferOffset=0}else{this.bufferLength=bufferFullLength-offset;this.bufferOffset=
+offset}}mergeBuffer(buffer){if(this.bufferLength>0){const newLength=this.bufferLength+buffer.byteLength;const newFullLength=newLength+
+this.bufferOffset;if(newFullLength>this.buffer.byteLength){let newBuffer;if(newLength<=this.buffer.byteLength&&this.bufferOffset>=
+this.bufferLength){newBuffer=this.buffer}else{let newBufferLength=this.buffer.byteLength*2;while(newLength>=newBufferLength){
+newBufferLength*=2}newBuffer=Buffer.allocUnsafe(newBufferLength)}this.buffer.copy(newBuffer,0,this.bufferOffset,this.bufferOffset+
+this.bufferLength);this.buffer=newBuffer;this.bufferOffset=0}buffer.copy(this.buffer,this.bufferOffset+this.bufferLength);
+this.bufferLength=newLength}else{this.buffer=buffer;this.bufferOffset=0;this.bufferLength=buffer.byteLength}}handlePacket(offset,code2,length2,bytes){
+const{reader}=this;reader.setBuffer(offset,bytes);let message;switch(code2){case 50:message=messages_1.bindComplete;break;case 49:
+message=messages_1.parseComplete;break;case 51:message=messages_1.closeComplete;break;case 110:message=messages_1.noData;
+break;case 115:message=messages_1.portalSuspended;break;case 99:message=messages_1.copyDone;break;case 87:message=messages_1.
+replicationStart;break;case 73:message=messages_1.emptyQuery;break;case 68:message=parseDataRowMessage(reader);break;case 67:
+message=parseCommandCompleteMessage(reader);break;case 90:message=parseReadyForQueryMessage(reader);break;case 65:message=
+parseNotificationMessage(reader);break;case 82:message=parseAuthenticationResponse(reader,length2);break;case 83:message=
+parseParameterStatusMessage(reader);break;case 75:message=parseBackendKeyData(reader);break;case 69:message=parseErrorMessage(
+reader,"error");break;case 78:message=parseErrorMessage(reader,"notice");break;case 84:message=parseRowDescriptionMessage(
+reader);break;case 116:message=parseParameterDescriptionMessage(reader);break;case 71:message=parseCopyInMessage(reader);
+break;case 72:message=parseCopyOutMessage(reader);break;case 100:message=parseCopyData(reader,length2);break;default:return new messages_1.
+DatabaseError("received invalid response: "+code2.toString(16),length2,"error")}reader.setBuffer(0,emptyBuffer);message.
+length=length2;return message}};exports.Parser=Parser4;var parseReadyForQueryMessage=reader=>{const status=reader.string(
+1);return new messages_1.ReadyForQueryMessage(LATEINIT_LENGTH,status)};var parseCommandCompleteMessage=reader=>{const text6=reader.
+cstring();return new messages_1.CommandCompleteMessage(LATEINIT_LENGTH,text6)};var parseCopyData=(reader,length2)=>{const chunk=reader.
+bytes(length2-4);return new messages_1.CopyDataMessage(LATEINIT_LENGTH,chunk)};var parseCopyInMessage=reader=>parseCopyMessage(
+reader,"copyInResponse");var parseCopyOutMessage=reader=>parseCopyMessage(reader,"copyOutResponse");var parseCopyMessage=(reader,messageName)=>{
+const isBinary=reader.byte()!==0;const columnCount=reader.int16();const message=new messages_1.CopyResponse(LATEINIT_LENGTH,
+messageName,isBinary,columnCount);for(let i2=0;i2<columnCount;i2++){message.columnTypes[i2]=reader.int16()}return message};
+var parseNotificationMessage=reader=>{const processId=reader.int32();const channel=reader.cstring();const payload=reader.
+cstring();return new messages_1.NotificationResponseMessage(LATEINIT_LENGTH,processId,channel,payload)};var parseRowDescriptionMessage=reader=>{
+const fieldCount=reader.int16();const message=new messages_1.RowDescriptionMessage(LATEINIT_LENGTH,fieldCount);for(let i2=0;i2<
+fieldCount;i2++){message.fields[i2]=parseField(reader)}return message};var parseField=reader=>{const name2=reader.cstring();
+const tableID=reader.uint32();const columnID=reader.int16();const dataTypeID=reader.uint32();const dataTypeSize=reader.int16();
+const dataTypeModifier=reader.int32();const mode=reader.int16()===0?"text":"binary";return new messages_1.Field(name2,tableID,
+columnID,dataTypeID,dataTypeSize,dataTypeModifier,mode)};var parseParameterDescriptionMessage=reader=>{const parameterCount=reader.
+int16();const message=new messages_1.ParameterDescriptionMessage(LATEINIT_LENGTH,parameterCount);for(let i2=0;i2<parameterCount;i2++){
+message.dataTypeIDs[i2]=reader.uint32()}return message};var parseDataRowMessage=reader=>{const fieldCount=reader.int16();
+const fields3=new Array(fieldCount);for(let i2=0;i2<fieldCount;i2++){const len=reader.int32();fields3[i2]=len===-1?null:
+reader.string(len)}return new messages_1.DataRowMessage(LATEINIT_LENGTH,fields3)};var parseParameterStatusMessage=reader=>{
+const name2=reader.cstring();const value3=reader.cstring();return new messages_1.ParameterStatusMessage(LATEINIT_LENGTH,
+name2,value3)};var parseBackendKeyData=reader=>{const processID=reader.int32();const secretKey=reader.int32();return new messages_1.
+BackendKeyDataMessage(LATEINIT_LENGTH,processID,secretKey)};var parseAuthenticationResponse=(reader,length2)=>{const code2=reader.
+int32();const message={name:"authenticationOk",length:length2};switch(code2){case 0:break;case 3:if(message.length===8){
+message.name="authenticationCleartextPassword"}break;case 5:if(message.length===12){message.name="authenticationMD5Passw\
+ord";const salt=reader.bytes(4);return new messages_1.AuthenticationMD5Password(LATEINIT_LENGTH,salt)}break;case 10:{message.
+name="authenticationSASL";message.mechanisms=[];let mechanism;do{mechanism=reader.cstring();if(mechanism){message.mechanisms.
+push(mechanism)}}while(mechanism)}break;case 11:message.name="authenticationSASLContinue";message.data=reader.string(length2-
+8);break;case 12:message.name="authenticationSASLFinal";message.data=reader.string(length2-8);break;default:throw new Error(
+"Unknown authenticationOk message type "+code2)}return message};var parseErrorMessage=(reader,name2)=>{const fields3={};
+let fieldType=reader.string(1);while(fieldType!=="\0"){fields3[fieldType]=reader.cstring();fieldType=reader.string(1)}const messageValue=fields3.
+M;const message=name2==="notice"?new messages_1.NoticeMessage(LATEINIT_LENGTH,messageValue):new messages_1.DatabaseError(
+messageValue,LATEINIT_LENGTH,name2);message.severity=fields3.S;message.code=fields3.C;message.detail=fields3.D;message.hint=
+fields3.H;message.position=fields3.P;message.internalPosition=fields3.p;message.internalQuery=fields3.q;message.where=fields3.
+W;message.schema=fields3.s;message.table=fields3.t;message.column=fields3.c;message.dataType=fields3.d;message.constraint=
+fields3.n;message.file=fields3.F;message.line=fields3.L;message.routine=fields3.R;return message}}});var require_dist2=__commonJS({"node_modules/pg-protocol/dist/index.js"(exports){"use strict";Object.defineProperty(exports,
+"__esModule",{value:true});exports.DatabaseError=exports.serialize=void 0;exports.parse=parse11;var messages_1=require_messages();
+Object.defineProperty(exports,"DatabaseError",{enumerable:true,get:function(){return messages_1.DatabaseError}});var serializer_1=require_serializer();
+Object.defineProperty(exports,"serialize",{enumerable:true,get:function(){return serializer_1.serialize}});var parser_1=require_parser2();
+function parse11(stream,callback2){const parser=new parser_1.Parser;stream.on("data",buffer=>parser.parse(buffer,callback2));
+return new Promise(resolve18=>stream.on("end",()=>resolve18()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
+"__esModule",{value:true});exports.default={}}});var require_stream=__commonJS({"node_modules/pg/lib/stream.js"(exports,module){var{getStream,getSecureStream}=getStreamFuncs();
+module.exports={getStream,getSecureStream};function getNodejsStreamFuncs(){function getStream2(ssl){const net=__require("net");
+return new net.Socket}function getSecureStream2(options){const tls=__require("tls");return tls.connect(options)}return{getStream:getStream2,
+getSecureStream:getSecureStream2}}function getCloudflareStreamFuncs(){function getStream2(ssl){const{CloudflareSocket}=require_empty();
+return new CloudflareSocket(ssl)}function getSecureStream2(options){options.socket.startTls(options);return options.socket}
+return{getStream:getStream2,getSecureStream:getSecureStream2}}function isCloudflareRuntime(){if(typeof navigator==="obje\
+ct"&&navigator!==null&&typeof navigator.userAgent==="string"){return navigator.userAgent==="Cloudflare-Workers"}if(typeof Response===
+"function"){const resp=new Response(null,{cf:{thing:true}});if(typeof resp.cf==="object"&&resp.cf!==null&&resp.cf.thing){
+return true}}return false}function getStreamFuncs(){if(isCloudflareRuntime()){return getCloudflareStreamFuncs()}return getNodejsStreamFuncs()}}});var require_connection2=__commonJS({"node_modules/pg/lib/connection.js"(exports,module){"use strict";var EventEmitter=__require("events").
+EventEmitter;var{parse:parse11,serialize:serialize2}=require_dist2();var stream=require_stream();var{getStream}=stream;var flushBuffer=serialize2.
+flush();var syncBuffer=serialize2.sync();var endBuffer=serialize2.end();var Connection3=class extends EventEmitter{constructor(config3){
+super();config3=config3||{};this.stream=config3.stream||getStream(config3.ssl);if(typeof this.stream==="function"){this.
+stream=this.stream(config3)}this._keepAlive=config3.keepAlive;this._keepAliveInitialDelayMillis=config3.keepAliveInitialDelayMillis;
+this.parsedStatements={};this.submittedNamedStatements={};this.ssl=config3.ssl||false;this.sslNegotiation=config3.sslNegotiation||
+"postgres";this._ending=false;this._emitMessage=false;const self2=this;this.on("newListener",function(eventName){if(eventName===
+"message"){self2._emitMessage=true}})}connect(port,host){const self2=this;this._connecting=true;this.stream.setNoDelay(true);
+this.stream.connect(port,host);this.stream.once("connect",function(){if(self2._keepAlive){self2.stream.setKeepAlive(true,
+self2._keepAliveInitialDelayMillis)}self2.emit("connect")});const reportStreamError=function(error3){if(self2._ending&&(error3.
+code==="ECONNRESET"||error3.code==="EPIPE")){return}self2.emit("error",error3)};this.stream.on("error",reportStreamError);
+this.stream.on("close",function(){self2.emit("end")});if(!this.ssl){return this.attachListeners(this.stream)}if(this.sslNegotiation===
+"direct"){return this.stream.once("connect",function(){self2.upgradeToSSL(host,reportStreamError)})}this.stream.once("da\
+ta",function(buffer){const responseCode=buffer.toString("utf8");switch(responseCode){case"S":break;case"N":self2.stream.
+end();return self2.emit("error",new Error("The server does not support SSL connections"));default:self2.stream.end();return self2.
+emit("error",new Error("There was an error establishing an SSL connection"))}self2.upgradeToSSL(host,reportStreamError)})}upgradeToSSL(host,reportStreamError){
+const self2=this;const options={socket:self2.stream,host};if(self2.ssl!==true){Object.assign(options,self2.ssl);if("key"in
+self2.ssl){options.key=self2.ssl.key}}if(self2.sslNegotiation==="direct"){options.ALPNProtocols=["postgresql"]}const net=__require("net");
+if(net.isIP&&net.isIP(host)===0){options.servername=host}try{self2.stream=stream.getSecureStream(options)}catch(err){return self2.
+emit("error",err)}self2.attachListeners(self2.stream);self2.stream.on("error",reportStreamError);self2.emit("sslconnect")}attachListeners(stream2){
+parse11(stream2,msg=>{const eventName=msg.name==="error"?"errorMessage":msg.name;if(this._emitMessage){this.emit("messag\
+e",msg)}this.emit(eventName,msg)})}requestSsl(){this.stream.write(serialize2.requestSsl())}startup(config3){this.stream.
+write(serialize2.startup(config3))}cancel(processID,secretKey){this._send(serialize2.cancel(processID,secretKey))}password(password){
+this._send(serialize2.password(password))}sendSASLInitialResponseMessage(mechanism,initialResponse){this._send(serialize2.
+sendSASLInitialResponseMessage(mechanism,initialResponse))}sendSCRAMClientFinalMessage(additionalData){this._send(serialize2.
+sendSCRAMClientFinalMessage(additionalData))}_send(buffer){if(!this.stream.writable){return false}return this.stream.write(
+buffer)}query(text6){this._send(serialize2.query(text6))}parse(query2){this._send(serialize2.parse(query2))}bind(config3){
+this._send(serialize2.bind(config3))}execute(config3){this._send(serialize2.execute(config3))}flush(){if(this.stream.writable){
+this.stream.write(flushBuffer)}}sync(){this._send(syncBuffer)}ref(){this.stream.ref()}unref(){this.stream.unref()}end(){
+this._ending=true;if(!this._connecting||!this.stream.writable){this.stream.end();return}return this.stream.write(endBuffer,
+()=>{this.stream.end()})}close(msg){this._send(serialize2.close(msg))}describe(msg){this._send(serialize2.describe(msg))}sendCopyFromChunk(chunk){
+this._send(serialize2.copyData(chunk))}endCopyFrom(){this._send(serialize2.copyDone())}sendCopyFail(msg){this._send(serialize2.
+copyFail(msg))}};module.exports=Connection3}});var require_split2=__commonJS({"node_modules/split2/index.js"(exports,module){"use strict";var{Transform}=__require("stream");
+var{StringDecoder}=__require("string_decoder");var kLast=Symbol("last");var kDecoder=Symbol("decoder");function transform2(chunk,enc,cb){
+let list2;if(this.overflow){const buf=this[kDecoder].write(chunk);list2=buf.split(this.matcher);if(list2.length===1)return cb();
+list2.shift();this.overflow=false}else{this[kLast]+=this[kDecoder].write(chunk);list2=this[kLast].split(this.matcher)}this[kLast]=
+list2.pop();for(let i2=0;i2<list2.length;i2++){try{push2(this,this.mapper(list2[i2]))}catch(error3){return cb(error3)}}this.
+overflow=this[kLast].length>this.maxLength;if(this.overflow&&!this.skipOverflow){cb(new Error("maximum buffer reached"));
+return}cb()}function flush(cb){this[kLast]+=this[kDecoder].end();if(this[kLast]){try{push2(this,this.mapper(this[kLast]))}catch(error3){
+return cb(error3)}}cb()}function push2(self2,val){if(val!==void 0){self2.push(val)}}function noop5(incoming){return incoming}
+function split(matcher,mapper,options){matcher=matcher||/\r?\n/;mapper=mapper||noop5;options=options||{};switch(arguments.
+length){case 1:if(typeof matcher==="function"){mapper=matcher;matcher=/\r?\n/}else if(typeof matcher==="object"&&!(matcher instanceof
+RegExp)&&!matcher[Symbol.split]){options=matcher;matcher=/\r?\n/}break;case 2:if(typeof matcher==="function"){options=mapper;
+mapper=matcher;matcher=/\r?\n/}else if(typeof mapper==="object"){options=mapper;mapper=noop5}}options=Object.assign({},options);
+options.autoDestroy=true;options.transform=transform2;options.flush=flush;options.readableObjectMode=true;const stream=new Transform(
+options);stream[kLast]="";stream[kDecoder]=new StringDecoder("utf8");stream.matcher=matcher;stream.mapper=mapper;stream.
+maxLength=options.maxLength;stream.skipOverflow=options.skipOverflow||false;stream.overflow=false;stream._destroy=function(err,cb){
+this._writableState.errorEmitted=false;cb(err)};return stream}module.exports=split}});var require_helper=__commonJS({"node_modules/pgpass/lib/helper.js"(exports,module){"use strict";var path=__require("path");
+var Stream=__require("stream").Stream;var split=require_split2();var util=__require("util");var defaultPort2=5432;var isWin2=process.
+platform==="win32";var warnStream=process.stderr;var S_IRWXG=56;var S_IRWXO=7;var S_IFMT=61440;var S_IFREG=32768;function isRegFile(mode){
+return(mode&S_IFMT)==S_IFREG}var fieldNames3=["host","port","database","user","password"];var nrOfFields=fieldNames3.length;
+var passKey=fieldNames3[nrOfFields-1];function warn(){var isWritable=warnStream instanceof Stream&&true===warnStream.writable;
+if(isWritable){var args=Array.prototype.slice.call(arguments).concat("\n");warnStream.write(util.format.apply(util,args))}}
+Object.defineProperty(module.exports,"isWin",{get:function(){return isWin2},set:function(val){isWin2=val}});module.exports.
+warnTo=function(stream){var old=warnStream;warnStream=stream;return old};module.exports.getFileName=function(rawEnv){var env=rawEnv||
+process.env;var file=env.PGPASSFILE||(isWin2?path.join(env.APPDATA||"./","postgresql","pgpass.conf"):path.join(env.HOME||
+"./",".pgpass"));return file};module.exports.usePgPass=function(stats,fname){if(Object.prototype.hasOwnProperty.call(process.
+env,"PGPASSWORD")){return false}if(isWin2){return true}fname=fname||"<unkn>";if(!isRegFile(stats.mode)){warn('WARNING: p\
+assword file "%s" is not a plain file',fname);return false}if(stats.mode&(S_IRWXG|S_IRWXO)){warn('WARNING: password file\
+ "%s" has group or world access; permissions should be u=rw (0600) or less',fname);return false}return true};var matcher=module.
+exports.match=function(connInfo,entry3){return fieldNames3.slice(0,-1).reduce(function(prev,field2,idx){if(idx==1){if(Number(
+connInfo[field2]||defaultPort2)===Number(entry3[field2])){return prev&&true}}return prev&&(entry3[field2]==="*"||entry3[field2]===
+connInfo[field2])},true)};module.exports.getPassword=function(connInfo,stream,cb){var pass;var lineStream=stream.pipe(split());
+function onLine(line){var entry3=parseLine2(line);if(entry3&&isValidEntry(entry3)&&matcher(connInfo,entry3)){pass=entry3[passKey];
+lineStream.end()}}var onEnd=function(){stream.destroy();cb(pass)};var onErr=function(err){stream.destroy();warn("WARNING\
+: error on reading file: %s",err);cb(void 0)};stream.on("error",onErr);lineStream.on("data",onLine).on("end",onEnd).on("\
+error",onErr)};var parseLine2=module.exports.parseLine=function(line){if(line.length<11||line.match(/^\s+#/)){return null}
+var curChar="";var prevChar="";var fieldIdx=0;var startIdx=0;var endIdx=0;var obj={};var isLastField=false;var addToObj=function(idx,i0,i1){
+var field2=line.substring(i0,i1);if(!Object.hasOwnProperty.call(process.env,"PGPASS_NO_DEESCAPE")){field2=field2.replace(
+/\\([:\\])/g,"$1")}obj[fieldNames3[idx]]=field2};for(var i2=0;i2<line.length-1;i2+=1){curChar=line.charAt(i2+1);prevChar=
+line.charAt(i2);isLastField=fieldIdx==nrOfFields-1;if(isLastField){addToObj(fieldIdx,startIdx);break}if(i2>=0&&curChar==
+":"&&prevChar!=="\\"){addToObj(fieldIdx,startIdx,i2+1);startIdx=i2+2;fieldIdx+=1}}obj=Object.keys(obj).length===nrOfFields?
+obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry3){var rules={0:function(x){return x.length>
+0},1:function(x){if(x==="*"){return true}x=Number(x);return isFinite(x)&&x>0&&x<9007199254740992&&Math.floor(x)===x},2:function(x){
+return x.length>0},3:function(x){return x.length>0},4:function(x){return x.length>0}};for(var idx=0;idx<fieldNames3.length;idx+=
+1){var rule=rules[idx];var value3=entry3[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
+var helper=require_helper();module.exports=function(connInfo,cb){var file=helper.getFileName();fs3.stat(file,function(err,stat9){
+if(err||!helper.usePgPass(stat9,file)){return cb(void 0)}var st=fs3.createReadStream(file);helper.getPassword(connInfo,st,
+cb)})};module.exports.warnTo=helper.warnTo}});var require_client2=__commonJS({"node_modules/pg/lib/client.js"(exports,module){var EventEmitter=__require("events").EventEmitter;
+var utils=require_utils3();var nodeUtils=__require("util");var sasl=require_sasl();var TypeOverrides2=require_type_overrides();
+var ConnectionParameters=require_connection_parameters();var Query2=require_query();var defaults3=require_defaults();var Connection3=require_connection2();
+var crypto2=require_utils4();var activeQueryDeprecationNotice=nodeUtils.deprecate(()=>{},"Client.activeQuery is deprecat\
+ed and will be removed in pg@9.0");var queryQueueDeprecationNotice=nodeUtils.deprecate(()=>{},"Client.queryQueue is depr\
+ecated and will be removed in pg@9.0.");var pgPassDeprecationNotice=nodeUtils.deprecate(()=>{},"pgpass support is deprec\
+ated and will be removed in pg@9.0. You can provide an async function as the password property to the Client/Pool constr\
+uctor that returns a password instead. Within this function you can call the pgpass module in your own code.");var byoPromiseDeprecationNotice=nodeUtils.
+deprecate(()=>{},"Passing a custom Promise implementation to the Client/Pool constructor is deprecated and will be remov\
+ed in pg@9.0.");var queryQueueLengthDeprecationNotice=nodeUtils.deprecate(()=>{},"Calling client.query() when the client\
+ is already executing a query is deprecated and will be removed in pg@9.0. Use async/await or an external async flow con\
+trol mechanism instead.");function coerceNumberOrDefault(value3,defaultValue){if(typeof value3==="number"){return Number.
+isFinite(value3)?value3:defaultValue}if(typeof value3==="string"&&value3.trim()!==""){const n2=Number(value3);return Number.
+isFinite(n2)?n2:defaultValue}return defaultValue}var Client2=class extends EventEmitter{constructor(config3){super();this.
+connectionParameters=new ConnectionParameters(config3);this.user=this.connectionParameters.user;this.database=this.connectionParameters.
+database;this.port=this.connectionParameters.port;this.host=this.connectionParameters.host;Object.defineProperty(this,"p\
+assword",{configurable:true,enumerable:false,writable:true,value:this.connectionParameters.password});this.replication=this.
+connectionParameters.replication;const c2=config3||{};if(c2.Promise){byoPromiseDeprecationNotice()}this._Promise=c2.Promise||
+global.Promise;this._types=new TypeOverrides2(c2.types);this._ending=false;this._ended=false;this._connecting=false;this.
+_connected=false;this._connectionError=false;this._queryable=true;this._activeQuery=null;this._txStatus=null;this.enableChannelBinding=
+Boolean(c2.enableChannelBinding);this.scramMaxIterations=coerceNumberOrDefault(c2.scramMaxIterations,sasl.DEFAULT_MAX_SCRAM_ITERATIONS);
+this.connection=c2.connection||new Connection3({stream:c2.stream,ssl:this.connectionParameters.ssl,sslNegotiation:this.connectionParameters.
+sslnegotiation,keepAlive:c2.keepAlive||false,keepAliveInitialDelayMillis:c2.keepAliveInitialDelayMillis||0,encoding:this.
+connectionParameters.client_encoding||"utf8"});this._queryQueue=[];this._sentQueryQueue=[];this.pipeline=Boolean(c2.pipeline);
+this.binary=c2.binary||defaults3.binary;this.processID=null;this.secretKey=null;this.ssl=this.connectionParameters.ssl||
+false;this.sslNegotiation=this.connectionParameters.sslnegotiation||"postgres";if(this.ssl&&this.ssl.key){Object.defineProperty(
+this.ssl,"key",{enumerable:false})}this._connectionTimeoutMillis=c2.connectionTimeoutMillis||0}get activeQuery(){activeQueryDeprecationNotice();
+return this._activeQuery}set activeQuery(val){activeQueryDeprecationNotice();this._activeQuery=val}_getActiveQuery(){return this.
+_activeQuery}_errorAllQueries(err){const enqueueError=query2=>{process.nextTick(()=>{query2.handleError(err,this.connection)})};
+const activeQuery=this._getActiveQuery();if(activeQuery){enqueueError(activeQuery);this._activeQuery=null}this._sentQueryQueue.
+forEach(enqueueError);this._sentQueryQueue.length=0;this._queryQueue.forEach(enqueueError);this._queryQueue.length=0}_connect(callback2){
+const self2=this;const con=this.connection;this._connectionCallback=callback2;if(this._connecting||this._connected){const err=new Error(
+"Client has already been connected. You cannot reuse a client.");process.nextTick(()=>{callback2(err)});return}this._connecting=
+true;if(this._connectionTimeoutMillis>0){this.connectionTimeoutHandle=setTimeout(()=>{con._ending=true;con.stream.destroy(
+new Error("timeout expired"))},this._connectionTimeoutMillis);if(this.connectionTimeoutHandle.unref){this.connectionTimeoutHandle.
+unref()}}if(this.host&&this.host.indexOf("/")===0){con.connect(this.host+"/.s.PGSQL."+this.port)}else{con.connect(this.port,
+this.host)}con.on("connect",function(){if(self2.ssl){if(self2.sslNegotiation!=="direct"){con.requestSsl()}}else{con.startup(
+self2.getStartupConf())}});con.on("sslconnect",function(){con.startup(self2.getStartupConf())});this._attachListeners(con);
+con.once("end",()=>{const error3=this._ending?new Error("Connection terminated"):new Error("Connection terminated unexpe\
+ctedly");clearTimeout(this.connectionTimeoutHandle);this._errorAllQueries(error3);this._ended=true;if(!this._ending){if(this.
+_connecting&&!this._connectionError){if(this._connectionCallback){this._connectionCallback(error3)}else{this._handleErrorEvent(
+error3)}}else if(!this._connectionError){this._handleErrorEvent(error3)}}process.nextTick(()=>{this.emit("end")})})}connect(callback2){
+if(callback2){this._connect(callback2);return}return new this._Promise((resolve18,reject)=>{this._connect(error3=>{if(error3){
+reject(error3)}else{resolve18(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
+bind(this));con.on("authenticationMD5Password",this._handleAuthMD5Password.bind(this));con.on("authenticationSASL",this.
+_handleAuthSASL.bind(this));con.on("authenticationSASLContinue",this._handleAuthSASLContinue.bind(this));con.on("authent\
+icationSASLFinal",this._handleAuthSASLFinal.bind(this));con.on("backendKeyData",this._handleBackendKeyData.bind(this));con.
+on("error",this._handleErrorEvent.bind(this));con.on("errorMessage",this._handleErrorMessage.bind(this));con.on("readyFo\
+rQuery",this._handleReadyForQuery.bind(this));con.on("notice",this._handleNotice.bind(this));con.on("rowDescription",this.
+_handleRowDescription.bind(this));con.on("dataRow",this._handleDataRow.bind(this));con.on("portalSuspended",this._handlePortalSuspended.
+bind(this));con.on("emptyQuery",this._handleEmptyQuery.bind(this));con.on("commandComplete",this._handleCommandComplete.
+bind(this));con.on("parseComplete",this._handleParseComplete.bind(this));con.on("copyInResponse",this._handleCopyInResponse.
+bind(this));con.on("copyData",this._handleCopyData.bind(this));con.on("notification",this._handleNotification.bind(this))}_getPassword(cb){
+const con=this.connection;if(typeof this.password==="function"){this._Promise.resolve().then(()=>this.password(this.connectionParameters)).
+then(pass=>{if(pass!==void 0){if(typeof pass!=="string"){con.emit("error",new TypeError("Password must be a string"));return}
+this.connectionParameters.password=this.password=pass}else{this.connectionParameters.password=this.password=null}cb()}).
+catch(err=>{con.emit("error",err)})}else if(this.password!==null){cb()}else{try{const pgPass=require_lib();pgPass(this.connectionParameters,
+pass=>{if(void 0!==pass){pgPassDeprecationNotice();this.connectionParameters.password=this.password=pass}cb()})}catch(e2){
+this.emit("error",e2)}}}_handleAuthCleartextPassword(msg){this._getPassword(()=>{this.connection.password(this.password)})}_handleAuthMD5Password(msg){
+this._getPassword(async()=>{try{const hashedPassword=await crypto2.postgresMd5PasswordHash(this.user,this.password,msg.salt);
+this.connection.password(hashedPassword)}catch(e2){this.emit("error",e2)}})}_handleAuthSASL(msg){this._getPassword(()=>{
+try{this.saslSession=sasl.startSession(msg.mechanisms,this.enableChannelBinding&&this.connection.stream,this.scramMaxIterations);
+this.connection.sendSASLInitialResponseMessage(this.saslSession.mechanism,this.saslSession.response)}catch(err){this.connection.
+emit("error",err)}})}async _handleAuthSASLContinue(msg){try{await sasl.continueSession(this.saslSession,this.password,msg.
+data,this.enableChannelBinding&&this.connection.stream);this.connection.sendSCRAMClientFinalMessage(this.saslSession.response)}catch(err){
+this.connection.emit("error",err)}}_handleAuthSASLFinal(msg){try{sasl.finalizeSession(this.saslSession,msg.data);this.saslSession=
+null}catch(err){this.connection.emit("error",err)}}_handleBackendKeyData(msg){this.processID=msg.processID;this.secretKey=
+msg.secretKey}_handleReadyForQuery(msg){if(this._connecting){this._connecting=false;this._connected=true;clearTimeout(this.
+connectionTimeoutHandle);if(this._connectionCallback){this._connectionCallback(null,this);this._connectionCallback=null}
+this.emit("connect")}const activeQuery=this._getActiveQuery();this._activeQuery=null;this._txStatus=msg?.status??null;this.
+readyForQuery=true;if(activeQuery){activeQuery.handleReadyForQuery(this.connection)}this._pulseQueryQueue()}_handleErrorWhileConnecting(err){
+if(this._connectionError){return}this._connectionError=true;clearTimeout(this.connectionTimeoutHandle);if(this._connectionCallback){
+return this._connectionCallback(err)}this.emit("error",err)}_handleErrorEvent(err){if(this._connecting){return this._handleErrorWhileConnecting(
+err)}this._queryable=false;this._errorAllQueries(err);this.emit("error",err)}_handleErrorMessage(msg){if(this._connecting){
+return this._handleErrorWhileConnecting(msg)}const activeQuery=this._getActiveQuery();if(!activeQuery){this._handleErrorEvent(
+msg);return}this._activeQuery=null;if(activeQuery.name){delete this.connection.submittedNamedStatements[activeQuery.name]}
+activeQuery.handleError(msg,this.connection)}_handleRowDescription(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
+null){const error3=new Error("Received unexpected rowDescription message from backend.");this._handleErrorEvent(error3);
+return}activeQuery.handleRowDescription(msg)}_handleDataRow(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
+null){const error3=new Error("Received unexpected dataRow message from backend.");this._handleErrorEvent(error3);return}
+activeQuery.handleDataRow(msg)}_handlePortalSuspended(msg){const activeQuery=this._getActiveQuery();if(activeQuery==null){
+const error3=new Error("Received unexpected portalSuspended message from backend.");this._handleErrorEvent(error3);return}
+activeQuery.handlePortalSuspended(this.connection)}_handleEmptyQuery(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
+null){const error3=new Error("Received unexpected emptyQuery message from backend.");this._handleErrorEvent(error3);return}
+activeQuery.handleEmptyQuery(this.connection)}_handleCommandComplete(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
+null){const error3=new Error("Received unexpected commandComplete message from backend.");this._handleErrorEvent(error3);
+return}activeQuery.handleCommandComplete(msg,this.connection)}_handleParseComplete(){const activeQuery=this._getActiveQuery();
+if(activeQuery==null){const error3=new Error("Received unexpected parseComplete message from backend.");this._handleErrorEvent(
+error3);return}if(activeQuery.name){this.connection.parsedStatements[activeQuery.name]=activeQuery.text;delete this.connection.
+submittedNamedStatements[activeQuery.name]}}_handleCopyInResponse(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
+null){const error3=new Error("Received unexpected copyInResponse message from backend.");this._handleErrorEvent(error3);
+return}activeQuery.handleCopyInResponse(this.connection)}_handleCopyData(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
+null){const error3=new Error("Received unexpected copyData message from backend.");this._handleErrorEvent(error3);return}
+activeQuery.handleCopyData(msg,this.connection)}_handleNotification(msg){this.emit("notification",msg)}_handleNotice(msg){
+this.emit("notice",msg)}getStartupConf(){const params=this.connectionParameters;const data3={user:params.user,database:params.
+database};const appName=params.application_name||params.fallback_application_name;if(appName){data3.application_name=appName}
+if(params.replication){data3.replication=""+params.replication}if(params.statement_timeout){data3.statement_timeout=String(
+parseInt(params.statement_timeout,10))}if(params.lock_timeout){data3.lock_timeout=String(parseInt(params.lock_timeout,10))}
+if(params.idle_in_transaction_session_timeout){data3.idle_in_transaction_session_timeout=String(parseInt(params.idle_in_transaction_session_timeout,
+10))}if(params.options){data3.options=params.options}return data3}cancel(client3,query2){if(client3.activeQuery===query2){
+const con=this.connection;if(this.host&&this.host.indexOf("/")===0){con.connect(this.host+"/.s.PGSQL."+this.port)}else{con.
+connect(this.port,this.host)}con.on("connect",function(){con.cancel(client3.processID,client3.secretKey)})}else if(client3.
+_queryQueue.indexOf(query2)!==-1){client3._queryQueue.splice(client3._queryQueue.indexOf(query2),1)}else if(client3._sentQueryQueue.
+indexOf(query2)!==-1){query2.callback=()=>{}}}setTypeParser(oid,format,parseFn){return this._types.setTypeParser(oid,format,
+parseFn)}getTypeParser(oid,format){return this._types.getTypeParser(oid,format)}escapeIdentifier(str){return utils.escapeIdentifier(
+str)}escapeLiteral(str){return utils.escapeLiteral(str)}_pulseQueryQueue(){if(this.pipeline){this._pulsePipelinedQueryQueue();
+return}if(this.readyForQuery===true){this._activeQuery=this._queryQueue.shift();const activeQuery=this._getActiveQuery();
+if(activeQuery){this.readyForQuery=false;this.hasExecuted=true;const queryError=activeQuery.submit(this.connection);if(queryError){
+process.nextTick(()=>{activeQuery.handleError(queryError,this.connection);this.readyForQuery=true;this._pulseQueryQueue()})}}else if(this.
+hasExecuted){this._activeQuery=null;this.emit("drain")}}}_pulsePipelinedQueryQueue(){if(!this._connected||!this._queryable){
+return}while(this._queryQueue.length>0){const query2=this._queryQueue.shift();this.hasExecuted=true;const queryError=query2.
+submit(this.connection);if(queryError){process.nextTick(()=>{query2.handleError(queryError,this.connection)});continue}this.
+_sentQueryQueue.push(query2)}if(this.readyForQuery&&!this._activeQuery&&this._sentQueryQueue.length>0){this._activeQuery=
+this._sentQueryQueue.shift();this.readyForQuery=false}if(!this._activeQuery&&this._sentQueryQueue.length===0&&this._queryQueue.
+length===0&&this.hasExecuted){this.emit("drain")}}query(config3,values,callback2){let query2;let result;if(config3==null){
+throw new TypeError("Client was passed a null or undefined query")}if(typeof config3.submit==="function"){result=query2=
+config3;if(!query2.callback){if(typeof values==="function"){query2.callback=values}else if(callback2){query2.callback=callback2}}}else{
+query2=new Query2(config3,values,callback2);if(!query2.callback){result=new this._Promise((resolve18,reject)=>{query2.callback=
+(err,res)=>err?reject(err):resolve18(res)}).catch(err=>{Error.captureStackTrace(err);throw err})}else if(typeof query2.callback!==
+"function"){throw new TypeError("callback is not a function")}}const readTimeout=config3.query_timeout||this.connectionParameters.
+query_timeout;if(readTimeout){const queryCallback=query2.callback||(()=>{});const readTimeoutTimer=setTimeout(()=>{const error3=new Error(
+"Query read timeout");process.nextTick(()=>{query2.handleError(error3,this.connection)});queryCallback(error3);query2.callback=
+()=>{};const index=this._queryQueue.indexOf(query2);if(index>-1){this._queryQueue.splice(index,1)}else if(this.pipeline){
+this.connection.stream.destroy();return}this._pulseQueryQueue()},readTimeout);query2.callback=(err,res)=>{clearTimeout(readTimeoutTimer);
+queryCallback(err,res)}}if(this.binary&&!query2.binary){query2.binary=true}if(query2._result&&!query2._result._types){query2.
+_result._types=this._types}if(this.pipeline){const portalQuery=typeof config3.submit==="function"&&!(query2 instanceof Query2)?
+"Custom query classes such as pg-cursor and pg-query-stream are":query2.rows?"The `rows` option is":null;if(portalQuery){
+process.nextTick(()=>{query2.handleError(new Error(`${portalQuery} not supported in pipeline mode`),this.connection)});return result}}
+if(!this._queryable){process.nextTick(()=>{query2.handleError(new Error("Client has encountered a connection error and i\
+s not queryable"),this.connection)});return result}if(this._ending){process.nextTick(()=>{query2.handleError(new Error("\
+Client was closed and is not queryable"),this.connection)});return result}if(this._queryQueue.length>0&&!this.pipeline){
+queryQueueLengthDeprecationNotice()}this._queryQueue.push(query2);this._pulseQueryQueue();return result}ref(){this.connection.
+ref()}unref(){this.connection.unref()}getTransactionStatus(){return this._txStatus}end(cb){this._ending=true;if(!this.connection.
+_connecting||this._ended){if(cb){cb();return}else{return this._Promise.resolve()}}if(!this._queryable){this.connection.stream.
+destroy()}else if(this.pipeline&&(this._getActiveQuery()||this._sentQueryQueue.length>0||this._queryQueue.length>0)){this.
+once("drain",()=>this.connection.end())}else if(this._getActiveQuery()){this.connection.stream.destroy()}else{this.connection.
+end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(resolve18=>{this.connection.once("end",resolve18)})}}get queryQueue(){
+queryQueueDeprecationNotice();return this._queryQueue}};Client2.Query=Query2;module.exports=Client2}});var require_pg_pool=__commonJS({"node_modules/pg-pool/index.js"(exports,module){"use strict";var EventEmitter=__require("events").
+EventEmitter;var NOOP=function(){};var removeWhere=(list2,predicate)=>{const i2=list2.findIndex(predicate);return i2===-1?
+void 0:list2.splice(i2,1)[0]};var IdleItem=class{constructor(client3,idleListener,timeoutId){this.client=client3;this.idleListener=
+idleListener;this.timeoutId=timeoutId}};var PendingItem=class{constructor(callback2){this.callback=callback2}};function throwOnDoubleRelease(){
+throw new Error("Release called on client which has already been released to the pool.")}function promisify(Promise2,callback2){
+if(callback2){return{callback:callback2,result:void 0}}let rej;let res;const cb=function(err,client3){err?rej(err):res(client3)};
+const result=new Promise2(function(resolve18,reject){res=resolve18;rej=reject}).catch(err=>{Error.captureStackTrace(err);
+throw err});return{callback:cb,result}}function makeIdleListener(pool,client3){return function idleListener(err){err.client=
+client3;client3.removeListener("error",idleListener);client3.on("error",()=>{pool.log("additional client error after dis\
+connection due to error",err)});pool._remove(client3);pool.emit("error",err,client3)}}var Pool3=class extends EventEmitter{constructor(options,Client2){
+super();this.options=Object.assign({},options);if(options!=null&&"password"in options){Object.defineProperty(this.options,
+"password",{configurable:true,enumerable:false,writable:true,value:options.password})}if(options!=null&&options.ssl&&options.
+ssl.key){Object.defineProperty(this.options.ssl,"key",{enumerable:false})}this.options.max=this.options.max||this.options.
+poolSize||10;this.options.min=this.options.min||0;this.options.maxUses=this.options.maxUses||Infinity;this.options.allowExitOnIdle=
+this.options.allowExitOnIdle||false;this.options.maxLifetimeSeconds=this.options.maxLifetimeSeconds||0;this.log=this.options.
+log||function(){};this.Client=this.options.Client||Client2||require_lib2().Client;this.Promise=this.options.Promise||global.
+Promise;if(typeof this.options.idleTimeoutMillis==="undefined"){this.options.idleTimeoutMillis=1e4}this._clients=[];this.
+_idle=[];this._expired=new WeakSet;this._pendingQueue=[];this._endCallback=void 0;this.ending=false;this.ended=false}_promiseTry(f){
+const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve18=>resolve18(
+f()))}_isFull(){return this._clients.length>=this.options.max}_isAboveMin(){return this._clients.length>this.options.min}_pulseQueue(){
+this.log("pulse queue");if(this.ended){this.log("pulse queue ended");return}if(this.ending){this.log("pulse queue on end\
+ing");if(this._idle.length){this._idle.slice().map(item=>{this._remove(item.client)})}if(!this._clients.length){this.ended=
+true;this._endCallback()}return}if(!this._pendingQueue.length){this.log("no queued requests");return}if(!this._idle.length&&
+this._isFull()){return}const pendingItem=this._pendingQueue.shift();if(this._idle.length){const idleItem=this._idle.pop();
+clearTimeout(idleItem.timeoutId);const client3=idleItem.client;client3.ref&&client3.ref();const idleListener=idleItem.idleListener;
+return this._acquireClient(client3,pendingItem,idleListener,false)}if(!this._isFull()){return this.newClient(pendingItem)}
+throw new Error("unexpected condition")}_remove(client3,callback2){const removed=removeWhere(this._idle,item=>item.client===
+client3);if(removed!==void 0){clearTimeout(removed.timeoutId)}this._clients=this._clients.filter(c2=>c2!==client3);const context3=this;
+client3.end(()=>{context3.emit("remove",client3);if(typeof callback2==="function"){callback2()}})}connect(cb){if(this.ending){
+const err=new Error("Cannot use a pool after calling end on the pool");return cb?cb(err):this.Promise.reject(err)}const response=promisify(
+this.Promise,cb);const result=response.result;if(this._isFull()||this._idle.length){if(this._idle.length){process.nextTick(
+()=>this._pulseQueue())}if(!this.options.connectionTimeoutMillis){this._pendingQueue.push(new PendingItem(response.callback));
+return result}const queueCallback=(err,res,done2)=>{clearTimeout(tid);response.callback(err,res,done2)};const pendingItem=new PendingItem(
+queueCallback);const tid=setTimeout(()=>{removeWhere(this._pendingQueue,i2=>i2.callback===queueCallback);pendingItem.timedOut=
+true;response.callback(new Error("timeout exceeded when trying to connect"))},this.options.connectionTimeoutMillis);if(tid.
+unref){tid.unref()}this._pendingQueue.push(pendingItem);return result}this.newClient(new PendingItem(response.callback));
+return result}newClient(pendingItem){const client3=new this.Client(this.options);this._clients.push(client3);const idleListener=makeIdleListener(
+this,client3);this.log("checking client timeout");let tid;let timeoutHit=false;if(this.options.connectionTimeoutMillis){
+tid=setTimeout(()=>{if(client3.connection){this.log("ending client due to timeout");timeoutHit=true;client3.connection.stream.
+destroy()}else if(!client3.isConnected()){this.log("ending client due to timeout");timeoutHit=true;client3.end()}},this.
+options.connectionTimeoutMillis)}this.log("connecting new client");client3.connect(err=>{if(tid){clearTimeout(tid)}client3.
+on("error",idleListener);if(err){this.log("client failed to connect",err);this._clients=this._clients.filter(c2=>c2!==client3);
+if(timeoutHit){err=new Error("Connection terminated due to connection timeout",{cause:err})}this._pulseQueue();if(!pendingItem.
+timedOut){pendingItem.callback(err,void 0,NOOP)}}else{this.log("new client connected");if(this.options.onConnect){this._promiseTry(
+()=>this.options.onConnect(client3)).then(()=>{this._afterConnect(client3,pendingItem,idleListener)},hookErr=>{this._clients=
+this._clients.filter(c2=>c2!==client3);client3.end(()=>{this._pulseQueue();if(!pendingItem.timedOut){pendingItem.callback(
+hookErr,void 0,NOOP)}})});return}return this._afterConnect(client3,pendingItem,idleListener)}})}_afterConnect(client3,pendingItem,idleListener){
+if(this.options.maxLifetimeSeconds!==0){const maxLifetimeTimeout=setTimeout(()=>{this.log("ending client due to expired \
+lifetime");this._expired.add(client3);const idleIndex=this._idle.findIndex(idleItem=>idleItem.client===client3);if(idleIndex!==
+-1){this._acquireClient(client3,new PendingItem((err,client4,clientRelease)=>clientRelease()),idleListener,false)}},this.
+options.maxLifetimeSeconds*1e3);maxLifetimeTimeout.unref();client3.once("end",()=>clearTimeout(maxLifetimeTimeout))}return this.
+_acquireClient(client3,pendingItem,idleListener,true)}_acquireClient(client3,pendingItem,idleListener,isNew){if(isNew){this.
+emit("connect",client3)}this.emit("acquire",client3);client3.release=this._releaseOnce(client3,idleListener);client3.removeListener(
+"error",idleListener);if(!pendingItem.timedOut){if(isNew&&this.options.verify){this.options.verify(client3,err=>{if(err){
+client3.release(err);return pendingItem.callback(err,void 0,NOOP)}pendingItem.callback(void 0,client3,client3.release)})}else{
+pendingItem.callback(void 0,client3,client3.release)}}else{if(isNew&&this.options.verify){this.options.verify(client3,client3.
+release)}else{client3.release()}}}_releaseOnce(client3,idleListener){let released=false;return err=>{if(released){throwOnDoubleRelease()}
+released=true;this._release(client3,idleListener,err)}}_release(client3,idleListener,err){client3.on("error",idleListener);
+client3._poolUseCount=(client3._poolUseCount||0)+1;this.emit("release",err,client3);if(err||this.ending||!client3._queryable||
+client3._ending||client3._poolUseCount>=this.options.maxUses){if(client3._poolUseCount>=this.options.maxUses){this.log("\
+remove expended client")}return this._remove(client3,this._pulseQueue.bind(this))}const isExpired=this._expired.has(client3);
+if(isExpired){this.log("remove expired client");this._expired.delete(client3);return this._remove(client3,this._pulseQueue.
+bind(this))}let tid;if(this.options.idleTimeoutMillis&&this._isAboveMin()){tid=setTimeout(()=>{if(this._isAboveMin()){this.
+log("remove idle client");this._remove(client3,this._pulseQueue.bind(this))}},this.options.idleTimeoutMillis);if(this.options.
+allowExitOnIdle){tid.unref()}}if(this.options.allowExitOnIdle){client3.unref()}this._idle.push(new IdleItem(client3,idleListener,
+tid));this._pulseQueue()}query(text6,values,cb){if(typeof text6==="function"){const response2=promisify(this.Promise,text6);
+setImmediate(function(){return response2.callback(new Error("Passing a function as the first parameter to pool.query is \
+not supported"))});return response2.result}if(typeof values==="function"){cb=values;values=void 0}const response=promisify(
+this.Promise,cb);cb=response.callback;this.connect((err,client3)=>{if(err){return cb(err)}let clientReleased=false;const onError=err2=>{
+if(clientReleased){return}clientReleased=true;client3.release(err2);cb(err2)};client3.once("error",onError);this.log("di\
+spatching query");try{client3.query(text6,values,(err2,res)=>{this.log("query dispatched");client3.removeListener("error",
+onError);if(clientReleased){return}clientReleased=true;client3.release(err2);if(err2){return cb(err2)}return cb(void 0,res)})}catch(err2){
+client3.release(err2);return cb(err2)}});return response.result}end(cb){this.log("ending");if(this.ending){const err=new Error(
+"Called end on pool more than once");return cb?cb(err):this.Promise.reject(err)}this.ending=true;const promised=promisify(
+this.Promise,cb);this._endCallback=promised.callback;this._pulseQueue();return promised.result}get waitingCount(){return this.
+_pendingQueue.length}get idleCount(){return this._idle.length}get expiredCount(){return this._clients.reduce((acc,client3)=>acc+
+(this._expired.has(client3)?1:0),0)}get totalCount(){return this._clients.length}};module.exports=Pool3}});var require_query2=__commonJS({"node_modules/pg/lib/native/query.js"(exports,module){"use strict";var EventEmitter=__require("events").
+EventEmitter;var util=__require("util");var utils=require_utils3();var NativeQuery=module.exports=function(config3,values,callback2){
+EventEmitter.call(this);config3=utils.normalizeQueryConfig(config3,values,callback2);this.text=config3.text;this.values=
+config3.values;this.name=config3.name;this.queryMode=config3.queryMode;this.callback=config3.callback;this.state="new";this.
+_arrayMode=config3.rowMode==="array";this._emitRowEvents=false;this.on("newListener",function(event){if(event==="row")this.
+_emitRowEvents=true}.bind(this))};util.inherits(NativeQuery,EventEmitter);var errorFieldMap={sqlState:"code",statementPosition:"\
+position",messagePrimary:"message",messageDetail:"detail",messageHint:"hint",context:"where",schemaName:"schema",tableName:"\
+table",columnName:"column",dataTypeName:"dataType",constraintName:"constraint",sourceFile:"file",sourceLine:"line",sourceFunction:"\
+routine"};NativeQuery.prototype.handleError=function(err){const fields3=this.native&&this.native.pq.resultErrorFields();
+if(fields3){for(const key in fields3){const normalizedFieldName=errorFieldMap[key]||key;err[normalizedFieldName]=fields3[key]}}
+if(this.callback){this.callback(err)}else{this.emit("error",err)}this.state="error"};NativeQuery.prototype.then=function(onSuccess,onFailure){
+return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch=function(callback2){return this._getPromise().
+catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
+function(resolve18,reject){this._once("end",resolve18);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
+prototype.submit=function(client3){this.state="running";const self2=this;this.native=client3.native;client3.native.arrayMode=
+this._arrayMode;let after=function(err,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit("\
+_done")});if(err){return self2.handleError(err)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i2)=>{
+rowOfRows.forEach(row=>{self2.emit("row",row,results[i2])})})}else{rows.forEach(function(row){self2.emit("row",row,results)})}}
+self2.state="end";self2.emit("end",results);if(self2.callback){self2.callback(null,results)}};if(process.domain){after=process.
+domain.bind(after)}if(this.name){if(this.name.length>63){console.error("Warning! Postgres only supports 63 characters fo\
+r query names.");console.error("You supplied %s (%s)",this.name,this.name.length);console.error("This can cause conflict\
+s and silent errors executing queries")}const values=(this.values||[]).map(utils.prepareValue);if(client3.namedQueries[this.
+name]!==void 0){if(this.text&&client3.namedQueries[this.name]!==this.text){const err=new Error(`Prepared statements must\
+ be unique - '${this.name}' was used for a different statement`);return after(err)}return client3.native.execute(this.name,
+values,after)}return client3.native.prepare(this.name,this.text,values.length,function(err){if(err)return after(err);client3.
+namedQueries[self2.name]=self2.text;return self2.native.execute(self2.name,values,after)})}else if(this.values){if(!Array.
+isArray(this.values)){const err=new Error("Query values must be an array");return after(err)}const vals=this.values.map(
+utils.prepareValue);client3.native.query(this.text,vals,after)}else if(this.queryMode==="extended"){client3.native.query(
+this.text,[],after)}else{client3.native.query(this.text,after)}}}});var require_client3=__commonJS({"node_modules/pg/lib/native/client.js"(exports,module){var nodeUtils=__require("util");var Native;
+try{Native=__require("pg-native")}catch(e2){throw e2}var TypeOverrides2=require_type_overrides();var EventEmitter=__require("events").
+EventEmitter;var util=__require("util");var ConnectionParameters=require_connection_parameters();var NativeQuery=require_query2();
+var queryQueueLengthDeprecationNotice=nodeUtils.deprecate(()=>{},"Calling client.query() when the client is already exec\
+uting a query is deprecated and will be removed in pg@9.0. Use async/await or an external async flow control mechanism i\
+nstead.");var Client2=module.exports=function(config3){EventEmitter.call(this);config3=config3||{};this._Promise=config3.
+Promise||global.Promise;this._types=new TypeOverrides2(config3.types);this.native=new Native({types:this._types});this._queryQueue=
+[];this._ending=false;this._connecting=false;this._connected=false;this._queryable=true;this.pipeline=Boolean(config3.pipeline);
+this._pipelineInFlight=false;const cp=this.connectionParameters=new ConnectionParameters(config3);if(config3.nativeConnectionString)
+cp.nativeConnectionString=config3.nativeConnectionString;this.user=cp.user;Object.defineProperty(this,"password",{configurable:true,
+enumerable:false,writable:true,value:cp.password});this.database=cp.database;this.host=cp.host;this.port=cp.port;this.namedQueries=
+{}};Client2.Query=NativeQuery;util.inherits(Client2,EventEmitter);Client2.prototype._errorAllQueries=function(err){const enqueueError=query2=>{
+process.nextTick(()=>{query2.native=this.native;query2.handleError(err)})};if(this._hasActiveQuery()){enqueueError(this.
+_activeQuery);this._activeQuery=null}this._queryQueue.forEach(enqueueError);this._queryQueue.length=0};Client2.prototype.
+_connect=function(cb){const self2=this;if(this._connecting){process.nextTick(()=>cb(new Error("Client has already been c\
+onnected. You cannot reuse a client.")));return}this._connecting=true;this.connectionParameters.getLibpqConnectionString(
+function(err,conString){if(self2.connectionParameters.nativeConnectionString)conString=self2.connectionParameters.nativeConnectionString;
+if(err)return cb(err);self2.native.connect(conString,function(err2){if(err2){self2.native.end();return cb(err2)}self2._connected=
+true;self2.native.on("error",function(err3){self2._queryable=false;self2._errorAllQueries(err3);self2.emit("error",err3)});
+self2.native.on("notification",function(msg){self2.emit("notification",{channel:msg.relname,payload:msg.extra})});self2.
+emit("connect");self2._pulseQueryQueue(true);cb(null,this)})})};Client2.prototype.connect=function(callback2){if(callback2){
+this._connect(callback2);return}return new this._Promise((resolve18,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
+resolve18(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query2;let result;let readTimeout;let readTimeoutTimer;
+let queryCallback;if(config3===null||config3===void 0){throw new TypeError("Client was passed a null or undefined query")}else if(typeof config3.
+submit==="function"){readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;result=query2=config3;if(typeof values===
+"function"){config3.callback=values}}else{readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;query2=
+new NativeQuery(config3,values,callback2);if(!query2.callback){let resolveOut,rejectOut;result=new this._Promise((resolve18,reject)=>{
+resolveOut=resolve18;rejectOut=reject}).catch(err=>{Error.captureStackTrace(err);throw err});query2.callback=(err,res)=>err?
+rejectOut(err):resolveOut(res)}}if(readTimeout){queryCallback=query2.callback||(()=>{});readTimeoutTimer=setTimeout(()=>{
+const error3=new Error("Query read timeout");process.nextTick(()=>{query2.handleError(error3,this.connection)});queryCallback(
+error3);query2.callback=()=>{};const index=this._queryQueue.indexOf(query2);if(index>-1){this._queryQueue.splice(index,1)}
+this._pulseQueryQueue()},readTimeout);query2.callback=(err,res)=>{clearTimeout(readTimeoutTimer);queryCallback(err,res)}}
+if(!this._queryable){query2.native=this.native;process.nextTick(()=>{query2.handleError(new Error("Client has encountere\
+d a connection error and is not queryable"))});return result}if(this._ending){query2.native=this.native;process.nextTick(
+()=>{query2.handleError(new Error("Client was closed and is not queryable"))});return result}if(this._queryQueue.length>
+0&&!this.pipeline){queryQueueLengthDeprecationNotice()}this._queryQueue.push(query2);this._pulseQueryQueue();return result};
+Client2.prototype.end=function(cb){const self2=this;this._ending=true;if(this._connecting&&!this._connected){this.once("\
+connect",()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve18,reject){cb=err=>err?reject(
+err):resolve18()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
+"Connection terminated"));process.nextTick(()=>{self2.emit("end");if(cb)cb()})})};if(this.pipeline&&(this._pipelineInFlight||
+this._queryQueue.length>0)){this.once("drain",doEnd)}else{doEnd()}return result};Client2.prototype._hasActiveQuery=function(){
+return this._activeQuery&&this._activeQuery.state!=="error"&&this._activeQuery.state!=="end"};Client2.prototype._pulseQueryQueue=
+function(initialConnection){if(!this._connected){return}if(this.pipeline&&!initialConnection){return this._pulsePipelinedQueryQueue()}
+if(this._hasActiveQuery()){return}const query2=this._queryQueue.shift();if(!query2){if(!initialConnection){this.emit("dr\
+ain")}return}this._activeQuery=query2;query2.submit(this);const self2=this;query2.once("_done",function(){self2._pulseQueryQueue()})};
+Client2.prototype._pulsePipelinedQueryQueue=function(){if(!this._connected||this._pipelineInFlight){return}if(this._queryQueue.
+length===0){if(this.hasExecuted){this.emit("drain")}return}this._pipelineInFlight=true;const self2=this;const queries=[];
+const nativeQueries=[];const utils=require_utils3();while(this._queryQueue.length>0){const query2=this._queryQueue.shift();
+this.hasExecuted=true;nativeQueries.push(query2);const values=query2.values?query2.values.map(utils.prepareValue):null;const pipelineEntry={
+text:query2.text,name:query2.name,arrayMode:query2._arrayMode};if(values){pipelineEntry.values=values}if(query2.name&&this.
+namedQueries[query2.name]){pipelineEntry._alreadyPrepared=true}queries.push(pipelineEntry)}this.native.pipeline(queries,
+function(err,results){self2._pipelineInFlight=false;if(err){self2._connected=false;self2._queryable=false;for(let i2=0;i2<
+nativeQueries.length;i2++){const q=nativeQueries[i2];q.native=self2.native;q.handleError(err)}self2._errorAllQueries(err);
+self2.emit("error",err);self2.emit("end");return}for(let i2=0;i2<nativeQueries.length;i2++){const q=nativeQueries[i2];const r2=results[i2];
+q.native=self2.native;if(r2.err){q.handleError(r2.err)}else{if(q.name){self2.namedQueries[q.name]=q.text}q.state="end";q.
+emit("end",r2.result);if(q.callback){q.callback(null,r2.result)}}setImmediate(function(){q.emit("_done")})}self2._pulsePipelinedQueryQueue()})};
+Client2.prototype.cancel=function(query2){if(this._activeQuery===query2){this.native.cancel(function(){})}else if(this._queryQueue.
+indexOf(query2)!==-1){this._queryQueue.splice(this._queryQueue.indexOf(query2),1)}};Client2.prototype.ref=function(){};Client2.
+prototype.unref=function(){};Client2.prototype.setTypeParser=function(oid,format,parseFn){return this._types.setTypeParser(
+oid,format,parseFn)};Client2.prototype.getTypeParser=function(oid,format){return this._types.getTypeParser(oid,format)};
+Client2.prototype.isConnected=function(){return this._connected};Client2.prototype.getTransactionStatus=function(){return this.
+native.getTransactionStatus()}}});var require_native=__commonJS({"node_modules/pg/lib/native/index.js"(exports,module){"use strict";module.exports=require_client3()}});var require_lib2=__commonJS({"node_modules/pg/lib/index.js"(exports,module){"use strict";var Client2=require_client2();var defaults3=require_defaults();
+var Connection3=require_connection2();var Result2=require_result();var utils=require_utils3();var Pool3=require_pg_pool();
+var TypeOverrides2=require_type_overrides();var{DatabaseError:DatabaseError2}=require_dist2();var{escapeIdentifier:escapeIdentifier2,
+escapeLiteral:escapeLiteral2}=require_utils3();var poolFactory=Client3=>{return class BoundPool extends Pool3{constructor(options){
+super(options,Client3)}}};var PG=function(clientConstructor2){this.defaults=defaults3;this.Client=clientConstructor2;this.
+Query=this.Client.Query;this.Pool=poolFactory(this.Client);this._pools=[];this.Connection=Connection3;this.types=require_pg_types();
+this.DatabaseError=DatabaseError2;this.TypeOverrides=TypeOverrides2;this.escapeIdentifier=escapeIdentifier2;this.escapeLiteral=
+escapeLiteral2;this.Result=Result2;this.utils=utils};var clientConstructor=Client2;var forceNative=false;try{forceNative=
+!!process.env.NODE_PG_FORCE_NATIVE}catch{}if(forceNative){clientConstructor=require_native()}module.exports=new PG(clientConstructor);
+Object.defineProperty(module.exports,"native",{configurable:true,enumerable:false,get(){let native=null;try{native=new PG(
+require_native())}catch(err){if(err.code!=="MODULE_NOT_FOUND"){throw err}}Object.defineProperty(module.exports,"native",
+{value:native});return native}})}});var import_lib,Client,Pool,Connection,types2,Query,DatabaseError,escapeIdentifier,escapeLiteral,Result,TypeOverrides,defaults;
+var init_esm2=__esm({"node_modules/pg/esm/index.mjs"(){import_lib=__toESM(require_lib2(),1);Client=import_lib.default.Client;
+Pool=import_lib.default.Pool;Connection=import_lib.default.Connection;types2=import_lib.default.types;Query=import_lib.default.
+Query;DatabaseError=import_lib.default.DatabaseError;escapeIdentifier=import_lib.default.escapeIdentifier;escapeLiteral=
+import_lib.default.escapeLiteral;Result=import_lib.default.Result;TypeOverrides=import_lib.default.TypeOverrides;defaults=
+import_lib.default.defaults}});function mayPass(failure2,target,kept2){const code2=codeOf(failure2);if(isState(code2))return passing.test(code2)||kept2&&
+changing.test(code2);return wordsOf3(failure2,target)?.final!==true}function isOfDatabase(failure2){return failure2 instanceof
+DatabaseError}function problemOf(failure2,doing,target){if(failure2 instanceof ProblemsError)return failure2;const words7=wordsOf3(
+failure2,target);const why=words7?.why??said(failure2,target);const cure=words7?.cure??"see the log of PostgreSQL";if(doing===
+"reach"||words7?.way===true||!isState(codeOf(failure2))){const message=`the database of the state can't be reached: ${why}\
+ (${target.place})`;return new ProblemsError([error("state-unreachable",message,[],cure)],{cause:failure2})}const[code2,
+can]=doing==="read"?["state-unreadable","read"]:["not-writable","written"];return new ProblemsError([error(code2,`the st\
+ate ${target.place} can't be ${can}: ${why}`,[],cure)],{cause:failure2})}function codeOf(failure2){return failure2 instanceof
+Error&&"code"in failure2?String(failure2.code):""}function isState(code2){return/^[0-9A-Z]{5}$/.test(code2)&&/\d/.test(code2)}
+function said(failure2,{secrets}){const message=failure2 instanceof Error?failure2.message:String(failure2);const code2=codeOf(
+failure2);if(secrets.some(secret3=>message.includes(secret3)))return code2===""?"it failed":code2;return code2===""?message:
+`${message} (${code2})`}function wordsOf3(failure2,target){const code2=codeOf(failure2);return states(target)[code2]??network(
+target)[code2]??certificateWords(code2)??driverWords(failure2)}function states({database}){const full={why:"it has no co\
+nnection left",cure:"end some, or raise its max_connections"};const down={why:"it is shutting down or was cut off",cure:AGAIN,
+way:true};return{"28P01":{why:"the password was refused",cure:PASSWORD,final:true,way:true},"28000":{why:"it does not le\
+t this user in from here",cure:`${PASSWORD}, and what its pg_hba.conf says of this machine, this user and TLS`,final:true,
+way:true},"3D000":{why:`there is no database ${database}`,cure:"make it, or name another one in the URL",final:true,way:true},
+"53300":{...full,way:true},"53100":{why:"its disk is full",cure:"make room there"},"57P01":down,"57P02":down,"57P03":{why:"\
+it is starting up or shutting down",cure:AGAIN,way:true},"57014":{why:"it took too long",cure:"see what it is busy with,\
+ and try again"},"55P03":{why:"somebody else held what was needed for too long",cure:"see who is in pg_locks"},"25006":{
+why:"it takes no changes, as a standby does",cure:"name the primary in the URL"},"42501":{why:"this role may not do that",
+cure:GRANT},"42P01":{why:"a table is gone",cure:"find out who dropped tables of the schema idops"},"3F000":{why:"the sch\
+ema idops is gone",cure:"find out who dropped it"}}}function network({host,config:config3}){const route={why:"there is n\
+o route to it",cure:"is there a network, and is the host right?"};return{ECONNREFUSED:{why:"the connection was refused",
+cure:IS_IT_UP},ENOTFOUND:{why:`the name ${host} does not resolve`,cure:"is the host in the URL right?"},EAI_AGAIN:{why:`\
+the name ${host} could not be looked up`,cure:"is there a network?"},EHOSTUNREACH:route,ENETUNREACH:route,ENOENT:{why:`t\
+here is no socket of port ${config3.port} in ${host}`,cure:IS_IT_UP},EACCES:{why:"this user may not use its socket",cure:"\
+mend the permissions of the socket"},ETIMEDOUT:{why:"it did not answer in time",cure:"is the host right, and does a fire\
+wall let it through?"},ECONNRESET:{why:"the connection was cut",cure:IS_IT_UP},EPIPE:{why:"the connection was cut",cure:IS_IT_UP}}}
+function certificateWords(code2){const known3=certificates[code2];if(known3!==void 0)return{why:`${known3[0]} (${code2})`,
+cure:known3[1],final:true};if(/^(?:CERT_|ERR_TLS_CERT_)/.test(code2))return{why:`its certificate is not accepted (${code2}\
+)`,cure:trust,final:true};if(/^(?:ERR_OSSL_|ERR_SSL_|EPROTO$)/.test(code2)){const cure="do the certificate and its key b\
+elong together, are they PEM, and does it take them?";return{why:`TLS can't be agreed on (${code2})`,cure,final:true}}return void 0}
+function driverWords(failure2){const message=failure2 instanceof Error?failure2.message:"";if(message==="The server does\
+ not support SSL connections"){const cure="turn TLS on there, or write sslmode=disable in the URL where nobody else is o\
+n the way to it";return{why:"it offers no TLS",cure,final:true}}if(message==="There was an error establishing an SSL con\
+nection")return{why:"it did not answer as PostgreSQL does",cure:"is the port right?",final:true};if(message.startsWith("\
+SASL: SCRAM-SERVER-FIRST-MESSAGE: client password"))return{why:"it wants a password, and the URL has none",cure:PASSWORD,
+final:true};if(message.startsWith("SASL: "))return{why:"it could not prove that it knows the password",cure:PASSWORD,final:true};
+if(message==="timeout expired"||message===NO_ANSWER){const cure="is the host right, does a firewall let it through, and \
+what is the database busy with?";return{why:"it did not answer in time",cure}}if(message.startsWith("Connection terminat\
+ed")||message.startsWith("Client has encountered"))return{why:"the connection was cut",cure:IS_IT_UP};return void 0}var passing,
+changing,GRANT,PASSWORD,AGAIN,IS_IT_UP,trust,certificates,NO_ANSWER;var init_failures2=__esm({"src/state/postgres/failur\
+es.ts"(){"use strict";init_esm2();init_problems();passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;changing=/^(?:25006|53300|55P03|57014)$/;
+GRANT="let its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES I\
+N SCHEMA idops TO this role";PASSWORD="check the user and the password in the URL";AGAIN="try again when it is up";IS_IT_UP=
+"does PostgreSQL run there, and is the port right?";trust="name a file with its authority with sslrootcert in the URL, o\
+r write sslmode=disable there where nobody else is on the way";certificates={DEPTH_ZERO_SELF_SIGNED_CERT:["its certifica\
+te is self-signed",trust],SELF_SIGNED_CERT_IN_CHAIN:["its certificate comes from an authority that is not trusted",trust],
+UNABLE_TO_GET_ISSUER_CERT:["its certificate comes from an authority that is not known",trust],UNABLE_TO_GET_ISSUER_CERT_LOCALLY:[
+"its certificate comes from an authority that is not known",trust],UNABLE_TO_VERIFY_LEAF_SIGNATURE:["its certificate com\
+es from an authority that is not known",trust],CERT_SIGNATURE_FAILURE:["its certificate is not signed by the authority t\
+hat it names",trust],CERT_HAS_EXPIRED:["its certificate has expired","let it be renewed"],CERT_NOT_YET_VALID:["its certi\
+ficate is not valid yet","is this machine's clock right?"],ERR_TLS_CERT_ALTNAME_INVALID:["its certificate is for another\
+ host name","is the host in the URL right?"]};NO_ANSWER="no answer in time"}});async function transaction(statements,work,mode=""){await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.
+run("COMMIT");return done2}catch(failure2){await statements.run("ROLLBACK").catch(()=>{});throw failure2}}var usualTimes,
+Connection2;var init_connection=__esm({"src/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures2();
+usualTimes={connect:1e4,statement:3e4,contended:1e4,answer:45e3,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,
+lease:6e4};Connection2=class _Connection{#client;#times;#gone=false;constructor(client3,times){this.#client=client3;this.#times=
+times;client3.on("error",()=>{this.#gone=true});client3.on("end",()=>{this.#gone=true})}static async open({config:config3,
+place:place2},times){const client3=new Client({...config3,connectionTimeoutMillis:times.connect,keepAlive:true,keepAliveInitialDelayMillis:1e4});
+const connection=new _Connection(client3,times);try{await client3.connect();await connection.#prepare(place2);return connection}catch(failure2){
+connection.destroy();throw failure2}}get gone(){return this.#gone}async run(text6,values=[]){const late2=setTimeout(()=>this.
+destroy(new Error(NO_ANSWER)),this.#times.answer);try{const{rows,rowCount}=await this.#client.query(text6,[...values]);return{
+rows,count:rowCount??0}}finally{clearTimeout(late2)}}hold(isNeeded){if(isNeeded)this.#socket.ref();else this.#socket.unref()}close(){
+this.#gone=true;void this.#client.end().catch(()=>{});this.#socket.unref()}destroy(why){this.#gone=true;this.#socket.destroy(
+why)}get#socket(){return this.#client.connection.stream}async#prepare(place2){const{statement,contended}=this.#times;const wanted={
+search_path:"pg_catalog",client_encoding:"UTF8",datestyle:"ISO",default_transaction_isolation:"read committed",statement_timeout:`${statement}\
+ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*statement}ms`,tcp_keepalives_idle:"10s",tcp_keepalives_interval:"\
+5s",tcp_keepalives_count:"3",tcp_user_timeout:"30s"};const{rows}=await this.run(`SELECT current_setting('server_encoding\
+') AS encoding, current_setting('synchronous_commit') AS commits,
+         (SELECT count(set_config(name, wanted.setting, false))
+          FROM unnest($1::text[], $2::text[]) AS wanted (name, setting) JOIN pg_catalog.pg_settings USING (name))`,[Object.
+keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!=="UTF8"){throw new ProblemsError([error("no\
+t-writable",`the database of the state ${place2} can't hold all characters: its encoding is ${found2?.encoding}`,[],"mak\
+e one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_apply")await this.run("SET synchronous_com\
+mit = 'on'")}}}});async function haveTables(statements,target,make){const found2=await versionOf(statements,target);if(found2===migrations.
+length)return true;if(!make&&found2===0)return false;try{await transaction(statements,async()=>{await statements.run("SE\
+LECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);const now=await versionOf(statements,target);const schema5=await statements.
+run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCH\
+EMA idops");if(now===0)await statements.run("CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamp\
+tz NOT NULL DEFAULT clock_timestamp())");for(const[index,steps]of migrations.entries()){if(index<now)continue;for(const step of steps)
+await statements.run(step);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[index+1])}});return true}catch(failure2){
+if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error(
+"not-writable",`the tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner o\
+f the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run id\
+ops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHE\
+MA idops TO this role`)],{cause:failure2})}}async function versionOf(statements,{place:place2}){const there=await statements.
+run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return 0;const{rows}=await statements.run("SE\
+LECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3>migrations.length){throw new ProblemsError(
+[error("state-newer",`the tables of the state ${place2} have version ${version3}, this idops knows versions up to ${migrations.
+length}`,[],"use the version of idops that made them, or a later one")])}return version3}var LOCKS,MAKING,migrations;var init_migrations=__esm(
+{"src/state/postgres/migrations.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;MAKING=0;migrations=
+[[`CREATE TABLE idops.states (
+       name text PRIMARY KEY,
+       head json NOT NULL,
+       revision uuid NOT NULL,
+       saved_at timestamptz NOT NULL DEFAULT clock_timestamp()
+     )`,`CREATE TABLE idops.records (
+       state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
+       key uuid NOT NULL,
+       address text NOT NULL,
+       record json NOT NULL,
+       PRIMARY KEY (state, key)
+     )`,`CREATE TABLE idops.locks (
+       state text PRIMARY KEY,
+       nonce uuid NOT NULL,
+       session uuid NOT NULL,
+       advisory integer NOT NULL,
+       holder json NOT NULL,
+       backend integer NOT NULL,
+       seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
+     )`,`CREATE TABLE idops.runs (
+       run text PRIMARY KEY,
+       state text NOT NULL,
+       writer uuid NOT NULL,
+       begun_at timestamptz NOT NULL DEFAULT clock_timestamp()
+     )`,`CREATE TABLE idops.lines (
+       run text NOT NULL REFERENCES idops.runs (run) ON DELETE CASCADE,
+       number integer NOT NULL,
+       line json NOT NULL,
+       PRIMARY KEY (run, number)
+     )`]]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
+.ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_migrations();Database=class{target;times;#inTurn=pLimit(
+1);#connection;#keeper;#hasTables=false;#idle;constructor(target,times){this.target=target;this.times=times}async read(none,work){
+return await this.#do("read",async(connection,again)=>await this.#tables(connection,false)?await work(connection,again):
+none)}async write(work){return await this.#do("write",async(connection,again)=>{await this.#tables(connection,true);return await work(
+connection,again)})}keep(keeper){clearTimeout(this.#idle);this.#keeper=keeper}drop(){this.#keeper=void 0}async#do(doing,work){
+return await this.#inTurn(async()=>{clearTimeout(this.#idle);try{return await this.#patiently(doing,work)}finally{this.#rest()}})}async#patiently(doing,work){
+const{patience,pause,longestPause:longestPause2}=this.times;const until=performance.now()+patience;let begun=false;for(let tries=0;;tries+=
+1){let stage="reach";try{const connection=await this.#connected();stage=doing;const again=begun;begun=true;return await work(
+connection,again)}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const wasCut=this.#connection===void 0||
+this.#connection.gone;if(!wasCut&&!isOfDatabase(failure2))throw failure2;const isKept=this.#keeper!==void 0;const canPass=(isKept||
+begun)&&mayPass(failure2,this.target,isKept);if(canPass||wasCut)this.#forget();if(!canPass||performance.now()>=until)throw problemOf(
+failure2,stage,this.target);await wait2(Math.min(longestPause2,pause*2**tries)*(.5+Math.random()/2))}}}async#connected(){
+if(this.#connection?.gone)this.#forget();if(this.#connection===void 0){const connection=await Connection2.open(this.target,
+this.times);try{await this.#keeper?.rejoin(connection)}catch(failure2){connection.close();throw failure2}this.#connection=
+connection}this.#connection.hold(true);return this.#connection}async#tables(connection,make){this.#hasTables||=await haveTables(
+connection,this.target,make);return this.#hasTables}#forget(){this.#connection?.destroy();this.#connection=void 0}#rest(){
+if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=setTimeout(
+()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});async function findHolder(statements,state){const{rows}=await statements.run(`SELECT nonce, session, holder::text, seen_\
+at::text,
+       extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
+       pg_try_advisory_xact_lock_shared($2, advisory) AS free
+     FROM idops.locks WHERE state = $1`,[state,LOCKS]);const[row]=rows;if(row===void 0)return void 0;const{nonce,session,
+seen_at:seenAt,age,free}=row;return{nonce,session,holder:holderOf2(row.holder),isConnected:!free,seenAt,age}}function holderOf2(text6){
+try{return holderSchema4.parse(JSON.parse(text6))}catch{return null}}var UNREADABLE2,holderSchema4;var init_lock_row=__esm(
+{"src/state/postgres/lock-row.ts"(){"use strict";init_zod();init_holder();init_migrations();UNREADABLE2="something that \
+left no name";holderSchema4=object(holderFields)}});function nameOf4({holder}){return holder===null?UNREADABLE2:describeHolder(holder)}function cut({age}){return`its connec\
+tion was cut, and nothing was heard of it for ${Math.round(age/1e3)} s`}function refusal3(found2,rest,place2){const message=`\
+the state is locked: ${nameOf4(found2)} (${place2})`;const unlock="if that process is surely gone, use idops runs unlock";
+if(rest===null)return new ProblemsError([error("locked",message,[],`wait until it has ended; ${unlock}`)]);const seconds2=Math.
+max(1,Math.ceil(rest/1e3));return new ProblemsError([error("locked",`${message}; ${cut(found2)}, and it may come back`,[],
+`try again in ${seconds2} s, when its lock is taken over if it did not come back; ${unlock}`)])}function lost2(found2,place2){
+const who2=found2===void 0?"it was removed":`somebody else has it: ${nameOf4(found2)}`;return new ProblemsError([error("\
+locked",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no o\
+ther run is under way")])}function inUse(found2){return new ProblemsError([error("locked",`the lock is in use: ${nameOf4(
+found2)} still runs on this host`,[],"wait until it has ended, or end it")])}function pooled(place2){return new ProblemsError(
+[error("state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a ru\
+n (${place2})`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL it\
+self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID6}from"node:crypto";async function end(statements,advisory){await statements.run("SELECT \
+pg_advisory_unlock($1, $2)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;return async()=>{underWay3??=
+work().finally(()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({"src/state/postgres/lock.ts"(){
+"use strict";init_process();init_user_name();init_holder();init_lock_row();init_lock_words();init_migrations();StateLock=
+class{#database;state;#held;#lost;#renewing;constructor(database,state){this.#database=database;this.state=state}get session(){
+if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??null}async take(command2,now){const holder={user:userName(),
+...ownMark(),command:command2,at:now.toISOString()};const nonce=randomUUID6();const{takenOver,held}=await this.#database.
+write(async statements=>{const session=await this.#begin(statements);const own4={nonce,...session};try{return{takenOver:await this.#enter(
+statements,own4,holder),held:own4}}catch(failure2){await end(statements,session.advisory);throw failure2}});this.#held=held;
+this.#lost=void 0;this.#database.keep(this);clearInterval(this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(
+()=>this.#renew(nonce));this.#renewing=setInterval(()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{
+takenOver,fenced:true,confirm:()=>this.#database.read(void 0,statements=>this.confirm(statements,nonce)),release:()=>this.#release(
+nonce)}}async confirm(statements,nonce=this.#held?.nonce){const found2=await findHolder(statements,this.state);const own4=this.#held;
+if(own4!==void 0&&own4.nonce===nonce&&found2?.session===own4.session)return;if(own4?.nonce===nonce)throw this.#lose(found2);
+throw lost2(found2,this.#database.target.place)}async rejoin(statements){const held=this.#held;if(held===void 0)return;const own4={
+nonce:held.nonce,...await this.#begin(statements)};const{count:count3}=await statements.run(`UPDATE idops.locks SET sess\
+ion = $3, advisory = $4, backend = pg_backend_pid(), seen_at = clock_timestamp()
+       WHERE state = $1 AND nonce = $2`,[this.state,own4.nonce,own4.session,own4.advisory]);if(count3===0)throw this.#lose(
+await findHolder(statements,this.state));this.#held=own4}async fence(statements){const{session}=this;if(session===null)return;
+const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $1 AND session = $2
+       RETURNING backend = pg_backend_pid() AS own`,[this.state,session]);if(rows.length===0)await this.confirm(statements);
+if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async holder(){const found2=await this.#find();if(found2===
+void 0||this.#fateOf(found2)==="gone")return null;if(found2.holder===null||this.#isConnected(found2))return nameOf4(found2);
+return`${nameOf4(found2)} (${cut(found2)})`}async holding(){const found2=await this.#find();if(found2===void 0)return null;
+if(found2.holder===null)return{holder:UNREADABLE2,readable:false,fate:"unknown",elsewhere:null};const fate=this.#fateOf(
+found2);return{holder:nameOf4(found2),readable:true,fate,elsewhere:fate==="unknown"?whereElse(found2.holder):null}}async removable(){
+const found2=await this.#find();if(found2===void 0)return null;const{holder,nonce}=found2;if(holder!==null&&holder.pid!==
+process.pid&&fateOf(holder)==="alive"){throw inUse(found2)}return{holder:nameOf4(found2),remove:()=>this.#database.write(
+async statements=>{await statements.run("DELETE FROM idops.locks WHERE state = $1 AND nonce = $2",[this.state,nonce]);const other=await findHolder(
+statements,this.state);if(other!==void 0)throw this.#refusal(other)})}}async#find(){return await this.#database.read(void 0,
+statements=>findHolder(statements,this.state))}async#begin(statements){for(;;){const session=randomUUID6();const advisory=Number.
+parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1, $2) AS free",[LOCKS,
+advisory]);if(rows[0]?.free===true)return{session,advisory}}}async#enter(statements,own4,holder){const values=[this.state,
+own4.nonce,own4.session,own4.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.run(`INSERT I\
+NTO idops.locks (state, nonce, session, advisory, holder, backend)
+         VALUES ($1, $2, $3, $4, $5, pg_backend_pid()) ON CONFLICT (state) DO NOTHING`,values);if(count3===1)return null;
+const other=await findHolder(statements,this.state);if(other===void 0)continue;const isOwn=other.nonce===own4.nonce;if(!isOwn&&
+this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced3=await statements.run(`UPDATE idops.locks SET non\
+ce = $2, session = $3, advisory = $4, holder = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
+         WHERE state = $1 AND session = $6 AND seen_at = $7::timestamptz`,[...values,other.session,other.seenAt]);if(replaced3.
+count===0)continue;if(isOwn)return null;const isGone=other.holder!==null&&fateOf(other.holder)==="gone";return`took over\
+ the lock of ${nameOf4(other)}${isGone?", which is gone":`: ${cut(other)}`}`}}async#renew(nonce){await this.#database.write(
+async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){const held=this.#held;
+if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.drop();await this.#database.
+write(async statements=>{await statements.run("DELETE FROM idops.locks WHERE state = $1 AND nonce = $2",[this.state,nonce]);
+await end(statements,held.advisory)}).catch(()=>{})}#fateOf(found2){const fate=found2.holder===null?"unknown":fateOf(found2.
+holder);if(fate==="gone")return"gone";if(this.#isConnected(found2))return"alive";return found2.age>this.#database.times.
+lease?"gone":fate}#isConnected({isConnected,session}){return isConnected||session===this.#held?.session}#refusal(found2){
+const{target,times}=this.#database;return refusal3(found2,this.#isConnected(found2)?null:times.lease-found2.age,target.place)}#lose(found2){
+this.#lost=lost2(found2,this.#database.target.place);this.#database.drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
+({text:text6})=>{characters2+=text6.length;return characters2>CHARACTERS});return end2<0?waiting.length:Math.max(1,end2)}
+var CHARACTERS,PostgresJournal;var init_journal2=__esm({"src/state/postgres/journal.ts"(){"use strict";init_json();init_problems();
+init_connection();CHARACTERS=4e6;PostgresJournal=class{kept=null;#database;#lock;#run;#writers;#next;#isUnsure=false;#waiting=[];#inserting;constructor(database,lock,{
+run:run4,writer,next}){this.#database=database;this.#lock=lock;this.#run=run4;this.#writers=[writer];this.#next=next}write(line){
+return new Promise((done2,failed)=>{this.#waiting.push({text:stringifyJson(line),done:done2,failed});this.#inserting??=this.#insert()})}async close(){
+await this.#inserting}async#insert(){await Promise.resolve();while(this.#waiting.length>0){const batch2=this.#waiting.splice(
+0,countOf(this.#waiting));const lines=batch2.map(({text:text6})=>text6);try{await this.#database.write(async(statements,again)=>{
+const arrived=again||this.#isUnsure?await this.#settle(statements,lines):false;if(!arrived)await this.#send(statements,lines)});
+this.#isUnsure=false;this.#next+=batch2.length;for(const{done:done2}of batch2)done2()}catch(failure2){this.#isUnsure=true;
+for(const{failed}of batch2)failed(failure2)}}this.#inserting=void 0}async#send(statements,lines){const{count:count3}=await statements.
+run(`WITH held AS (
+         UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $5 AND session = $6::uuid RETURNING state
+       ), mine AS (
+         SELECT run FROM idops.runs WHERE run = $1 AND writer = $2 FOR SHARE
+       )
+       INSERT INTO idops.lines (run, number, line)
+       SELECT mine.run, $3 + place - 1, line::json
+       FROM mine, unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
+       WHERE $6::uuid IS NULL OR EXISTS (SELECT FROM held)`,[this.#run,this.#writers.at(-1),this.#next,lines,this.#lock.
+state,this.#lock.session]);if(count3>0)return;if(this.#lock.session!==null)await this.#lock.confirm(statements);throw this.#takenOver()}async#settle(statements,lines){
+const writer=randomUUID7();this.#writers.push(writer);const arrived=await transaction(statements,async()=>{await this.#lock.
+fence(statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer \
+= ANY ($2::uuid[])",[this.#run,this.#writers,writer]);if(count3===0)throw this.#takenOver();const{rows}=await statements.
+run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number",[this.#run,this.#next]);if(rows.
+length===lines.length&&rows.every(({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM ido\
+ps.lines WHERE run = $1 AND number >= $2",[this.#run,this.#next]);return false});this.#writers=[writer];return arrived}#takenOver(){
+return new ProblemsError([error("locked",`the journal of run ${this.#run} was taken over or removed by somebody else (${this.#database.
+target.place})`,[],"find out who works with this state, and run it again once no other run is under way")])}}}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown3=run4=>`${run4} of ${database.
+target.place}`;const read2=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
+run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
+lines.length===0)throw unusableJournal(shown3(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
+index);if(gap>=0)throw unusableJournal(shown3(run4),`line ${gap+1} is missing`);return journalOf(lines.map(({line})=>`${line}\
+
+`).join(""),run4,shown3(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
+run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>run4).sort()},read:read2,async hasEnd(run4){
+const lines=await database.read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lin\
+es WHERE run = $1 ORDER BY number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown3(run4),
+"it is not there");return lines[0]?.line.startsWith('{"type":"end"')===true},kept:async()=>[],async create(first){const{
+run:run4}=first;const writer=randomUUID8();await database.write(statements=>transaction(statements,async()=>{await lock.
+fence(statements);await statements.run(`WITH begun AS (
+               INSERT INTO idops.runs (run, state, writer) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING RETURNING ru\
+n
+             )
+             INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,[run4,state,writer,stringifyJson(
+first)]);const own4=await statements.run("SELECT FROM idops.runs WHERE run = $1 AND writer = $2",[run4,writer]);if(own4.
+count===0)throw taken(run4,database.target.place)}));return new PostgresJournal(database,lock,{run:run4,writer,next:1})},
+async reopen(content){if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();
+await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.
+run("UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown3(run4),"\
+it is not there");const{rows}=await statements.run("SELECT max(number) AS last FROM idops.lines WHERE run = $1",[run4]);
+if(rows[0]?.last!==content.lines.length)throw underWay(content.run)}));return new PostgresJournal(database,lock,{run:run4,
+writer,next:content.lines.length+1})},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(
+statements,async()=>{await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text\
+[])",[[...runs]])}))}}}function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of\
+ ${run4} already (${place2})`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();
+init_problems();init_journal();init_journal_text();init_connection();init_journal2()}});import{readFileSync as readFileSync4}from"node:fs";function secretsOf(text6){try{const url=urlOf(text6);const passwords=[
+url.password,url.searchParams.get("password")??""];return[...new Set([text6,...passwords,...passwords.map(decoded2)])].filter(
+secret3=>secret3!=="")}catch{return text6===""?[]:[text6]}}function targetOf({url:text6,name:name2,tls}){if(name2===""||
+name2.length>LONGEST_NAME||new RegExp("\\p{Cc}","u").test(name2)||!name2.isWellFormed()){throw refused3(`a state in Post\
+greSQL needs a name of at most ${LONGEST_NAME} characters, without control characters`,"name it after its environment, s\
+uch as production")}const url=urlOf(text6);const given2=url.searchParams;const host=given2.get("host")??(decoded2(url.hostname).
+replace(/^\[(.+)\]$/,"$1")||"localhost");const port=portOf(given2.get("port")??url.port);const database=given2.get("dbna\
+me")??decoded2(url.pathname.slice(1));const user3=given2.get("user")??decoded2(url.username);const password=given2.get("\
+password")??decoded2(url.password);if(database==="")throw badUrl("it names no database");if(host.includes(","))throw badUrl(
+"it names several hosts");if(new RegExp("\\p{Cc}","u").test([host,database,user3,...given2.values()].join("")))throw badUrl(
+"it has a control character");const at3=host.includes(":")?`[${host}]:${port}`:`${host}:${port}`;const options=given2.get(
+"options");return{host,database,place:`${name2} in PostgreSQL ${at3}/${database}`,secrets:secretsOf(text6),config:{host,
+port,database,user:user3===""?userName():user3,password:()=>password,ssl:tlsOf(host,given2,tls),sslnegotiation:given2.get(
+"sslnegotiation")==="direct"?"direct":"postgres",enableChannelBinding:given2.get("channel_binding")==="require",application_name:given2.
+get("application_name")??"idops",...options===null?{}:{options}}}}function urlOf(text6){const[,path="",query2=""]=/^postgres(?:ql)?:\/\/[^/?#]*(\/[^?]*)?(\?.*)?$/.
+exec(text6)??[];if(!/^postgres(?:ql)?:\/\//.test(text6))throw badUrl("it does not begin with postgres://");if(/[#\s]/.test(
+text6)||/[@/]/.test(path.slice(1))||query2.includes("@")){throw badUrl("it has a sign in a place where none can be")}try{
+return new URL(text6.replace(/^([^/]*\/\/(?:[^/?#]*@)?)(?=(?::\d*)?(?:[/?]|$))/,"$1localhost"))}catch{throw badUrl("it c\
+an not be taken apart")}}function portOf(text6){if(text6==="")return 5432;const port=Number(text6);if(!/^\d+$/.test(text6)||
+port<1||port>65535)throw badUrl("its port is none");return port}function decoded2(text6){try{return decodeURIComponent(text6)}catch{
+throw badUrl("a % in it is not followed by two digits")}}function tlsOf(host,given2,tls){const mode=given2.get("sslmode");
+const[root,certFile,keyFile]=["sslrootcert","sslcert","sslkey"].map(key2=>given2.get(key2));const own4=Object.values({...tls}).
+some(text6=>text6!==void 0);if(mode==="disable"){if(!own4)return false;throw refused3("the URL of the database turns TLS\
+ off, and certificates for it are given","leave one of them out")}if(mode!==null&&!modes.includes(mode)){const cure=mode===
+"no-verify"?"name the authority of the server in its place, with sslrootcert in the URL":`use one of ${modes.join(", ")}\
+ or disable`;throw refused3("the sslmode in the URL of the database is none that idops takes",cure)}if(host.startsWith("\
+/"))return false;const asked=mode!==null||own4||Boolean(root??certFile??keyFile)||given2.has("sslnegotiation");if(!asked&&
+isThisMachine(host))return false;const ca=tls?.ca??(root==null||root==="system"?void 0:textOf4(root));const cert=tls?.cert??
+(certFile==null?void 0:textOf4(certFile));const key=tls?.key??(keyFile==null?void 0:textOf4(keyFile));return{rejectUnauthorized:true,
+...ca===void 0?{}:{ca},...cert===void 0?{}:{cert},...key===void 0?{}:{key},...mode==="verify-ca"&&ca!==void 0?{checkServerIdentity:()=>void 0}:
+{}}}function isThisMachine(host){return host==="localhost"||host==="::1"||/^127(?:\.\d+){3}$/.test(host)}function textOf4(path){
+try{return readFileSync4(path,"utf8")}catch(failure2){throw new ProblemsError([error("bad-certificate",`a file that the \
+URL of the database names for TLS can't be read: ${whyRefused(failure2)}`,[],"check sslrootcert, sslcert and sslkey")])}}
+function badUrl(why){return refused3(`the URL of the database is no URL of PostgreSQL: ${why}`,"write it as postgres://U\
+SER:PASSWORD@HOST:PORT/DATABASE, with signs such as @, /, # and % of the password as %40, %2F, %23 and %25")}function refused3(message,hint){
+return new ProblemsError([error("wrong-value",message,[],hint)])}var LONGEST_NAME,modes;var init_settings=__esm({"src/st\
+ate/postgres/settings.ts"(){"use strict";init_errno();init_problems();init_user_name();LONGEST_NAME=200;modes=["allow","\
+prefer","require","verify-ca","verify-full"]}});import{hash as hash2,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
+target;let known3;const saved2=async()=>{const found2=await database.read(void 0,statements=>transaction(statements,()=>readAll(
+statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0){known3=void 0;return void 0}known3=knownOf3(
+found2);const head=stateData(found2.head,place2);const resources=found2.records.map(({address:address2,record:record2})=>[
+String(stateData(`"${address2}"`,place2)),stateData(record2,place2)]);return stateOf2({...head,resources:Object.fromEntries(
+resources)},place2)};const names3=async where=>{const rows=await database.read([],async statements=>{const answer=await statements.
+run(`SELECT head::text FROM idops.states WHERE ${where} ORDER BY name`,[name2]);return answer.rows});return rows.flatMap(
+({head})=>nameSchema3.safeParse(JSON.parse(head)).data??[])};return{async load(server){const state=await saved2();return state===
+void 0?emptyState(server):ofServer(state,place2,server)},saved:saved2,async save({resources,...head}){const records=Object.
+entries(resources).map(([key,record2])=>{const text6=stringifyJson(record2);return{address:JSON.stringify(key).slice(1,-1),
+record:text6,hash:hashOf3(text6)}});const wanted={head:stringifyJson(head),revision:randomUUID9(),records};await database.
+write(statements=>transaction(statements,async()=>{await lock.fence(statements);await replace2(statements,name2,wanted,known3)}));
+known3=knownOf3(wanted)},told:async()=>(await names3("name = $1"))[0],beside:()=>names3("name <> $1")}}async function readAll(statements,name2){
+const{rows}=await statements.run("SELECT head::text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;
+return state===void 0?void 0:{...state,records:await readRecords(statements,name2)}}async function readRecords(statements,name2){
+await statements.run("DECLARE records NO SCROLL CURSOR FOR SELECT address, record::text FROM idops.records WHERE state =\
+ $1",[name2]);const records=[];for(let isMore=true;isMore;){const page=await statements.run(`FETCH FORWARD ${PAGE} FROM \
+records`);for(const{address:address2,record:record2}of page.rows)records.push({address:address2,record:record2,hash:hashOf3(
+record2)});isMore=page.rows.length===PAGE}await statements.run("CLOSE records");return records}async function replace2(statements,name2,wanted,known3){
+const{head,revision,records}=wanted;await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1, $2\
+, $3) ON CONFLICT (name) DO NOTHING",[name2,head,revision]);const{rows}=await statements.run("SELECT revision FROM idops\
+.states WHERE name = $1 FOR UPDATE",[name2]);const isKnown2=known3!==void 0&&known3.revision===rows[0]?.revision;const there=isKnown2?
+known3.hashes:knownOf3({...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.
+map(({address:address2})=>address2));const gone=[...there.keys()].filter(address2=>!addresses3.has(address2)).map(keyOf4);
+for(let at3=0;at3<gone.length;at3+=PAGE){const page=gone.slice(at3,at3+PAGE);await statements.run("DELETE FROM idops.rec\
+ords WHERE state = $1 AND key = ANY ($2::uuid[])",[name2,page])}for(const page of pagesOf2(records.filter(({address:address2,
+hash:hash3})=>there.get(address2)!==hash3))){await statements.run(`INSERT INTO idops.records (state, key, address, recor\
+d)
+       SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, reco\
+rd)
+       ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,page.map(({address:address2})=>keyOf4(
+address2)),page.map(({address:address2})=>address2),page.map(({record:record2})=>record2)])}await statements.run("UPDATE\
+ idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1",[name2,head,revision])}function*pagesOf2(records){
+let[begin,characters2]=[0,0];for(const[index,{record:record2}]of records.entries()){if(index-begin>=PAGE||characters2>CHARACTERS2){
+yield records.slice(begin,index);[begin,characters2]=[index,0]}characters2+=record2.length}if(begin<records.length)yield records.
+slice(begin)}function knownOf3({revision,records}){return{revision,hashes:new Map(records.map(({address:address2,hash:hash3})=>[
+address2,hash3]))}}function hashOf3(text6){return hash2("sha256",text6,"base64")}function keyOf4(address2){return hash2(
+"sha256",address2,"hex").slice(0,32)}var PAGE,CHARACTERS2,nameSchema3;var init_store2=__esm({"src/state/postgres/store.t\
+s"(){"use strict";init_zod();init_json();init_state();init_state_text();init_connection();PAGE=2e3;CHARACTERS2=4e6;nameSchema3=
+object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
+const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
+database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),...stateRows(database,lock,
+name2),lock:(command2,now)=>lock.take(command2,now),holder:()=>lock.holder(),holding:()=>lock.holding(),removable:()=>lock.
+removable(),check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_connection();init_database();
+init_lock();init_runs2();init_settings();init_store2();init_settings()}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
 super(message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name;this.code=code2;this.exitCode=
 exitCode;this.nestedError=void 0}};var InvalidArgumentError2=class extends CommanderError2{constructor(message){super(1,
 "commander.invalidArgument",message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name}};exports.
@@ -15391,9 +16709,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync5,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync6,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync6(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -15419,8 +16737,8 @@ x.endsWith(`.${upperNoProxyItem}`)||upperNoProxyItem.startsWith(".")&&x.endsWith
 function isLoopbackAddress(host){const hostLower=host.toLowerCase();return hostLower==="localhost"||hostLower.startsWith(
 "127.")||hostLower.startsWith("[::1]")||hostLower.startsWith("[0:0:0:0:0:0:0:1]")}var DecodedURL=class extends URL{constructor(url,base2){
 super(url,base2);this._decodedUsername=decodeURIComponent(super.username);this._decodedPassword=decodeURIComponent(super.
-password)}get username(){return this._decodedUsername}get password(){return this._decodedPassword}}}});var require_lib=__commonJS({"node_modules/@actions/github/node_modules/@actions/http-client/lib/index.js"(exports){"use \
-strict";var __createBinding=exports&&exports.__createBinding||(Object.create?(function(o2,m,k,k2){if(k2===void 0)k2=k;var desc=Object.
+password)}get username(){return this._decodedUsername}get password(){return this._decodedPassword}}}});var require_lib3=__commonJS({"node_modules/@actions/github/node_modules/@actions/http-client/lib/index.js"(exports){"use\
+ strict";var __createBinding=exports&&exports.__createBinding||(Object.create?(function(o2,m,k,k2){if(k2===void 0)k2=k;var desc=Object.
 getOwnPropertyDescriptor(m,k);if(!desc||("get"in desc?!m.__esModule:desc.writable||desc.configurable)){desc={enumerable:true,
 get:function(){return m[k]}}}Object.defineProperty(o2,k2,desc)}):(function(o2,m,k,k2){if(k2===void 0)k2=k;o2[k2]=m[k]}));
 var __setModuleDefault=exports&&exports.__setModuleDefault||(Object.create?(function(o2,v){Object.defineProperty(o2,"def\
@@ -15579,7 +16897,7 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();
 /[^a-z0-9_.-]/gi,"_");const tag=`actions_orchestration_id/${sanitizedId}`;if(baseUserAgent===null||baseUserAgent===void 0?
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
-nternal/utils.js"(){httpClient=__toESM(require_lib(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
+nternal/utils.js"(){httpClient=__toESM(require_lib3(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
 function adopt(value3){return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=
 Promise))(function(resolve18,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
 try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(
@@ -15607,15 +16925,15 @@ Function.bind;bindable=bind.bind(bind);before_after_hook_default={Singular,Colle
 object3[key];return newObj},{})}function isPlainObject2(value3){if(typeof value3!=="object"||value3===null)return false;
 if(Object.prototype.toString.call(value3)!=="[object Object]")return false;const proto=Object.getPrototypeOf(value3);if(proto===
 null)return true;const Ctor=Object.prototype.hasOwnProperty.call(proto,"constructor")&&proto.constructor;return typeof Ctor===
-"function"&&Ctor instanceof Ctor&&Function.prototype.call(Ctor)===Function.prototype.call(value3)}function mergeDeep(defaults2,options){
-const result=Object.assign({},defaults2);Object.keys(options).forEach(key=>{if(isPlainObject2(options[key])){if(!(key in
-defaults2))Object.assign(result,{[key]:options[key]});else result[key]=mergeDeep(defaults2[key],options[key])}else{Object.
+"function"&&Ctor instanceof Ctor&&Function.prototype.call(Ctor)===Function.prototype.call(value3)}function mergeDeep(defaults3,options){
+const result=Object.assign({},defaults3);Object.keys(options).forEach(key=>{if(isPlainObject2(options[key])){if(!(key in
+defaults3))Object.assign(result,{[key]:options[key]});else result[key]=mergeDeep(defaults3[key],options[key])}else{Object.
 assign(result,{[key]:options[key]})}});return result}function removeUndefinedProperties(obj){for(const key in obj){if(obj[key]===
-void 0){delete obj[key]}}return obj}function merge2(defaults2,route,options){if(typeof route==="string"){let[method,url]=route.
+void 0){delete obj[key]}}return obj}function merge2(defaults3,route,options){if(typeof route==="string"){let[method,url]=route.
 split(" ");options=Object.assign(url?{method,url}:{url:method},options)}else{options=Object.assign({},route)}options.headers=
 lowercaseKeys(options.headers);removeUndefinedProperties(options);removeUndefinedProperties(options.headers);const mergedOptions=mergeDeep(
-defaults2||{},options);if(options.url==="/graphql"){if(defaults2&&defaults2.mediaType.previews?.length){mergedOptions.mediaType.
-previews=defaults2.mediaType.previews.filter(preview=>!mergedOptions.mediaType.previews.includes(preview)).concat(mergedOptions.
+defaults3||{},options);if(options.url==="/graphql"){if(defaults3&&defaults3.mediaType.previews?.length){mergedOptions.mediaType.
+previews=defaults3.mediaType.previews.filter(preview=>!mergedOptions.mediaType.previews.includes(preview)).concat(mergedOptions.
 mediaType.previews)}mergedOptions.mediaType.previews=(mergedOptions.mediaType.previews||[]).map(preview=>preview.replace(
 /-preview/,""))}return mergedOptions}function addQueryParameters(url,parameters){const separator=/\?/.test(url)?"&":"?";
 const names3=Object.keys(parameters);if(names3.length===0){return url}return url+separator+names3.map(name2=>{if(name2===
@@ -15661,14 +16979,14 @@ json";return`application/vnd.github.${preview}-preview${format}`}).join(",")}}}i
 url,remainingParameters)}else{if("data"in remainingParameters){body2=remainingParameters.data}else{if(Object.keys(remainingParameters).
 length){body2=remainingParameters}}}if(!headers["content-type"]&&typeof body2!=="undefined"){headers["content-type"]="ap\
 plication/json; charset=utf-8"}if(["PATCH","PUT"].includes(method)&&typeof body2==="undefined"){body2=""}return Object.assign(
-{method,url,headers},typeof body2!=="undefined"?{body:body2}:null,options.request?{request:options.request}:null)}function endpointWithDefaults(defaults2,route,options){
-return parse9(merge2(defaults2,route,options))}function withDefaults2(oldDefaults,newDefaults){const DEFAULTS22=merge2(oldDefaults,
+{method,url,headers},typeof body2!=="undefined"?{body:body2}:null,options.request?{request:options.request}:null)}function endpointWithDefaults(defaults3,route,options){
+return parse9(merge2(defaults3,route,options))}function withDefaults2(oldDefaults,newDefaults){const DEFAULTS22=merge2(oldDefaults,
 newDefaults);const endpoint2=endpointWithDefaults.bind(null,DEFAULTS22);return Object.assign(endpoint2,{DEFAULTS:DEFAULTS22,
 defaults:withDefaults2.bind(null,DEFAULTS22),merge:merge2.bind(null,DEFAULTS22),parse:parse9})}var VERSION,userAgent,DEFAULTS2,
 urlVariableRegex,endpoint;var init_dist_bundle=__esm({"node_modules/@octokit/endpoint/dist-bundle/index.js"(){init_universal_user_agent();
 VERSION="0.0.0-development";userAgent=`octokit-endpoint.js/${VERSION} ${getUserAgent()}`;DEFAULTS2={method:"GET",baseUrl:"\
 https://api.github.com",headers:{accept:"application/vnd.github.v3+json","user-agent":userAgent},mediaType:{format:""}};
-urlVariableRegex=/\{[^{}}]+\}/g;endpoint=withDefaults2(null,DEFAULTS2)}});var require_dist2=__commonJS({"node_modules/@octokit/request/node_modules/content-type/dist/index.js"(exports){"use stri\
+urlVariableRegex=/\{[^{}}]+\}/g;endpoint=withDefaults2(null,DEFAULTS2)}});var require_dist3=__commonJS({"node_modules/@octokit/request/node_modules/content-type/dist/index.js"(exports){"use stri\
 ct";Object.defineProperty(exports,"__esModule",{value:true});exports.format=format;exports.parse=parse11;var TEXT_REGEXP=/^[\u0009\u0020-\u007e\u0080-\u00ff]*$/;
 var TOKEN_REGEXP=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;var QUOTE_REGEXP=/[\\"]/g;var TYPE_REGEXP=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 var NullObject=(()=>{const C=function(){};C.prototype=Object.create(null);return C})();function format(obj){const{type,parameters}=obj;
@@ -15689,8 +17007,8 @@ continue}value3+=String.fromCharCode(code3)}continue parameter}const valueStart=
 if(parameters[key]===void 0){const valueEnd=trailingOWS(header,valueStart,index);parameters[key]=header.slice(valueStart,
 valueEnd)}continue parameter}index++}}return{type,index,parameters}}function skipValue(str,index,len,stopChar){while(index<
 len){const code2=str.charCodeAt(index);if(code2===SEMI||code2===stopChar)break;index++}return index}function skipOWS(header,index,len){
-while(index<len){const char=header.charCodeAt(index);if(char!==SP&&char!==HTAB)break;index++}return index}function trailingOWS(header,start3,end){
-while(end>start3){const char=header.charCodeAt(end-1);if(char!==SP&&char!==HTAB)break;end--}return end}function qstring(str){
+while(index<len){const char=header.charCodeAt(index);if(char!==SP&&char!==HTAB)break;index++}return index}function trailingOWS(header,start3,end2){
+while(end2>start3){const char=header.charCodeAt(end2-1);if(char!==SP&&char!==HTAB)break;end2--}return end2}function qstring(str){
 if(TOKEN_REGEXP.test(str))return str;if(TEXT_REGEXP.test(str))return`"${str.replace(QUOTE_REGEXP,"\\$&")}"`;throw new TypeError(
 `Invalid parameter value: ${str}`)}}});var intRegex,noiseValue,originalStringify,originalParse,customFormat,bigIntsStringify,noiseStringify,isUnstringifiable,isRawJSON,
 stringifyIteratively,JSONStringify,featureCache,isContextSourceSupported,convertMarkedBigIntsReviver,JSONParseV2,MAX_INT,
@@ -15814,7 +17132,7 @@ return fetchWrapper(endpoint2.parse(endpoint2.merge(route2,parameters2)))};Objec
 bind(null,endpoint2)});return endpointOptions.request.hook(request22,endpointOptions)};return Object.assign(newApi,{endpoint:endpoint2,
 defaults:withDefaults3.bind(null,endpoint2)})}var import_content_type,VERSION2,defaults_default,noop2,request4;var init_dist_bundle2=__esm(
 {"node_modules/@octokit/request/dist-bundle/index.js"(){init_dist_bundle();init_universal_user_agent();import_content_type=
-__toESM(require_dist2(),1);init_json_with_bigint();init_dist_src();VERSION2="10.0.16";defaults_default={headers:{"user-a\
+__toESM(require_dist3(),1);init_json_with_bigint();init_dist_src();VERSION2="10.0.16";defaults_default={headers:{"user-a\
 gent":`octokit-request.js/${VERSION2} ${getUserAgent()}`}};noop2=()=>"";request4=withDefaults3(endpoint,defaults_default);
 }});function _buildMessageForResponseErrors(data3){return`Request failed due to following response errors:
 `+data3.errors.map(e2=>` - ${e2.message}`).join("\n")}function graphql(request22,query2,options){if(options){if(typeof query2===
@@ -15851,10 +17169,10 @@ on"){logger.info=noop3}if(typeof logger.warn!=="function"){logger.warn=consoleWa
 logger.error=consoleError}return logger}var noop3,consoleWarn,consoleError,userAgentTrail,Octokit;var init_dist_src2=__esm(
 {"node_modules/@octokit/core/dist-src/index.js"(){init_universal_user_agent();init_before_after_hook();init_dist_bundle2();
 init_dist_bundle3();init_dist_bundle4();init_version();noop3=()=>{};consoleWarn=console.warn.bind(console);consoleError=
-console.error.bind(console);userAgentTrail=`octokit-core.js/${VERSION4} ${getUserAgent()}`;Octokit=class{static VERSION=VERSION4;static defaults(defaults2){
-const OctokitWithDefaults=class extends this{constructor(...args){const options=args[0]||{};if(typeof defaults2==="funct\
-ion"){super(defaults2(options));return}super(Object.assign({},defaults2,options,options.userAgent&&defaults2.userAgent?{
-userAgent:`${options.userAgent} ${defaults2.userAgent}`}:null))}};return OctokitWithDefaults}static plugins=[];static plugin(...newPlugins){
+console.error.bind(console);userAgentTrail=`octokit-core.js/${VERSION4} ${getUserAgent()}`;Octokit=class{static VERSION=VERSION4;static defaults(defaults3){
+const OctokitWithDefaults=class extends this{constructor(...args){const options=args[0]||{};if(typeof defaults3==="funct\
+ion"){super(defaults3(options));return}super(Object.assign({},defaults3,options,options.userAgent&&defaults3.userAgent?{
+userAgent:`${options.userAgent} ${defaults3.userAgent}`}:null))}};return OctokitWithDefaults}static plugins=[];static plugin(...newPlugins){
 const currentPlugins=this.plugins;const NewOctokit=class extends this{static plugins=currentPlugins.concat(newPlugins.filter(
 plugin=>!currentPlugins.includes(plugin)))};return NewOctokit}constructor(options={}){const hook2=new before_after_hook_default.
 Collection;const requestDefaults={baseUrl:request4.endpoint.DEFAULTS.baseUrl,headers:{},request:Object.assign({},options.
@@ -16532,8 +17850,8 @@ users/{username}/ssh_signing_keys"],setPrimaryEmailVisibilityForAuthenticated:["
 "users","setPrimaryEmailVisibilityForAuthenticatedUser"]}],setPrimaryEmailVisibilityForAuthenticatedUser:["PATCH /user/e\
 mail/visibility"],unblock:["DELETE /user/blocks/{username}"],unfollow:["DELETE /user/following/{username}"],updateAuthenticated:[
 "PATCH /user"]}};endpoints_default=Endpoints}});function endpointsToMethods(octokit){const newMethods={};for(const scope2 of endpointMethodsMap.keys()){newMethods[scope2]=
-new Proxy({octokit,scope:scope2,cache:{}},handler)}return newMethods}function decorate(octokit,scope2,methodName,defaults2,decorations){
-const requestWithDefaults=octokit.request.defaults(defaults2);function withDecorations(...args){let options=requestWithDefaults.
+new Proxy({octokit,scope:scope2,cache:{}},handler)}return newMethods}function decorate(octokit,scope2,methodName,defaults3,decorations){
+const requestWithDefaults=octokit.request.defaults(defaults3);function withDecorations(...args){let options=requestWithDefaults.
 endpoint.merge(...args);if(decorations.mapToData){options=Object.assign({},options,{data:options[decorations.mapToData],
 [decorations.mapToData]:void 0});return requestWithDefaults(options)}if(decorations.renamed){const[newScope,newMethodName]=decorations.
 renamed;octokit.log.warn(`octokit.${scope2}.${methodName}() has been renamed to octokit.${newScope}.${newMethodName}()`)}
@@ -16544,8 +17862,8 @@ options2)){options2[alias]=options2[name2]}delete options2[name2]}}return reques
 ...args)}return Object.assign(withDecorations,requestWithDefaults)}var endpointMethodsMap,handler;var init_endpoints_to_methods=__esm(
 {"node_modules/@octokit/plugin-rest-endpoint-methods/dist-src/endpoints-to-methods.js"(){init_endpoints();endpointMethodsMap=
 new Map;for(const[scope2,endpoints]of Object.entries(endpoints_default)){for(const[methodName,endpoint2]of Object.entries(
-endpoints)){const[route,defaults2,decorations]=endpoint2;const[method,url]=route.split(/ /);const endpointDefaults=Object.
-assign({method,url},defaults2);if(!endpointMethodsMap.has(scope2)){endpointMethodsMap.set(scope2,new Map)}endpointMethodsMap.
+endpoints)){const[route,defaults3,decorations]=endpoint2;const[method,url]=route.split(/ /);const endpointDefaults=Object.
+assign({method,url},defaults3);if(!endpointMethodsMap.has(scope2)){endpointMethodsMap.set(scope2,new Map)}endpointMethodsMap.
 get(scope2).set(methodName,{scope:scope2,methodName,endpointDefaults,decorations})}}handler={has({scope:scope2},methodName){
 return endpointMethodsMap.get(scope2).has(methodName)},getOwnPropertyDescriptor(target,methodName){return{value:this.get(
 target,methodName),configurable:true,writable:true,enumerable:true}},defineProperty(target,methodName,descriptor){Object.
@@ -16581,19 +17899,19 @@ return{paginate:Object.assign(paginate.bind(null,octokit),{iterator:iterator.bin
 var init_dist_bundle5=__esm({"node_modules/@octokit/plugin-paginate-rest/dist-bundle/index.js"(){VERSION6="0.0.0-develop\
 ment";composePaginateRest=Object.assign(paginate,{iterator});paginateRest.VERSION=VERSION6}});function getOctokitOptions(token,options){const opts=Object.assign({},options||{});const auth2=getAuthString(token,opts);
 if(auth2){opts.auth=auth2}const userAgent2=getUserAgentWithOrchestrationId(opts.userAgent);if(userAgent2){opts.userAgent=
-userAgent2}return opts}var context,baseUrl,defaults,GitHub;var init_utils3=__esm({"node_modules/@actions/github/lib/util\
-s.js"(){init_context();init_utils2();init_dist_src2();init_dist_src3();init_dist_bundle5();init_utils2();context=new Context2;
-baseUrl=getApiBaseUrl();defaults={baseUrl,request:{agent:getProxyAgent(baseUrl),fetch:getProxyFetch(baseUrl)}};GitHub=Octokit.
-plugin(restEndpointMethods,paginateRest).defaults(defaults)}});var github_exports2={};__export(github_exports2,{context:()=>context2,getOctokit:()=>getOctokit});function getOctokit(token,options,...additionalPlugins){
+userAgent2}return opts}var context,baseUrl,defaults2,GitHub;var init_utils3=__esm({"node_modules/@actions/github/lib/uti\
+ls.js"(){init_context();init_utils2();init_dist_src2();init_dist_src3();init_dist_bundle5();init_utils2();context=new Context2;
+baseUrl=getApiBaseUrl();defaults2={baseUrl,request:{agent:getProxyAgent(baseUrl),fetch:getProxyFetch(baseUrl)}};GitHub=Octokit.
+plugin(restEndpointMethods,paginateRest).defaults(defaults2)}});var github_exports2={};__export(github_exports2,{context:()=>context2,getOctokit:()=>getOctokit});function getOctokit(token,options,...additionalPlugins){
 const GitHubWithPlugins=GitHub.plugin(...additionalPlugins);return new GitHubWithPlugins(getOctokitOptions(token,options))}
 var context2;var init_github2=__esm({"node_modules/@actions/github/lib/github.js"(){init_context();init_utils3();context2=
 new Context2}});var require_light=__commonJS({"node_modules/bottleneck/light.js"(exports,module){(function(global2,factory){typeof exports===
 "object"&&typeof module!=="undefined"?module.exports=factory():typeof define==="function"&&define.amd?define(factory):global2.
 Bottleneck=factory()})(exports,(function(){"use strict";var commonjsGlobal=typeof globalThis!=="undefined"?globalThis:typeof window!==
 "undefined"?window:typeof global!=="undefined"?global:typeof self!=="undefined"?self:{};function getCjsExportFromNamespace(n2){
-return n2&&n2["default"]||n2}var load=function(received,defaults2,onto={}){var k,ref,v;for(k in defaults2){v=defaults2[k];
-onto[k]=(ref=received[k])!=null?ref:v}return onto};var overwrite=function(received,defaults2,onto={}){var k,v;for(k in received){
-v=received[k];if(defaults2[k]!==void 0){onto[k]=v}}return onto};var parser={load,overwrite};var DLList;DLList=class DLList{constructor(incr,decr){
+return n2&&n2["default"]||n2}var load=function(received,defaults3,onto={}){var k,ref,v;for(k in defaults3){v=defaults3[k];
+onto[k]=(ref=received[k])!=null?ref:v}return onto};var overwrite=function(received,defaults3,onto={}){var k,v;for(k in received){
+v=received[k];if(defaults3[k]!==void 0){onto[k]=v}}return onto};var parser={load,overwrite};var DLList;DLList=class DLList{constructor(incr,decr){
 this.incr=incr;this.decr=decr;this._first=null;this._last=null;this.length=0}push(value3){var node2;this.length++;if(typeof this.
 incr==="function"){this.incr()}node2={value:value3,prev:this._last,next:null};if(this._last!=null){this._last.next=node2;
 this._last=node2}else{this._first=this._last=node2}return void 0}shift(){var value3;if(this._first==null){return}else{this.
@@ -16682,10 +18000,10 @@ null||weight2<=capacity}async __incrementReservoir__(incr){var reservoir;await t
 reservoir+=incr;this.instance._drainAll(this.computeCapacity());return reservoir}async __currentReservoir__(){await this.
 yieldLoop();return this.storeOptions.reservoir}isBlocked(now){return this._unblockTime>=now}check(weight2,now){return this.
 conditionsCheck(weight2)&&this._nextRequest-now<=0}async __check__(weight2){var now;await this.yieldLoop();now=Date.now();
-return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait2;await this.yieldLoop();now=Date.
+return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait3;await this.yieldLoop();now=Date.
 now();if(this.conditionsCheck(weight2)){this._running+=weight2;if(this.storeOptions.reservoir!=null){this.storeOptions.reservoir-=
-weight2}wait2=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait2+this.storeOptions.minTime;return{success:true,
-wait:wait2,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
+weight2}wait3=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait3+this.storeOptions.minTime;return{success:true,
+wait:wait3,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
 strategy===3}async __submit__(queueLength,weight2){var blocked4,now,reachedHWM;await this.yieldLoop();if(this.storeOptions.
 maxConcurrent!=null&&weight2>this.storeOptions.maxConcurrent){throw new BottleneckError$2(`Impossible to add a job havin\
 g a weight of ${weight2} to a limiter having a maxConcurrent setting of ${this.storeOptions.maxConcurrent}`)}now=Date.now();
@@ -16727,10 +18045,10 @@ this.Events.trigger("created",limiter,key);return limiter})()}async deleteKey(ke
 instances[key];if(this.connection){deleted=await this.connection.__runCommand__(["del",...Scripts$1.allKeys(`${this.id}-${key}`)])}
 if(instance!=null){delete this.instances[key];await instance.disconnect()}return instance!=null||deleted>0}limiters(){var k,
 ref,results,v;ref=this.instances;results=[];for(k in ref){v=ref[k];results.push({key:k,limiter:v})}return results}keys(){
-return Object.keys(this.instances)}async clusterKeys(){var cursor,end,found2,i2,k,keys,len,next,start3;if(this.connection==
-null){return this.Promise.resolve(this.keys())}keys=[];cursor=null;start3=`b_${this.id}-`.length;end="_settings".length;
+return Object.keys(this.instances)}async clusterKeys(){var cursor,end2,found2,i2,k,keys,len,next,start3;if(this.connection==
+null){return this.Promise.resolve(this.keys())}keys=[];cursor=null;start3=`b_${this.id}-`.length;end2="_settings".length;
 while(cursor!==0){[next,found2]=await this.connection.__runCommand__(["scan",cursor!=null?cursor:0,"match",`b_${this.id}\
--*_settings`,"count",1e4]);cursor=~~next;for(i2=0,len=found2.length;i2<len;i2++){k=found2[i2];keys.push(k.slice(start3,-end))}}
+-*_settings`,"count",1e4]);cursor=~~next;for(i2=0,len=found2.length;i2<len;i2++){k=found2[i2];keys.push(k.slice(start3,-end2))}}
 return keys}_startAutoCleanup(){var base2;clearInterval(this.interval);return typeof(base2=this.interval=setInterval(async()=>{
 var e2,k,ref,results,time3,v;time3=Date.now();ref=this.instances;results=[];for(k in ref){v=ref[k];try{if(await v._store.
 __groupCheck__(time3)){results.push(this.deleteKey(k))}else{results.push(void 0)}}catch(error3){e2=error3;results.push(v.
@@ -16774,16 +18092,16 @@ slice(2)}check(weight2=1){return this._store.__check__(weight2)}_clearGlobalStat
 clearTimeout(this._scheduled[index].expiration);delete this._scheduled[index];return true}else{return false}}async _free(index,job,options,eventInfo){
 var e2,running;try{({running}=await this._store.__free__(index,options.weight));this.Events.trigger("debug",`Freed ${options.
 id}`,eventInfo);if(running===0&&this.empty()){return this.Events.trigger("idle")}}catch(error1){e2=error1;return this.Events.
-trigger("error",e2)}}_run(index,job,wait2){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
+trigger("error",e2)}}_run(index,job,wait3){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
 bind(this,index);run4=this._run.bind(this,index,job);free=this._free.bind(this,index,job);return this._scheduled[index]=
-{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait2),expiration:job.options.expiration!=
-null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait2+job.options.expiration):void 0,job}}_drainOne(capacity){
+{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait3),expiration:job.options.expiration!=
+null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait3+job.options.expiration):void 0,job}}_drainOne(capacity){
 return this._registerLock.schedule(()=>{var args,index,next,options,queue;if(this.queued()===0){return this.Promise.resolve(
 null)}queue=this._queues.getFirst();({options,args}=next=queue.first());if(capacity!=null&&options.weight>capacity){return this.
 Promise.resolve(null)}this.Events.trigger("debug",`Draining ${options.id}`,{args,options});index=this._randomIndex();return this.
-_store.__register__(index,options.weight,options.expiration).then(({success,wait:wait2,reservoir})=>{var empty2;this.Events.
+_store.__register__(index,options.weight,options.expiration).then(({success,wait:wait3,reservoir})=>{var empty2;this.Events.
 trigger("debug",`Drained ${options.id}`,{success,args,options});if(success){queue.shift();empty2=this.empty();if(empty2){
-this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,next,wait2);return this.
+this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,next,wait3);return this.
 Promise.resolve(options.weight)}else{return this.Promise.resolve(null)}})})}_drainAll(capacity,total=0){return this._drainOne(
 capacity).then(drained=>{var newCapacity;if(drained!=null){newCapacity=capacity!=null?capacity-drained:capacity;return this.
 _drainAll(newCapacity,total+drained)}else{return this.Promise.resolve(total)}}).catch(e2=>{return this.Events.trigger("e\
@@ -16964,8 +18282,8 @@ false){return val}return val.trim()}function setOutput(name2,value3){const fileP
 UTPUT",prepareKeyValueMessage(name2,value3))}process.stdout.write(os3.EOL);issueCommand("set-output",{name:name2},toCommandValue(
 value3))}function warning(message,properties2={}){issueCommand("warning",toCommandProperties(properties2),message instanceof Error?
 message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text6=>text6){
-const hidden=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden.set(word2,
-clean);else if(looksLikeCredential(word2))hidden.set(word2,stead(word2))}const found2=[...hidden].sort(([one],[other])=>other.
+const hidden2=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden2.set(
+word2,clean);else if(looksLikeCredential(word2))hidden2.set(word2,stead(word2))}const found2=[...hidden2].sort(([one],[other])=>other.
 length-one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text6)}function withoutPastedIn(problems,words7,{
 holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
 hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
@@ -16990,37 +18308,37 @@ message,place:place2,places,...rest},redactor){const redacted=one=>redactNames(o
 redactSentence(message),...place2===void 0?{}:{place:redacted(place2)},...places===void 0?{}:{places:places.map(redacted)}}}
 function redactField(field2,redactor){const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after=redactValue(
 field2.after,redactor);const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.length);const path=name2+
-(field2.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after)&&
+(field2.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden2=before!==void 0&&same(before,after)&&
 !same(field2.before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after,
-sensitive:field2.sensitive||hidden,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===
-void 0||holdsSensitive(drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorded,redactor);const hidden=before!==
-void 0&&!holdsSensitive(before)&&same(shown3,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden?
+sensitive:field2.sensitive||hidden2,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===
+void 0||holdsSensitive(drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorded,redactor);const hidden2=before!==
+void 0&&!holdsSensitive(before)&&same(shown3,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden2?
 new Sensitive(null):shown3}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
 field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===fields3[name2])?fields3:redacted}function redactValue(value3,redactor){
 if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(
 item,redactor));return items.every((item,index)=>item===value3[index])?value3:items}if(!isMap(value3))return value3;let isSame3=true;
-const members3=[];const taken=new Set;for(const[key,member2]of Object.entries(value3)){const shown3=redactor.redactKey(key);
-let unique=shown3;for(let number4=2;taken.has(unique);number4+=1)unique=`${shown3} ${number4}`;taken.add(unique);const redacted=redactValue(
-member2,redactor);isSame3&&=unique===key&&redacted===member2;members3.push([unique,redacted])}return isSame3?value3:Object.
-fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].map(([address2,named6])=>[redactAddress(
-address2,redactor),named6.map(sample=>redactSample(sample,redactor))]))}function redactSample({name:name2,file,data:data3},redactor){
-return{name:redactor.redactFile(name2),file:redactor.redactFile(file),data:mapValues({...data3},value3=>redactValue(value3,
-redactor))}}function redactResult(result,redactor){const{undoing}=result;return{...result,...undoing===void 0?{}:{undoing:{
-...undoing,left:undoing.left.map(one=>redactLeft(one,redactor))}},results:result.results.map(one=>({...one,address:redactAddress(
-one.address,redactor),...redactLabel(one,redactor),unverified:one.unverified.map(redactor.redactName),error:one.error===
-null?null:redactor.redactSentence(one.error),...one.gist===void 0?{}:{gist:redactor.redactSentence(one.gist)},...one.notes===
-void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactLeft(left,redactor){return{...left,address:redactAddress(
-left.address,redactor),...redactLabel(left,redactor),path:left.path===null?null:redactor.redactName(left.path),reason:redactor.
-redactSentence(left.reason)}}function redactNames(place2,redact){const{file,inProject}=place2;return{...place2,file:redact(file),...inProject===void 0?
+const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(value3)){const shown3=redactor.redactKey(
+key);let unique=shown3;for(let number4=2;taken2.has(unique);number4+=1)unique=`${shown3} ${number4}`;taken2.add(unique);
+const redacted=redactValue(member2,redactor);isSame3&&=unique===key&&redacted===member2;members3.push([unique,redacted])}
+return isSame3?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
+map(([address2,named6])=>[redactAddress(address2,redactor),named6.map(sample=>redactSample(sample,redactor))]))}function redactSample({
+name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.redactFile(file),data:mapValues(
+{...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){const{undoing}=result;return{...result,
+...undoing===void 0?{}:{undoing:{...undoing,left:undoing.left.map(one=>redactLeft(one,redactor))}},results:result.results.
+map(one=>({...one,address:redactAddress(one.address,redactor),...redactLabel(one,redactor),unverified:one.unverified.map(
+redactor.redactName),error:one.error===null?null:redactor.redactSentence(one.error),...one.gist===void 0?{}:{gist:redactor.
+redactSentence(one.gist)},...one.notes===void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactLeft(left,redactor){
+return{...left,address:redactAddress(left.address,redactor),...redactLabel(left,redactor),path:left.path===null?null:redactor.
+redactName(left.path),reason:redactor.redactSentence(left.reason)}}function redactNames(place2,redact){const{file,inProject}=place2;return{...place2,file:redact(file),...inProject===void 0?
 {}:{inProject:redact(inProject)}}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.map(
 ({hint,...problem})=>({...problem,message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},
 places:problem.places.map(({text:text6,...place2})=>({...redactNames(place2,redactFile),...text6===void 0||redact(text6)!==
 text6?{}:{text:text6}}))}))}init_problems();init_settle();import{STATUS_CODES}from"node:http";init_values();var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
 ""?null:body2;if(!isMap(body2))return null;const main=firstText(body2.message,body2.error_description,body2.detail,body2.
-error,body2.code);const error3=isMap(body2.error)?messageIn(body2.error):null;const said2=main??error3??"";const code2=typeof body2.
-code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth).filter(part=>!repeats(said2,part)&&!isCode(code2,
-part));if(more.length===0)return said2||null;return[...said2===""?[]:[said2],more.join("; ")].join(": ")}function repeats(message,part){
-const said2=words(withoutField(part));return said2.trim()!==""&&words(message).includes(said2)}function isCode(code2,part){
+error,body2.code);const error3=isMap(body2.error)?messageIn(body2.error):null;const said3=main??error3??"";const code2=typeof body2.
+code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth).filter(part=>!repeats(said3,part)&&!isCode(code2,
+part));if(more.length===0)return said3||null;return[...said3===""?[]:[said3],more.join("; ")].join(": ")}function repeats(message,part){
+const said3=words(withoutField(part));return said3.trim()!==""&&words(message).includes(said3)}function isCode(code2,part){
 return code2!==""&&words(withoutField(part).replace(/^is /,""))===words(code2.replaceAll("_"," "))}function withoutField(part){
 return part.replace(/^[\w.]+: /,"")}function words(text6){return` ${text6.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join("\
  ")??""} `}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
@@ -17063,14 +18381,14 @@ kind,status,reason}){if(status!==null){const phrase=STATUS_CODES[status]?.toLowe
 void 0?"":` (${phrase})`}`}if(isTimeout(reason??""))return"no answer in time";return kind==="unreachable"?"no connection":
 "connection lost"}function sentence(facts2){const{kind,status,serverMessage,scope:scope2,origin:origin2,reason,detail,retryAfter}=facts2;
 if(kind==="unreachable")return`got no connection to ${origin2}: ${whyNotConnected(facts2)}`;if(kind==="lost")return whyLost(
-facts2);if(kind==="answer"){const said3=serverMessage===null?"":`; it says: ${shownMessage(serverMessage)}`;return`answe\
-red ${status} with ${whyUnusable(reason,detail)}${said3}`}const phrase=status===null?void 0:STATUS_CODES[status]?.toLowerCase();
-const said2=serverMessage===null?"":`: ${shownMessage(serverMessage)}`;const answered=`answered ${status}${phrase===void 0?
-"":` (${phrase})`}${said2}`;switch(kind){case"unauthorized":return`${then(answered,"is the token right and still valid?")}\
+facts2);if(kind==="answer"){const said4=serverMessage===null?"":`; it says: ${shownMessage(serverMessage)}`;return`answe\
+red ${status} with ${whyUnusable(reason,detail)}${said4}`}const phrase=status===null?void 0:STATUS_CODES[status]?.toLowerCase();
+const said3=serverMessage===null?"":`: ${shownMessage(serverMessage)}`;const answered=`answered ${status}${phrase===void 0?
+"":` (${phrase})`}${said3}`;switch(kind){case"unauthorized":return`${then(answered,"is the token right and still valid?")}\
  It needs the scope ${scope2}${detail===null?"":` (${detail})`}`;case"forbidden":return then(answered,`it needs the scop\
 e ${scope2}`);case"redirect":return`${answered}, a redirect${detail===null?"":` to ${detail}`} that is not followed; is \
 base_url right?`;default:return retryAfter===null?answered:then(answered,`the server asks to wait ${retryAfter} s`)}}function shownMessage(message){
-return isRaw(message)?rawInstead:message}function then(said2,more){if(!/[.!?]$/.test(said2))return`${said2}; ${more}`;return`${said2}\
+return isRaw(message)?rawInstead:message}function then(said3,more){if(!/[.!?]$/.test(said3))return`${said3}; ${more}`;return`${said3}\
  ${more.charAt(0).toUpperCase()}${more.slice(1)}`}function whyNotConnected(facts2){const reason=facts2.reason??"";const code2=atProxy(
 reason);if(code2===void 0)return whyUnreachable(facts2,reason);const proxy=facts2.proxy??"the proxy";if(code2==="407")return`\
 the proxy ${proxy} wants a user name and a password (407)`;if(/^\d{3}$/.test(code2))return`the proxy ${proxy} refuses to\
@@ -17135,12 +18453,9 @@ const{problemsText:problemsText2}=await Promise.resolve().then(()=>(init_problem
 problems,look2))},async json(){const{problemsJson:problemsJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(problemsJson2)},async github(){const{problemsGithub:problemsGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}},async annotations(){const{problemAnnotations:problemAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return problems=>problemAnnotations2(problems)}};init_result_text();import{randomBytes as randomBytes3}from"node:crypto";var words5={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"a file stands where a folder ha\
-s to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"a symbolic link leads to itself",
-EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not there",ENOSPC:"the disk is full",
-EROFS:"the disk is read-only"};function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="\
-code"in failure2?String(failure2.code):"";const said2=words5[code2];return said2===void 0?failure2.message:`${said2} (${code2}\
-)`}init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();init_journal();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const code2=failure2 instanceof Error&&"code"in failure2?
+return problems=>problemAnnotations2(problems)}};init_result_text();init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
+init_journal();import{randomBytes as randomBytes3}from"node:crypto";init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
+failure2.problems[0]?.hint:void 0;if(hint!==void 0)return hint;const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
 e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
 now();constructor(signal){this.#signal=signal}get due(){return this.#signal?.aborted===true||performance.now()-this.#since>=
@@ -17162,12 +18477,12 @@ lacking=lacks;try{return{result:work(),lacks}}catch(failure2){return{thrown:{fai
 async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known2.get(key);if(before!==void 0){
 keep(key,before);return}let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(
 key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){
-return new Promise((resolve18,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash2)=>{if(failure2===null)resolve18(hash2);else
-reject(failure2)})})}function keep(key,hash2){known2.delete(key);known2.set(key,hash2);if(known2.size>KEPT){const[oldest]=known2.
-keys();if(oldest!==void 0)known2.delete(oldest)}return hash2}function keyOf(salt,text6){return createHmac("sha256",ownKey2).
+return new Promise((resolve18,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash3)=>{if(failure2===null)resolve18(hash3);else
+reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,hash3);if(known2.size>KEPT){const[oldest]=known2.
+keys();if(oldest!==void 0)known2.delete(oldest)}return hash3}function keyOf(salt,text6){return createHmac("sha256",ownKey2).
 update(JSON.stringify([salt,text6])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
-this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash2){
-return new HashedSecret(hash2,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash2})}async prepare(values,signal){
+this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash3){
+return new HashedSecret(hash3,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash3})}async prepare(values,signal){
 const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
 return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
 digest("base64url")}`}};function storeFields(fields3,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
@@ -17178,8 +18493,8 @@ true))}if(!isMap(value3))return value3;const members3=listed2?Object.fromEntries
 member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
 listed2))};return{fields:mapValues(fields3,(value3,field2)=>strip(value3,`/${escapePointer(field2)}`,field2,false)),hashes}}
 function restoreFields(stored3,hasher){if(Object.keys(stored3.hashes).length===0)return{...stored3.fields};const restore=(value3,pointer)=>{
-const hash2=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash2!==void 0)return hasher.secret(
-hash2);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
+const hash3=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash3!==void 0)return hasher.secret(
+hash3);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
 value3,(member2,key)=>restore(member2,`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,
 (value3,field2)=>restore(value3,`/${escapePointer(field2)}`))}function secretsIn(value3){if(value3 instanceof HashedSecret)
 return[];if(value3 instanceof Sensitive)return[value3.reveal()];if(Array.isArray(value3))return value3.flatMap(secretsIn);
@@ -17232,21 +18547,21 @@ function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}func
 return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
 kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];return asked===false||
-asked===null}init_operations();init_fields();init_loss();init_rules();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
-...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open9,ambiguous){
+asked===null}init_operations();init_fields();init_loss();init_rules();init_errno();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};
+var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open9,ambiguous){
 return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous,after:void 0,unverified:[],
 error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}function advised(outcome3,advice){const{
 error:error3,gist,notes=[]}=outcome3;if(error3===null)return{...outcome3,notes:[...notes,advice]};return{...outcome3,error:`${error3}\
 ; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed({...NOTHING_KNOWN,
 message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change2,open9,{verdict,different,differing:differing2,
-unverified,lost:lost2},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],after:live?.
+unverified,lost:lost3},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],after:live?.
 fields};if(live===void 0){const error3=`${open9.message}; it could not be read back, so what the server did is not known`;
 return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error3}}if(verdict==="unseen"){if(change2.action==="r\
 egenerate")return closed(open9,true);const error3=`${open9.message}; read back: ${unverified.join(", ")} could not be se\
 en, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="don\
 e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.
 noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
-lost2);const told4=kept2=>{const found2=change2.action==="delete"?["it is still there"]:[...kept2];if(names3!=="")found2.
+lost3);const told4=kept2=>{const found2=change2.action==="delete"?["it is still there"]:[...kept2];if(names3!=="")found2.
 push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
 ne");return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"f\
 ailed",ambiguous:false,error:told4(different),gist:told4(differing2)}}function repaired(aim,open9,names3,after){const base2={
@@ -17281,17 +18596,17 @@ live)===true?notDone:done2;default:return judgeUpdate(kind,aim,live)}}function j
 if(!live.exists){const sentence2=`left nothing that could be read: the ${kind.noun} is not there`;const different=["it i\
 s not there"];return{verdict:"part",different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}
 const now=live.fields;const parts=Object.entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));
-const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.
+const lost3=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.
 filter(({changes})=>changes);const begun=wished.some(({part})=>part.verdict==="same");const kept2=off.filter(({changes})=>changes);
 const found2={different:kept2.map(({part})=>sentenceOf(part)),differing:kept2.map(({part})=>part.path),unverified:parts.
-filter(({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===
+filter(({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost3,begun};const isWhole=Object.keys(lost3).length===
 0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:
 {...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.length>0){return{...found2,
 verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part,kept:kept3})=>part.verdict==="different"&&
 !kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.
 map(({part})=>part.path).join(", ");const shown3=[...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="s\
 ame"))}`]:[],...neither.length>0?[`neither as asked nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(
-lost2)}`]];return{...found2,verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){
+lost3)}`]];return{...found2,verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){
 const type=kind.fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part=>[part.path,
 part]));const since=new Map(before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part=>[part.
 path,part]));return contrast(type,field2,asked,now[field2]).map(part=>{const first=was.get(part.path);const changes=first===
@@ -17303,9 +18618,9 @@ again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.en
 aborted)throw stopped()};const paged={...reader,listOrganizations:async(page,wanted)=>{goOn();return await reader.listOrganizations(
 page,wanted)},listExtra:async(read2,page,parse11,wanted)=>{goOn();return await reader.listExtra(read2,page,parse11,wanted)}};
 return{paged,goOn}}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
-let refused4;const{paged,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused4!==
-void 0)throw refused4;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
-failure2.kind==="unauthorized")refused4=failure2;throw failure2}});const context3={reader,profile,list:name2=>holdList(lists,
+let refused5;const{paged,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused5!==
+void 0)throw refused5;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
+failure2.kind==="unauthorized")refused5=failure2;throw failure2}});const context3={reader,profile,list:name2=>holdList(lists,
 name2,{reader:paged,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own4=kind.readable(
 profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own4.length>0?[{kind,own:own4}]:[]});const wanted=new Set(
 needed2);const shared2=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
@@ -17348,9 +18663,9 @@ false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(!(
 return this.#failed(failure2,attempts+failure2.attempts,index>0)}}return{...last,attempts}}#failed(failure2,attempts,begun){
 const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.
 name].protects===true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.
-noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.
+noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused5=failure2.kind==="refused"||failure2.
 kind==="not-found"||failure2.kind==="forbidden";const open9={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
-status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};
+status,attempts,answered:failure2.kind==="answer",refused:refused5,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
 this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
 const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
@@ -17371,11 +18686,11 @@ lost);let known3={judgement,live};let{attempts}=open9;let sent=change2;for(const
 aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="data"in tried2&&otherObject(
 change2.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const now=answered?{exists:true,identity:known3.
 live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried2?tried2.open:open9},
-this.#options);const became=judge(this.#kind,{...aimOf(change2),expected:again.apply.expected},now);const end2={...open9,
-attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change2,end2,became,now),again);if(became.verdict===
-"done")return this.#ended(repaired(aim,end2,names3,now.fields),again);known3={judgement:{...judge(this.#kind,aimOf(change2),
-now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end={...open9,attempts};return this.#ended(
-openOutcome(this.#kind,change2,end,known3.judgement,known3.live),sent)}};function attemptsOf(sent){if("data"in sent)return sent.
+this.#options);const became=judge(this.#kind,{...aimOf(change2),expected:again.apply.expected},now);const end3={...open9,
+attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change2,end3,became,now),again);if(became.verdict===
+"done")return this.#ended(repaired(aim,end3,names3,now.fields),again);known3={judgement:{...judge(this.#kind,aimOf(change2),
+now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end2={...open9,attempts};return this.#ended(
+openOutcome(this.#kind,change2,end2,known3.judgement,known3.live),sent)}};function attemptsOf(sent){if("data"in sent)return sent.
 attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function compareAnswer(kind,change2,answer){
 if(change2.action==="update")return verify(kind,change2.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing3=change2.
 action==="regenerate"&&typeof answer[regeneration2?.field??""]!=="string";return{different:[],differing:[],unverified:missing3&&
@@ -17452,12 +18767,12 @@ given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded
 void 0?void 0:liveValue(live,field2);const fields3=withDrift(change2.fields,kindOf(declared.kind).fields,recorded2?.left,
 shown3);return{...change2,fields:fields3}}function liveValue({exists,fields:fields3},field2){if(!exists)return null;return Object.
 hasOwn(fields3,field2)?fields3[field2]:void 0}function compareFields(given2){const input={...given2,live:knownSecrets(given2)};
-const{declared,live}=input;const kind=kindOf(declared.kind);const lost2=lostOf(kind,input);const restored=restoredFields(
-kind,lost2,input);const own4=takenFields(declared.fields,kind.traits[input.profile.name]);const taken={...restored,...own4};
-const present3=presentObject(input);const resolution=kind.resolve?.(taken,{references:input.references,profile:input.profile,
+const{declared,live}=input;const kind=kindOf(declared.kind);const lost3=lostOf(kind,input);const restored=restoredFields(
+kind,lost3,input);const own4=takenFields(declared.fields,kind.traits[input.profile.name]);const taken2={...restored,...own4};
+const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.references,profile:input.profile,
 present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.fields,field2)});const{fields:resolved,
-troubles,confirmed}=resolution??{fields:taken,troubles:[],confirmed:[]};const known3=knowledge(input,present3);const before={
-...present3.fields,...withBack(kind,present3.fields,lost2)};const base2=baseChange(input,present3,{before,observed:known3.
+troubles,confirmed}=resolution??{fields:taken2,troubles:[],confirmed:[]};const known3=knowledge(input,present3);const before={
+...present3.fields,...withBack(kind,present3.fields,lost3)};const base2=baseChange(input,present3,{before,observed:known3.
 source(Object.keys(resolved)),managed:Object.keys(own4)});const unfit=idTrouble(declared.identity,input.profile)??live?.
 trouble;if(unfit!==void 0)return{...base2,action:"blocked",reason:unfit};if(troubles.length>0)return{...base2,action:"bl\
 ocked",reason:troubles.join("; ")};const wanted=wantedFields(kind,resolved,declared,before);const parts=Object.entries(wanted.
@@ -17468,18 +18783,18 @@ accepted===true};const verdict=kind.decide?.(planInput);if(verdict!==void 0){con
 return{...base2,...decided,reason,warnings:warnings2}}const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==
 void 0)return{...base2,action:"blocked",reason:gone};if(wanted.unknowable.length>0){return{...base2,action:"blocked",reason:unmergeable(
 kind,wanted.unknowable)}}if(differing2.length===0&&!(input.assert&&base2.observed==="recorded")){return{...base2,apply:{
-...base2.apply,expected:wanted.fields}}}const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??
-tooLarge(requests,input.profile);if(refused4!==void 0)return{...base2,action:"blocked",reason:refused4};if(Object.keys(expected).
+...base2.apply,expected:wanted.fields}}}const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused5=trouble??
+tooLarge(requests,input.profile);if(refused5!==void 0)return{...base2,action:"blocked",reason:refused5};if(Object.keys(expected).
 length===0){return{...base2,apply:{...base2.apply,expected:wanted.fields}}}const fields3=differing2.map(({field:field2,part})=>({
 ...fieldChange(part),...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base2,action:"update",requests,fields:fields3,
-destructions:kind.destructions(fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),
+destructions:kind.destructions(fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost3,expected),
 ...updateWarnings(kind,live,parts.map(({part})=>part))],apply:{...base2.apply,expected}}}function lostOf(kind,{declared,
 live,recorded:recorded2,references}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};
-const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){
-return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{
-declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own4=back.filter(([field2])=>!Object.
-hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own4),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
-const back=Object.entries(lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
+const lost3=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost3,references)??lost3}function withBack(kind,now,lost3){
+return mapValues(lost3,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost3,{
+declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost3));const own4=back.filter(([field2])=>!Object.
+hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own4),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost3,wanted){
+const back=Object.entries(lost3).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
 isArray(part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(
 id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.
 entries(part).filter(([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
@@ -17602,8 +18917,8 @@ reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places
 (a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields3){return{txt:readable(fields3[txt]),html:readable(fields3[html2])}}
 function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_nearest();init_problems();init_address();init_kinds();init_values();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===
 1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.startsWith(first)||!text6.endsWith(last)||text6.
-length<first.length+last.length)return false;let position=first.length;const end=text6.length-last.length;for(const part of parts.
-slice(1,-1)){const found2=text6.indexOf(part,position);if(found2<0||found2+part.length>end)return false;position=found2+
+length<first.length+last.length)return false;let position=first.length;const end2=text6.length-last.length;for(const part of parts.
+slice(1,-1)){const found2=text6.indexOf(part,position);if(found2<0||found2+part.length>end2)return false;position=found2+
 part.length}return true}function matchesTarget(target,address2){if(matchesPattern(target,address2))return true;const id=address2.
 split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(address2))}function withSmallId(address2){
 return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isSelected({targets:targets2,kinds:kinds2},kind,addresses3){
@@ -17627,9 +18942,9 @@ if(kindOf(document2.kind).naming!==void 0)return mayMatchKind(selection,document
 kind,[addressOf(document2.kind,document2.identity)])}function addresses({kind,identity:identity2},live,references){const naming2=kindOf(
 kind).naming?.({...identity2,...live?.identity},references);const{address:address2,key,all}=naming2??{address:identity2,
 key:identity2,all:[identity2]};return{address:addressOf(kind,address2),key:addressOf(kind,key),all:all.map(one=>addressOf(
-kind,one))}}function checkTargets({targets:targets2,kinds:kinds2},all,declared){const lost2=targets2.filter(target=>!all.
-some(address2=>matchesTarget(target,address2)));if(lost2.length===0)return;const names3=[...new Set([...all,...declared.
-map(({kind,identity:identity2})=>addressOf(kind,identity2))])];throw new ProblemsError(lost2.map(target=>{const others=kindsMeant(
+kind,one))}}function checkTargets({targets:targets2,kinds:kinds2},all,declared){const lost3=targets2.filter(target=>!all.
+some(address2=>matchesTarget(target,address2)));if(lost3.length===0)return;const names3=[...new Set([...all,...declared.
+map(({kind,identity:identity2})=>addressOf(kind,identity2))])];throw new ProblemsError(lost3.map(target=>{const others=kindsMeant(
 target,declared).filter(kind=>!kinds2.includes(kind));if(kinds2.length>0&&others.length>0){const named6=kinds2.map(kind=>`\
 --kind ${kind}`).join(" ");return error("no-such-target",`--target ${target} matches objects of the kind ${others.join("\
  and ")} alone, which ${named6} leaves out`,[],`leave --kind out, or add ${others.map(kind=>`--kind ${kind}`).join(" ")}`)}
@@ -17694,8 +19009,8 @@ update":{const record2=updated(base2,before,asked,became,context3);const owed2=o
 "as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;
 const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.
 hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after},{run:run4,readable:readable2}){
-const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after!==void 0){const lost2=kind.lost({before,
-asked:expected,now:after});return Object.keys(lost2).length===0?void 0:seenLoss(run4,lost2,after)}if(!ambiguous)return"a\
+const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after!==void 0){const lost3=kind.lost({before,
+asked:expected,now:after});return Object.keys(lost3).length===0?void 0:seenLoss(run4,lost3,after)}if(!ambiguous)return"a\
 s before";return{run:run4,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
 owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(
 owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
@@ -17722,15 +19037,15 @@ left,hasher)}}}function builtInLeft(asked,after,context3){const isBuiltIn=after!
 after)===true;return isBuiltIn?leftBehind(asked,after,context3):{}}function sealed(got,known3){if(known3===void 0||got instanceof
 Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(known3)){return holdsHashed(got)?
 got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(got,(member2,key)=>sealed(member2,
-Object.hasOwn(known3,key)?known3[key]:void 0))}function normalized({kind,expected}){const types2=kindOf(kind).fields;return mapValues(
-expected,(field2,name2)=>normalForm(types2[name2]??value,field2))}function askedSecrets(asked){return Object.fromEntries(
+Object.hasOwn(known3,key)?known3[key]:void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;return mapValues(
+expected,(field2,name2)=>normalForm(types3[name2]??value,field2))}function askedSecrets(asked){return Object.fromEntries(
 Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
-const types2=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown3={...known3};for(const[name2,type]of Object.
-entries(types2)){const got=answer[name2];if(got===void 0)continue;const before=known3[name2];const whole3=type.type==="m\
+const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown3={...known3};for(const[name2,type]of Object.
+entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known3[name2];const whole3=type.type==="m\
 embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown3[name2]=conceal(whole3,wanted[name2])}return shown3}function unverifiedNames({
 expected},unverified){return Object.keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}\
-.`)))}function unverifiedFields(asked,unverified,shown3){const types2=kindOf(asked.kind).fields;const fields3={};for(const[
-name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields3[name2]=wanted;continue}if(types2[name2]?.
+.`)))}function unverifiedFields(asked,unverified,shown3){const types3=kindOf(asked.kind).fields;const fields3={};for(const[
+name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields3[name2]=wanted;continue}if(types3[name2]?.
 type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
 .${member2}`));if(left.length===0)continue;const there=shown3[name2];fields3[name2]={...there!==void 0&&isMap(there)?there:
 {},...Object.fromEntries(left)}}return fields3}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal}=options;if(plan.changes.every(({action:action2})=>action2===
@@ -17804,8 +19119,8 @@ answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...
 sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_problems();init_kinds();init_journal();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
 async function othersOf(state,home){const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,
 state))&&(!isOfLost(run4,home)||beside.some(one=>belongs(run4,one)))}function isOfLost({state,environment},home){return state===
-void 0?environment===home.environment:state.file===home.backend.name}function heirOf(state,{state:lost2}){return state.serial>
-0||lost2===void 0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.backend.
+void 0?environment===home.environment:state.file===home.backend.name}function heirOf(state,{state:lost3}){return state.serial>
+0||lost3===void 0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here2=home.backend.
 name;return state===void 0||state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the st\
 ate ${state.file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-stat\
 e",ownerOf(run4,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home){const{runs}=home.backend;const{open_run,last_run}=state;const names3=[];const kept2=new Set(
@@ -17815,8 +19130,8 @@ last_run;if(later||name2===last_run&&!await runs.hasEnd(name2).catch(()=>true))n
 all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===state.server);const own4=contents2.
 filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&run4.run===last_run));const others=contents2.filter(({run:run4,
 ended})=>!ended&&!belongs(run4,state));if(others.length===0||state.serial>0)return own4;const isOther3=await othersOf(state,
-home);const lost2=others.filter(({run:run4})=>!isOther3(run4));return contents2.filter(content=>own4.includes(content)||
-lost2.includes(content))}async function newestRun(runs,state){for(const name2 of(await runs.list()).toReversed()){const content=await runs.
+home);const lost3=others.filter(({run:run4})=>!isOther3(run4));return contents2.filter(content=>own4.includes(content)||
+lost3.includes(content))}async function newestRun(runs,state){for(const name2 of(await runs.list()).toReversed()){const content=await runs.
 read(name2).catch(failure2=>{throw maybeNewest(failure2)});if(content===null&&name2===state.last_run)throw maybeNewest(new ProblemsError(
 [withoutFirstLine(name2)]));if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}
 return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
@@ -18104,38 +19419,39 @@ open as open2}from"node:fs/promises";import{relative as relative2,sep as sep2}fr
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
 const after=text6.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after)?.[0].length??0);const at3=colon+1+
 (/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
-nextLine=lineEnd(text6,nextLine)+1}const end=secretEnd(text6,lineStart,keyStart,at3);if(end>start3){if(!isReference(text6.
-slice(start3,end)))found2.push({start:start3,end});colon=end-1}}found2.push(...addressSecrets(text6));return found2}function addressSecrets(text6){
-const found2=[];for(let at3=text6.indexOf("://");at3!==-1;at3=text6.indexOf("://",at3+3)){const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.
-exec(text6.slice(at3,at3+300))??[];const named6=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.test(before);if(!named6)found2.
-push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.length<200&&/^(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1\s*$/.
-test(value3)}function keyBefore(text6,colon){const last=text6[colon-1]??"";if(!/["'\s]/.test(last)&&!keyCharacter.test(last))
-return void 0;const end=keyCharacter.test(last)?colon:colon-gapBefore(text6,colon);let start3=end;while(start3>0&&end-start3<
-120&&keyCharacter.test(text6[start3-1]??""))start3-=1;return start3<end&&looksSecret(text6.slice(start3,end))?start3:void 0}
-function gapBefore(text6,colon){const before=text6.slice(Math.max(0,colon-100),colon);return/["']?[ \t]*(?:\r?\n[ \t]*)?$/.
-exec(before)?.[0].length??0}function secretEnd(text6,lineStart,key,at3){const quoted2=/["']/.test(text6[key-1]??"")?1:0;
-const indent2=key-quoted2-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.test(text6.slice(lineStart,key-quoted2));
-const first=text6[at3]??"";let end=at3;if(first==='"'||first==="'")end=quotedEnd(text6,at3,first);else if(first==="{"||first===
-"[")end=flowEnd(text6,at3);else if(!block2){const plain3=/[,}\]\n]/g;plain3.lastIndex=at3;return plain3.exec(text6)?.index??
-text6.length}if(!block2)return end;end=lineEnd(text6,end);while(end<text6.length){const next=lineEnd(text6,end+1);const line=text6.
-slice(end+1,next);const level3=/^ */.exec(line)?.[0].length??0;const item=level3===indent2&&/^ *-(\s|$)/.test(line);if(line.
-trim()!==""&&level3<=indent2&&!item)break;end=next}return end}function quotedEnd(text6,at3,quote2){for(let index=at3+1;index<
-text6.length;index+=1){if(quote2==='"'&&text6[index]==="\\")index+=1;else if(text6[index]===quote2){if(quote2==="'"&&text6[index+
-1]===quote2)index+=1;else return index+1}}return text6.length}function flowEnd(text6,at3){let depth=0;for(let index=at3;index<
-text6.length;index+=1){const char=text6[index];if(char==='"'||char==="'")index=quotedEnd(text6,index,char)-1;else if(char===
-"{"||char==="[")depth+=1;else if(char==="}"||char==="]"){depth-=1;if(depth===0)return index+1}}return text6.length}function lineEnd(text6,at3){
-const end=text6.indexOf("\n",at3);return end===-1?text6.length:end}init_secret_names();var keyLine=/^([ \t]*)(?:[-?][ \t]+)*["']?([^\s"':{}[\],#]{1,120})["']?[ \t]*:(?:\s|$)/;var MAX_WORDS=6;
+nextLine=lineEnd(text6,nextLine)+1}const end2=secretEnd(text6,lineStart,keyStart,at3);if(end2>start3){if(!isReference(text6.
+slice(start3,end2)))found2.push({start:start3,end:end2});colon=end2-1}}found2.push(...addressSecrets(text6));return found2}
+function addressSecrets(text6){const found2=[];for(let at3=text6.indexOf("://");at3!==-1;at3=text6.indexOf("://",at3+3)){
+const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.exec(text6.slice(at3,at3+300))??[];const named6=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.
+test(before);if(!named6)found2.push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.
+length<200&&/^(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1\s*$/.test(value3)}function keyBefore(text6,colon){
+const last=text6[colon-1]??"";if(!/["'\s]/.test(last)&&!keyCharacter.test(last))return void 0;const end2=keyCharacter.test(
+last)?colon:colon-gapBefore(text6,colon);let start3=end2;while(start3>0&&end2-start3<120&&keyCharacter.test(text6[start3-
+1]??""))start3-=1;return start3<end2&&looksSecret(text6.slice(start3,end2))?start3:void 0}function gapBefore(text6,colon){
+const before=text6.slice(Math.max(0,colon-100),colon);return/["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(before)?.[0].length??0}function secretEnd(text6,lineStart,key,at3){
+const quoted2=/["']/.test(text6[key-1]??"")?1:0;const indent2=key-quoted2-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.
+test(text6.slice(lineStart,key-quoted2));const first=text6[at3]??"";let end2=at3;if(first==='"'||first==="'")end2=quotedEnd(
+text6,at3,first);else if(first==="{"||first==="[")end2=flowEnd(text6,at3);else if(!block2){const plain3=/[,}\]\n]/g;plain3.
+lastIndex=at3;return plain3.exec(text6)?.index??text6.length}if(!block2)return end2;end2=lineEnd(text6,end2);while(end2<
+text6.length){const next=lineEnd(text6,end2+1);const line=text6.slice(end2+1,next);const level3=/^ */.exec(line)?.[0].length??
+0;const item=level3===indent2&&/^ *-(\s|$)/.test(line);if(line.trim()!==""&&level3<=indent2&&!item)break;end2=next}return end2}
+function quotedEnd(text6,at3,quote2){for(let index=at3+1;index<text6.length;index+=1){if(quote2==='"'&&text6[index]==="\\")
+index+=1;else if(text6[index]===quote2){if(quote2==="'"&&text6[index+1]===quote2)index+=1;else return index+1}}return text6.
+length}function flowEnd(text6,at3){let depth=0;for(let index=at3;index<text6.length;index+=1){const char=text6[index];if(char===
+'"'||char==="'")index=quotedEnd(text6,index,char)-1;else if(char==="{"||char==="[")depth+=1;else if(char==="}"||char==="\
+]"){depth-=1;if(depth===0)return index+1}}return text6.length}function lineEnd(text6,at3){const end2=text6.indexOf("\n",
+at3);return end2===-1?text6.length:end2}init_secret_names();var keyLine=/^([ \t]*)(?:[-?][ \t]+)*["']?([^\s"':{}[\],#]{1,120})["']?[ \t]*:(?:\s|$)/;var MAX_WORDS=6;
 function strayRanges(text6){const found2=[];let isBelow2=false;let indent2=0;let start3=0;while(start3<=text6.length){const newline=text6.
-indexOf("\n",start3);const end=newline<0?text6.length:newline;const line=text6.slice(start3,Math.min(end,start3+2e3));const content=line.
-search(/\S/);if(content>=0){const key=keyLine.exec(line);if(isBelow2&&(/^(?:---|\.\.\.)(?:\s|$)/.test(line)||/^\s*[}\]]/.
-test(line)))isBelow2=false;if(isBelow2&&key!==null&&content<=indent2)isBelow2=false;if(isBelow2)found2.push({start:start3+
-content,end});else{const stray=strayAt(line,key!==null);if(stray!==void 0)found2.push({start:start3+stray,end});if(stray!==
-void 0||key!==null&&looksSecret(key[2]??"")){isBelow2=true;indent2=content}}}start3=end+1}return found2}function strayAt(line,hasKey){
-const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");for(let count3=0,match=word2.exec(line);match!==null;match=word2.
-exec(line)){const begins2=/(?:^|[{,])\s*(?:-\s+)*["']?$/.test(line.slice(Math.max(0,match.index-20),match.index));count3+=
-1;if(hasKey?!begins2:count3>MAX_WORDS&&!begins2)continue;const[name2]=match;if(!looksSecret(name2))continue;const after=line.
-slice(word2.lastIndex);const[gap=""]=/^["']?[ \t]*[:=]?[ \t]*/.exec(after)??[];if(/^["']?\s*:(?:\s|$)/.test(after))continue;
-return name2.length>30||/\d/.test(name2)?match.index:word2.lastIndex+gap.length}return void 0}var MAX_BYTES=16*1024*1024;var MAX_LINE=1e5;function shownPath(path,cwd){return(relative2(cwd,path)||".").split(sep2).join(
+indexOf("\n",start3);const end2=newline<0?text6.length:newline;const line=text6.slice(start3,Math.min(end2,start3+2e3));
+const content=line.search(/\S/);if(content>=0){const key=keyLine.exec(line);if(isBelow2&&(/^(?:---|\.\.\.)(?:\s|$)/.test(
+line)||/^\s*[}\]]/.test(line)))isBelow2=false;if(isBelow2&&key!==null&&content<=indent2)isBelow2=false;if(isBelow2)found2.
+push({start:start3+content,end:end2});else{const stray=strayAt(line,key!==null);if(stray!==void 0)found2.push({start:start3+
+stray,end:end2});if(stray!==void 0||key!==null&&looksSecret(key[2]??"")){isBelow2=true;indent2=content}}}start3=end2+1}return found2}
+function strayAt(line,hasKey){const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");for(let count3=0,match=word2.exec(
+line);match!==null;match=word2.exec(line)){const begins2=/(?:^|[{,])\s*(?:-\s+)*["']?$/.test(line.slice(Math.max(0,match.
+index-20),match.index));count3+=1;if(hasKey?!begins2:count3>MAX_WORDS&&!begins2)continue;const[name2]=match;if(!looksSecret(
+name2))continue;const after=line.slice(word2.lastIndex);const[gap=""]=/^["']?[ \t]*[:=]?[ \t]*/.exec(after)??[];if(/^["']?\s*:(?:\s|$)/.
+test(after))continue;return name2.length>30||/\d/.test(name2)?match.index:word2.lastIndex+gap.length}return void 0}var MAX_BYTES=16*1024*1024;var MAX_LINE=1e5;function shownPath(path,cwd){return(relative2(cwd,path)||".").split(sep2).join(
 "/")}function nameOf3(path,{cwd,root}){const[file,inProject]=[shownPath(path,cwd),shownPath(path,root)];return file===inProject?
 {file}:{file,inProject}}function wholeFile(name2){return{...name2,line:1,column:1,length:1}}var SourceFile=class{path;text;#inProject;#lines;#written;#secrets;#hidden=[];#isDistrusted=false;constructor({
 file,inProject},text6){this.path=file;this.#inProject=inProject;this.text=text6}hide(range2){if(range2.end<=range2.start||
@@ -18200,33 +19516,34 @@ target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(top.length
 throw refused("ENOTDIR",next);else place2=next}return relative3(place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){
 return await follow(path,root).catch(()=>path)===null}function stepsOf2(path){return path.split(sep3==="/"?"/":/[\\/]/).
 filter(step=>step!==""&&step!==".")}function refused(code2,path){return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#disk=new Disk;#pauses;constructor(project,more=[],pauses=new Pauses(
-void 0)){this.#pauses=pauses;const{files,states}=project.guarded();this.#root=project.root;this.#states=Promise.all(states.
-map(ways)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.due)await this.#pauses.
-pause();if(!isInside(path,this.#root))return outside;const named6=await this.#private(path);if(named6!==void 0)return named6;
-let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,(place2,isLast)=>this.#look(
-place2,isLast));if(followed===null)return outside;target=await this.#disk.realpath(followed)}catch(failure2){return unreadable(
-failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{target};if(way.isHidden&&isHidden(target,
-this.#root))return own2("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){const found2=await this.
-find(path);if(!("target"in found2))return found2;const bytes=await this.#disk.readBytes(found2.target);const text6=bytes instanceof
-Uint8Array?decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?own2("a state, a journal\
- or a stored plan"):{text:text6,target:found2.target}}async#look(place2,isLast){const known3=isLast?void 0:this.#folders.
-get(place2);if(known3!==void 0)return await known3;const found2=this.#disk.lstat(place2);if(isLast)return await found2;this.#folders.
-set(place2,found2);try{return await found2}catch(failure2){this.#folders.delete(place2);throw failure2}}async#private(path){
-return isHidden(path,this.#root)?own2("a hidden file"):await this.#owned(path)}async#owned(...paths){const[files,states]=await Promise.
-all([this.#files,this.#states]);if(paths.some(path=>files.has(path)))return own2("the configuration or a credential file");
-return paths.some(path=>states.some(state=>isOfState(path,state)))?own2("a state, a lock or a journal"):void 0}};var outside={
-reason:"outside",detail:"lies outside the project"};function own2(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
-const real=await Promise.all(paths.map(path=>realpath3(path).catch(()=>path)));return new Set([...paths,...real])}async function ways(path){
-const[folder,target]=await Promise.all([dirname3(path),path].map(one=>realpath3(one).catch(()=>void 0)));return[path,...folder===
-void 0?[]:[join3(folder,basename2(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative4(
-root,path).split(sep4).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
-`${state}.`))return true;return path.endsWith(".jsonl")&&dirname3(path)===join3(dirname3(state),"runs")}function isWritten(text6){
-if(!text6.startsWith("{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))
-return true;try{const data3=JSON.parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
-"resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath3(
-path).catch(()=>void 0);if(target===void 0)return false;const swapped=dirname3(target);if(basename2(target)!==basename2(
-path)||!mountedFolder.test(basename2(swapped)))return false;const data3=await realpath3(join3(dirname3(path),"..data")).
-catch(()=>void 0);return data3===swapped&&dirname3(swapped)===await realpath3(dirname3(path))}init_p_limit();import{stat as stat3}from"node:fs/promises";import{relative as relative6,resolve as resolve4,sep as sep5}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat2}from"node:fs/promises";import{basename as basename3,extname,
+void 0)){this.#pauses=pauses;const{files,states:states2}=project.guarded();this.#root=project.root;this.#states=Promise.
+all(states2.map(ways)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.
+due)await this.#pauses.pause();if(!isInside(path,this.#root))return outside;const named6=await this.#private(path);if(named6!==
+void 0)return named6;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,
+(place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside;target=await this.#disk.realpath(followed)}catch(failure2){
+return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{target};if(way.isHidden&&
+isHidden(target,this.#root))return own2("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){
+const found2=await this.find(path);if(!("target"in found2))return found2;const bytes=await this.#disk.readBytes(found2.target);
+const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?
+own2("a state, a journal or a stored plan"):{text:text6,target:found2.target}}async#look(place2,isLast){const known3=isLast?
+void 0:this.#folders.get(place2);if(known3!==void 0)return await known3;const found2=this.#disk.lstat(place2);if(isLast)
+return await found2;this.#folders.set(place2,found2);try{return await found2}catch(failure2){this.#folders.delete(place2);
+throw failure2}}async#private(path){return isHidden(path,this.#root)?own2("a hidden file"):await this.#owned(path)}async#owned(...paths){
+const[files,states2]=await Promise.all([this.#files,this.#states]);if(paths.some(path=>files.has(path)))return own2("the\
+ configuration or a credential file");return paths.some(path=>states2.some(state=>isOfState(path,state)))?own2("a state,\
+ a lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies outside the project"};function own2(what){return{
+reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath3(
+path).catch(()=>path)));return new Set([...paths,...real])}async function ways(path){const[folder,target]=await Promise.
+all([dirname3(path),path].map(one=>realpath3(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join3(folder,basename2(
+path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative4(root,path).split(sep4).some(step=>step.
+startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(`${state}.`))return true;return path.endsWith(
+".jsonl")&&dirname3(path)===join3(dirname3(state),"runs")}function isWritten(text6){if(!text6.startsWith("{")||!/"format_version"\s*:/.
+test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))return true;try{const data3=JSON.parse(text6);if(typeof data3!==
+"object"||data3===null)return false;return"lineage"in data3&&"resources"in data3||"digest"in data3&&"changes"in data3}catch{
+return false}}async function isMountedFolder(path){const target=await realpath3(path).catch(()=>void 0);if(target===void 0)
+return false;const swapped=dirname3(target);if(basename2(target)!==basename2(path)||!mountedFolder.test(basename2(swapped)))
+return false;const data3=await realpath3(join3(dirname3(path),"..data")).catch(()=>void 0);return data3===swapped&&dirname3(
+swapped)===await realpath3(dirname3(path))}init_p_limit();import{stat as stat3}from"node:fs/promises";import{relative as relative6,resolve as resolve4,sep as sep5}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat2}from"node:fs/promises";import{basename as basename3,extname,
 join as join4,relative as relative5,resolve as resolve3}from"node:path";var NOWHERE=resolve3("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
@@ -18260,22 +19577,22 @@ options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolv
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep5)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
 seen2,known3);const named6=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named6.map(one=>absence(one,
-project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
+project)));const refused5=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
 [...[...walk.linked].map(path=>`${shown3(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown3(
-path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused4,...missed2.map(path=>`${shown3(
+path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused5,...missed2.map(path=>`${shown3(
 path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown3(path)} is a folder with\
  the name of a manifest, as a mount without its source`).sort(),...deeper.sort()])]}async function deeperOnes({project,access:access3,
 globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
 **/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,{...options,
 caseSensitiveMatch:false})};const named6=new Walk(project);const names3=[...await within5(named6,bases.filter(base2=>base2!==
-"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named6.problems().flatMap(({severity,
+"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused5=named6.problems().flatMap(({severity,
 message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve4(project.root,name2)).filter(path=>!found2.
-has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused4;const others=await readElsewhere(project);
+has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused5;const others=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others.has(path)).map(path=>limit2(async()=>{
 const content=await access3.read(path);const shown3=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
 text)?[`${shown3} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown3}\
- has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
+ has the name of a manifest, and can't be read`]})));return[...refused5,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
 [one.slice(1)]:[]);const named6=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named6.length===
 0?[]:await glob(named6,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve4(project.
@@ -18316,7 +19633,7 @@ this.#isText=lexeme===PLAIN;if(isText3)return;if(lexeme==="["||lexeme==="{")this
 offset});else if(lexeme==="]"||lexeme==="}"){if(this.#open.at(-1)?.closes===lexeme)this.#open.pop()}else if(lexeme===FLOW_END){
 for(const one of this.#open.splice(0))this.#unclosed.push(one.offset)}else if(lexeme[0]==='"'||lexeme[0]==="'"){const surelyClosed=lexeme.
 length>1&&lexeme.endsWith(lexeme[0])&&!/(?:\\"|'')$/.test(lexeme);if(!surelyClosed||lexeme.includes("\n"))this.#quotes.push(
-{start:offset,end:offset+lexeme.length})}}quoteBefore(offset){return this.#quotes.findLast(({end})=>end<=offset)}bracketBefore(offset){
+{start:offset,end:offset+lexeme.length})}}quoteBefore(offset){return this.#quotes.findLast(({end:end2})=>end2<=offset)}bracketBefore(offset){
 const isBefore=start3=>start3<offset;const closed2=this.#unclosed.findLast(isBefore)??-1;const open9=this.#open.findLast(
 one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open9<0?void 0:Math.max(closed2,open9)}};function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
 return void 0;const[,sign,whole3="",fraction="",exponent=""]=parts;const digits=whole3.replace(/^0+(?=\d)/,"")||"0";return`${sign===
@@ -18328,9 +19645,9 @@ return found2}function mapNode(range2,entries){return{type:"map",range:range2,en
 map(({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure2(items)}}
 function measure2(children){let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,
 child.height+1)}return{size:size2,height}}function startOf2(node2){if(node2.type!=="map")return node2.range;const[first]=node2.
-entries.values();return first?.key??node2.range}init_problems();init_secret_names();function lineAt(text6,at3){const start3=text6.lastIndexOf("\n",at3-1)+1;const end=text6.indexOf("\n",
-at3);return{start:start3,end:withoutReturn(text6,start3,end<0?text6.length:end)}}function withoutReturn(text6,start3,end){
-return end>start3&&text6[end-1]==="\r"?end-1:end}var MAX_LINES=50;function contentAt(text6,at3){let from=at3;for(let tries=0;tries<
+entries.values();return first?.key??node2.range}init_problems();init_secret_names();function lineAt(text6,at3){const start3=text6.lastIndexOf("\n",at3-1)+1;const end2=text6.indexOf("\n",
+at3);return{start:start3,end:withoutReturn(text6,start3,end2<0?text6.length:end2)}}function withoutReturn(text6,start3,end2){
+return end2>start3&&text6[end2-1]==="\r"?end2-1:end2}var MAX_LINES=50;function contentAt(text6,at3){let from=at3;for(let tries=0;tries<
 MAX_LINES;tries+=1){const line=lineAt(text6,from);const indent2=text6.slice(from,line.end).search(/\S/);if(indent2>=0&&text6[from+
 indent2]!=="#")return{start:from+indent2,end:line.end};const next=text6.indexOf("\n",line.end);if(next<0)break;from=next+
 1}return{start:at3,end:at3+1}}function nextKeyLine(text6,at3){const first=contentAt(text6,at3);let line=first;for(let tries=0;tries<
@@ -18344,43 +19661,43 @@ isFirst,range:{start:line.start+indent2,end:line.end}}}function headAbove(text6,
 Math.max(0,before-REACH2),before).split("\n").filter(line=>line.trim()!=="");for(const[index,line]of lines.toReversed().
 entries()){const[,lead="",mark,digit]=/^(\s*(?:- +)*)["']?[A-Za-z_][\w -]{0,60}["']?:[ \t]+([|>])[-+]?(\d?)[-+]?(?:[ \t]+#.*)?\s*$/.
 exec(line)??[];if(mark!==void 0){const columns=digit===void 0||digit===""?void 0:Number(digit);return{mark,column:lead.length,
-columns,least:lead.length+(columns??1),isFirst:index===0}}if(line.search(/\S/)<=indent2)return void 0}return void 0}function slipOf({code:code2,message,pos},refused4){const{text:text6}=refused4;const at3=Math.min(pos[0],text6.length);const found2={
-code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text6.length),at3+1)};return unindented(found2,refused4)??forCode[code2]?.(
-found2,refused4)}function unindented({at:at3,code:code2},refused4){const{text:text6}=refused4;const found2=unindentedText(
+columns,least:lead.length+(columns??1),isFirst:index===0}}if(line.search(/\S/)<=indent2)return void 0}return void 0}function slipOf({code:code2,message,pos},refused5){const{text:text6}=refused5;const at3=Math.min(pos[0],text6.length);const found2={
+code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text6.length),at3+1)};return unindented(found2,refused5)??forCode[code2]?.(
+found2,refused5)}function unindented({at:at3,code:code2},refused5){const{text:text6}=refused5;const found2=unindentedText(
 text6,at3);if(found2===void 0)return void 0;const{mark,columns,isFirst,range:range2}=found2;if(isFirst){return{message:`\
 the text that "${mark}" announces on the line above is not indented${columns===void 0?"":" so far"}`,hint:columns===void 0?
 "indent each line of the text further than its key":`indent each line of the text by ${columns} more than its key, or le\
 ave the ${columns} behind "${mark}" out`,range:range2}}const written4=text6.slice(range2.start,range2.end);const isOther3=/^[-=_*"']|^\/[/*]/.
-test(written4)||missingSpace(written4,range2,refused4)!==void 0;if(isOther3||!outside2.includes(code2))return void 0;return{
+test(written4)||missingSpace(written4,range2,refused5)!==void 0;if(isOther3||!outside2.includes(code2))return void 0;return{
 message:`this line is no "key: value", and not indented as the text that "${mark}" announces above`,hint:"indent it as f\
 ar as that text, or write a colon and a space behind its key",range:range2}}var outside2=["MULTILINE_IMPLICIT_KEY","MISS\
 ING_CHAR"];function conflictIn(text6){const marker=/^<{7} [^\n]*$/m.exec(text6);if(marker===null||!/^>{7} /m.test(text6))
 return void 0;return{message:"a merge conflict is not resolved: git left its marks here",hint:"keep one of the two sides\
 , and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",range:{start:marker.index,end:marker.index+marker[0].
-length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused4)=>/sequence/.test(
-found2.message)?unevenList(found2,refused4):nested(found2,refused4),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused4)=>/^Flow/.
-test(found2.message)?openBracket(found2,refused4):/sequence/.test(found2.message)?unevenList(found2,refused4):/mapping/.
-test(found2.message)?unevenKeys(found2,refused4):void 0,MISSING_CHAR:missing2,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({
-at:at3,end})=>({message:"a comma is missing between the members in brackets, or quotes around a value with a colon",hint:'\
-write them as {id: x, name: "a: b"}',range:{start:at3,end}}),BAD_SCALAR_START:({at:at3},{text:text6})=>({message:`a text\
- without quotes can't begin with "${text6[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({
+length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused5)=>/sequence/.test(
+found2.message)?unevenList(found2,refused5):nested(found2,refused5),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused5)=>/^Flow/.
+test(found2.message)?openBracket(found2,refused5):/sequence/.test(found2.message)?unevenList(found2,refused5):/mapping/.
+test(found2.message)?unevenKeys(found2,refused5):void 0,MISSING_CHAR:missing2,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({
+at:at3,end:end2})=>({message:"a comma is missing between the members in brackets, or quotes around a value with a colon",
+hint:'write them as {id: x, name: "a: b"}',range:{start:at3,end:end2}}),BAD_SCALAR_START:({at:at3},{text:text6})=>({message:`\
+a text without quotes can't begin with "${text6[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({
 at:at3})=>({message:"in double quotes a backslash begins an escape, and there is none of this name",hint:"write the back\
 slash twice, or use single quotes, in which it is a backslash",range:{start:at3,end:at3+2}}),TAB_AS_INDENT:({at:at3},{text:text6})=>{
 const start3=text6.indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"inde\
-nt it with spaces",range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused4){
-const{text:text6}=refused4;const{at:at3}=found2;const line=lineAt(text6,at3);const owner=keyOf3(text6.slice(line.start,at3));
+nt it with spaces",range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused5){
+const{text:text6}=refused5;const{at:at3}=found2;const line=lineAt(text6,at3);const owner=keyOf3(text6.slice(line.start,at3));
 const value3=text6.slice(at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin\
  with "? "`,hint:quoteIt,range:{start:at3,end:at3+1}}}if(/:(?:\s|$)/.test(value3)){const hint=owner===void 0?quoteIt:`${quoteIt}\
 : ${owner}: "\u2026"`;return{message:"a value without quotes holds a colon with a space after it",hint,range:{start:at3,
-end:line.end}}}const below2=nextKeyLine(text6,line.end);const ends2=refused4.hides(below2)?void 0:keyOf3(text6.slice(below2.
+end:line.end}}}const below2=nextKeyLine(text6,line.end);const ends2=refused5.hides(below2)?void 0:keyOf3(text6.slice(below2.
 start,below2.end));const name2=ends2===void 0?"this line":`"${ends2}"`;const above=owner===void 0?"a key that has a valu\
 e already":`"${owner}", which has a value already`;const place2=owner===void 0?"the key above":`"${owner}"`;return{message:`${name2}\
  is indented below ${above}`,hint:`indent it as far as ${place2}; a text of several lines begins with "|" behind its key\
-, or is in quotes`,range:below2}}function strayLine(found2,refused4){const{text:text6}=refused4;const{at:at3}=found2;const first=lineAt(
+, or is in quotes`,range:below2}}function strayLine(found2,refused5){const{text:text6}=refused5;const{at:at3}=found2;const first=lineAt(
 text6,at3);const written4=text6.slice(at3,first.end);const range2={start:at3,end:at3+written4.trimEnd().length};if(/^-(?:\s|$)/.
 test(written4))return strayItem(at3);if(/^(?:\/\/|\/\*)/.test(written4)){return{message:"this line is no YAML",hint:'a c\
 omment begins with "#"',range:range2}}if(/^[-=_*]{2,}\s*$/.test(written4)){return{message:"this line is no YAML",hint:'d\
-ocuments are separated by a line of "---"',range:range2}}const glued=missingSpace(written4,range2,refused4);if(glued!==void 0)
+ocuments are separated by a line of "---"',range:range2}}const glued=missingSpace(written4,range2,refused5);if(glued!==void 0)
 return glued;const next=nextKeyLine(text6,first.end);if(next.end<=found2.end+1&&next.start-lineAt(text6,next.start).start!==
 at3-first.start){return{message:"this line is indented neither like the keys above nor like the value above",hint:"inden\
 t it as far as the key that it belongs beside",range:next}}return{message:'this line is no "key: value", and the one aft\
@@ -18396,31 +19713,31 @@ return{message:"the items of a list have to begin in the same column",hint:'inde
  the list',range:contentAt(text6,at3)}}function openBracket({at:at3},{text:text6,marks:marks2}){const start3=marks2.bracketBefore(
 at3)??Math.max(0,at3-1);const[opens,closes]=text6[start3]==="{"?["{","}"]:["[","]"];const goesOn=text6.slice(at3).trim()!==
 ""&&lineAt(text6,at3).start>start3;return{message:`the "${opens}" that opens here is not closed`,hint:`write its "${closes}\
-"${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start3,end:start3+1}}}function missing2(found2,refused4){
-const{text:text6,marks:marks2}=refused4;const{at:at3,end,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
+"${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start3,end:start3+1}}}function missing2(found2,refused5){
+const{text:text6,marks:marks2}=refused5;const{at:at3,end:end2,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
 quoteBefore(at3)?.start??at3;return{message:"the quote that opens here is never closed",hint:`write ${text6[start3]==="'"?
 "'":'"'} where the value ends`,range:{start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written4=text6.
 slice(at3,lineAt(text6,at3).end).trimEnd();const range2={start:at3,end:at3+Math.max(1,written4.length)};return missingSpace(
-written4,range2,refused4)??{message:'this line is no "key: value"',hint:"write a colon and a space behind the key; inden\
+written4,range2,refused5)??{message:'this line is no "key: value"',hint:"write a colon and a space behind the key; inden\
 t what belongs to the line above further",range:range2}}if(/^(?:Flow|Missing \})/.test(message))return openBracket(found2,
-refused4);if(/^Sequence item/.test(message)){return{message:"this line is no item of the list above, and is not indented\
+refused5);if(/^Sequence item/.test(message)){return{message:"this line is no item of the list above, and is not indented\
  like the keys of its last item",hint:'begin it with "- ", or indent it as far as the keys of the item',range:contentAt(
-text6,at3)}}if(/^Missing (?:,|space)/.test(message)){const variable=bareVariable(found2,refused4);if(variable!==void 0)return variable;
+text6,at3)}}if(/^Missing (?:,|space)/.test(message)){const variable=bareVariable(found2,refused5);if(variable!==void 0)return variable;
 return{message:"a comma is missing before this",hint:"separate what is in [] and {} by commas; a value with a comma or a\
- colon needs quotes",range:{start:at3,end}}}if(/^Comments/.test(message)){return{message:'a space is missing before the \
-"#" of a comment',hint:'write the space; a "#" that belongs to the value goes inside the quotes',range:{start:at3,end:at3+
-1}}}if(/directives-end/.test(message))return besideMarker(found2,refused4);return void 0}function bareVariable({at:at3},{
+ colon needs quotes",range:{start:at3,end:end2}}}if(/^Comments/.test(message)){return{message:'a space is missing before\
+ the "#" of a comment',hint:'write the space; a "#" that belongs to the value goes inside the quotes',range:{start:at3,end:at3+
+1}}}if(/directives-end/.test(message))return besideMarker(found2,refused5);return void 0}function bareVariable({at:at3},{
 text:text6}){const start3=at3-1;const written4=/^\$\{[^}\s]{0,200}\}?/.exec(text6.slice(Math.max(0,start3),start3+210))?.[0];
 if(written4===void 0)return void 0;return{message:"a variable inside {} or [] has no quotes",hint:'write it as "${NAME}"\
 , in quotes',range:{start:start3,end:start3+written4.length}}}function besideMarker({at:at3,message},{text:text6}){if(/same line/.
 test(message)){return{message:`a key can't stand on the line of "---"`,hint:"begin the document on the next line",range:contentAt(
 text6,at3)}}const start3=text6.lastIndexOf("\n%",at3)+1;if(text6[start3]!=="%")return void 0;return{message:`a line can'\
 t begin with "%", but for a directive of YAML`,hint:'put quotes around the key, or make a comment of the line with "#"',
-range:{start:start3,end:lineAt(text6,start3).end}}}function unexpected(found2,refused4){const{text:text6,marks:marks2}=refused4;
-const{at:at3,end,message}=found2;const line=lineAt(text6,at3);const before=text6.slice(line.start,at3);const range2={start:at3,
-end:Math.min(end,line.end)};if(/block-seq-ind on same line/.test(message)){if(before.trim()==="")return strayItem(at3);return{
-message:"a list can't begin on the line of its key",hint:'write each "- " on a line of its own below the key, or the lis\
-t as [a, b]; put quotes around a text that begins with "- "',range:{start:at3,end:at3+1}}}if(/^(?:Block scalar header|Not a YAML token)/.
+range:{start:start3,end:lineAt(text6,start3).end}}}function unexpected(found2,refused5){const{text:text6,marks:marks2}=refused5;
+const{at:at3,end:end2,message}=found2;const line=lineAt(text6,at3);const before=text6.slice(line.start,at3);const range2={
+start:at3,end:Math.min(end2,line.end)};if(/block-seq-ind on same line/.test(message)){if(before.trim()==="")return strayItem(
+at3);return{message:"a list can't begin on the line of its key",hint:'write each "- " on a line of its own below the key\
+, or the list as [a, b]; put quotes around a text that begins with "- "',range:{start:at3,end:at3+1}}}if(/^(?:Block scalar header|Not a YAML token)/.
 test(message)){const[,mark]=/([|>])[^|>]*$/.exec(text6.slice(line.start,at3+1))??[];if(mark===void 0)return void 0;const start3=text6.
 lastIndexOf(mark,at3);return{message:`a text that begins with "${mark}" starts on the next line, and something stands be\
 hind the mark`,hint:`move it to the next line, indented further than its key; a value that begins with "${mark}" needs q\
@@ -18429,7 +19746,7 @@ void 0){return{message:`this "${closing3==="seq"?"]":"}"}" closes nothing`,hint:
 ue that it belongs to",range:range2}}if(/^Unexpected , in/.test(message)){return{message:"nothing stands before this com\
 ma",hint:"remove it",range:range2}}if(/^Unexpected (?:single|double)-quoted-scalar token/.test(message)){return{message:"\
 a comma is missing before this",hint:"separate what is in [] and {} by commas",range:range2}}if(!/at node end$/.test(message))
-return void 0;const variable=bareVariable(found2,refused4);if(variable!==void 0)return variable;const quote2=marks2.quoteBefore(
+return void 0;const variable=bareVariable(found2,refused5);if(variable!==void 0)return variable;const quote2=marks2.quoteBefore(
 at3);if(quote2!==void 0&&text6.slice(quote2.end,at3).trim()===""&&text6.slice(quote2.start,quote2.end).includes("\n")){return{
 message:"the quote that opens here closes on a later line, in front of other text",hint:`write the quote that closes it \
 where the value ends; within double quotes a quote is \\", within single ones it is ''`,range:{start:quote2.start,end:quote2.
@@ -18509,8 +19826,8 @@ scalar",value:null,plain:true,source:"",range:range2,size:1,height:0,unknown:tru
 items;return node2.flow===true&&node2.items.length===1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===
 null}function numberOf2(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
 source);return text6===void 0?void 0:exactly(text6)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
-ange"in node2&&Array.isArray(node2.range)){const[start3,end]=node2.range;if(typeof start3==="number"&&typeof end==="numb\
-er")return{start:start3,end}}return{start:0,end:0}}var import_yaml2=__toESM(require_dist(),1);init_values();var entry={text:0,null:1,true:2,false:3,number:4,quoted:5,folded:6,told:7,list:8,map:9};function startOnTape({tape:{marks:marks2},
+ange"in node2&&Array.isArray(node2.range)){const[start3,end2]=node2.range;if(typeof start3==="number"&&typeof end2==="nu\
+mber")return{start:start3,end:end2}}return{start:0,end:0}}var import_yaml2=__toESM(require_dist(),1);init_values();var entry={text:0,null:1,true:2,false:3,number:4,quoted:5,folded:6,told:7,list:8,map:9};function startOnTape({tape:{marks:marks2},
 offset},at3){const isKey=marks2[at3]===entry.map&&(marks2[at3+3]??0)>0;return offset+(marks2[isKey?at3+5:at3+1]??0)}var TapeReader=class{#file;#tape;#offset;#hides;#at;constructor(file,{
 tape,offset},{at:at3,hides}){this.#file=file;this.#tape=tape;this.#offset=offset;this.#at=at3;this.#hides=hides}get at(){
 return this.#at}next(){return this.#node()}#take(){return this.#tape.marks[this.#at++]??0}#node(){const kind=this.#take();
@@ -18541,18 +19858,18 @@ refused2;return value3.type==="flow-collection"&&value3.start.type==="flow-map-s
 switch(token.type){case"scalar":return this.#plain(token);case"single-quoted-scalar":case"double-quoted-scalar":return this.#quoted(
 token);case"block-scalar":return this.#told(token);case"block-map":return isBelow2?this.#blockMap(token):refused2;case"b\
 lock-seq":return isBelow2?this.#blockList(token):refused2;case"flow-collection":return this.#flow(token);default:return refused2}}#plain(token){
-const{source,offset}=token;const end=offset+source.length;const after=endOf2(token.end,end);if(after===refused2||/^[\t,%|>@`]/.
+const{source,offset}=token;const end2=offset+source.length;const after=endOf2(token.end,end2);if(after===refused2||/^[\t,%|>@`]/.
 test(source))return refused2;if(source.includes("\n"))return this.#told(token);this.marks.push(plainEntry(source),offset,
-end);return after}#quoted(token){const{source,offset,type}=token;const quote2=type==="single-quoted-scalar"?"'":'"';const end=offset+
+end2);return after}#quoted(token){const{source,offset,type}=token;const quote2=type==="single-quoted-scalar"?"'":'"';const end2=offset+
 source.length;if(/[\\\n]/.test(source)||source.indexOf(quote2,1)!==source.length-1)return this.#told(token);const after=endOf2(
-token.end,end);if(after===refused2)return refused2;this.marks.push(entry.quoted,offset,end);return after}#told(token){let isRight=true;
-const read2=import_yaml2.CST.resolveAsScalar(token,true,()=>{isRight=false});const isPlain2=token.type==="scalar";if(read2===
-null||!isRight||isPlain2&&plainEntry(read2.value)!==entry.text)return refused2;const[start3,end,after]=read2.range;this.
-marks.push(isPlain2?entry.folded:entry.told,start3,end,this.texts.push(read2.value)-1);return after}#nothing(tokens,after){
+token.end,end2);if(after===refused2)return refused2;this.marks.push(entry.quoted,offset,end2);return after}#told(token){
+let isRight=true;const read2=import_yaml2.CST.resolveAsScalar(token,true,()=>{isRight=false});const isPlain2=token.type===
+"scalar";if(read2===null||!isRight||isPlain2&&plainEntry(read2.value)!==entry.text)return refused2;const[start3,end2,after]=read2.
+range;this.marks.push(isPlain2?entry.folded:entry.told,start3,end2,this.texts.push(read2.value)-1);return after}#nothing(tokens,after){
 let at3=after;let index=tokens.length-1;let isTold=false;for(;index>=0;index-=1){const token=tokens[index];if(token===void 0||
 !isSpace(token))break;isTold||=token.type==="comment";at3-=token.source.length}for(index+=1;tokens[index]?.type==="space";index+=
 1)at3+=tokens[index]?.source.length??0;this.marks.push(entry.null,at3,at3);return isTold?after:at3}#open(kind,offset){return this.
-marks.push(kind,offset,0,0)-2}#close(opened,end,count3){this.marks[opened]=end;this.marks[opened+1]=count3}#blockMap(map2){
+marks.push(kind,offset,0,0)-2}#close(opened,end2,count3){this.marks[opened]=end2;this.marks[opened+1]=count3}#blockMap(map2){
 const opened=this.#open(entry.map,map2.offset);let offset=map2.offset;let after;let count3=0;for(const item of map2.items){
 const{start:start3,key,sep:sep12,value:value3}=item;if(after!==void 0||item.explicitKey===true||!areSpaces(start3,true))
 return refused2;if(sep12===void 0){if(key!==void 0||value3!==void 0)return refused2;after=endAfter(start3,offset);continue}
@@ -18564,14 +19881,14 @@ let count3=0;for(const{start:start3,key,sep:sep12,value:value3}of list2.items){i
 return refused2;if(value3===void 0&&areSpaces(start3,true)){after=endAfter(start3,offset);continue}if(behind(start3,"seq\
 -item-ind")===void 0)return refused2;const valueAt4=endAfter(start3,offset);offset=value3===void 0?this.#nothing(start3,
 valueAt4):this.#value(value3,true);if(offset===refused2)return refused2;count3+=1}this.#close(opened,offset,count3);return after??
-offset}#flow({start:start3,offset,items,end}){const isMap3=start3.type==="flow-map-start";const opened=this.#open(isMap3?
+offset}#flow({start:start3,offset,items,end:end2}){const isMap3=start3.type==="flow-map-start";const opened=this.#open(isMap3?
 entry.map:entry.list,offset);let count3=0;for(const[index,item]of items.entries()){const{key,sep:sep12,value:value3}=item;
 const isLast=index===items.length-1;const isEmpty4=key==null&&sep12===void 0&&value3===void 0;const commas=item.start.filter(
 ({type})=>type==="comma").length;if(commas>1)return refused2;if(index===0?commas>0:commas<1&&!(isEmpty4&&isLast))return refused2;
 if(!areSpaces(item.start,false,"comma"))return refused2;if(isEmpty4){if(!isLast)return refused2;continue}if(!isMap3){if(key!=
 null||sep12!==void 0||value3===void 0)return refused2}else if(!this.#key(key)||sep12===void 0||behind(sep12,"map-value-i\
 nd")===void 0){return refused2}const written4=value3===void 0?this.#nothing(sep12??[],endAfter(sep12??[],offset)):this.#value(
-value3,false);if(written4===refused2)return refused2;count3+=1}const[closing3,...rest]=end;if(closing3===void 0||closing3.
+value3,false);if(written4===refused2)return refused2;count3+=1}const[closing3,...rest]=end2;if(closing3===void 0||closing3.
 source!==(isMap3?"}":"]")||!areSpaces(rest,false))return refused2;const closed2=closing3.offset+1;this.#close(opened,closed2,
 count3);return endAfter(rest,closed2)}#key(key){if(key==null||!isFlowScalar(key)||key.source.length>MAX_KEY||key.source.
 includes("\n"))return false;if(key.end?.some(({type})=>type!=="space"))return false;return this.#value(key,false)!==refused2}};
@@ -18602,8 +19919,8 @@ reduce((sum,{source})=>sum+source.text.length,0);const script=new URL("./thread.
 WORTHWHILE&&availableParallelism2()>1&&existsSync3(fileURLToPath2(script));if(!isBeside){for(const of of files)yield{of,
 parsed:await pauses.during(parsing(of.source))};return}const threads=new Threads(script);try{const parts=files.map(({source})=>threads.
 takeApart(source.text));threads.start();for(const[index,of]of files.entries()){const tapes=await Promise.all(parts[index]??
-[]);parts[index]=[];const plain3=tapes.filter(tape=>tape!==null);const taken=plain3.length===tapes.length?plain3:null;yield{
-of,parsed:await pauses.during(parsing(of.source,taken))}}}finally{threads.close()}}function partsOf4(text6,length2=PART){
+[]);parts[index]=[];const plain3=tapes.filter(tape=>tape!==null);const taken2=plain3.length===tapes.length?plain3:null;yield{
+of,parsed:await pauses.during(parsing(of.source,taken2))}}}finally{threads.close()}}function partsOf4(text6,length2=PART){
 const parts=[];const marker=/\n(?=---\s)/g;let offset=0;while(text6.length-offset>length2){marker.lastIndex=offset+length2;
 const found2=marker.exec(text6);if(found2===null)break;parts.push({text:text6.slice(offset,found2.index+1),offset});offset=
 found2.index+1}parts.push({text:text6.slice(offset),offset});return parts}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){
@@ -18777,12 +20094,12 @@ return path.reduce((text6,step)=>typeof step==="number"?`${text6}[${step}]`:/^[\
 node2.range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file,root,path){const{node:node2,key}=find6(
 root,path);return file.place(key??startOf2(node2))}init_values();init_fields();init_schema();function partOfText(source,written4,text6,part){const at3=contentOf2(source,written4);const raw=source.slice(at3.start,at3.
 end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part.start)).length;const length2=squeezed2(
-text6.slice(part.start,part.end)).length;const start3=nth(raw,before);const end=nth(raw,before+Math.max(1,length2)-1);return start3===
-void 0||end===void 0?void 0:{start:at3.start+start3,end:at3.start+end+1}}function contentOf2(source,{start:start3,end}){
-const first=source.charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end-1};if(first!=="|"&&first!=="\
->")return{start:start3,end};const line=source.indexOf("\n",start3);return line<0||line>=end?{start:start3,end}:{start:line+
-1,end}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){let left=count3;for(let at3=0;at3<
-text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written4){this.kind=object3.kind;
+text6.slice(part.start,part.end)).length;const start3=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);return start3===
+void 0||end2===void 0?void 0:{start:at3.start+start3,end:at3.start+end2+1}}function contentOf2(source,{start:start3,end:end2}){
+const first=source.charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end2-1};if(first!=="|"&&first!==
+">")return{start:start3,end:end2};const line=source.indexOf("\n",start3);return line<0||line>=end2?{start:start3,end:end2}:
+{start:line+1,end:end2}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){let left=count3;
+for(let at3=0;at3<text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written4){this.kind=object3.kind;
 this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
 generation!==void 0)this.generation=object3.generation;this.#written=written4}get place(){return this.placeOf()}get declaredAt(){
 const{file,document:document2}=this.#written;return file.lineAt(document2.start)}placeOf(...path){const{file,document:document2}=this.#written;
@@ -18939,8 +20256,8 @@ length===0?["no document was read",...missed2]:missed2;const more=reasons.length
 ing: ${reason}`,[],declared.length===0?'delete a template with "state: absent", or look whether the manifests are where \
 the configuration says':'rename it, remove it, or change "manifests" ("!" excludes), so that what was read is all that i\
 s declared'))}init_address();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash2}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
-change2=>{const types2=kindOf(change2.kind).fields;return change2.requests.map(({operation,params,body:body2})=>{const fields3=body2===
-void 0?null:mapValues(body2,(field2,name2)=>normalForm(types2[name2]??value,field2));return canonical([operations[operation].
+change2=>{const types3=kindOf(change2.kind).fields;return change2.requests.map(({operation,params,body:body2})=>{const fields3=body2===
+void 0?null:mapValues(body2,(field2,name2)=>normalForm(types3[name2]??value,field2));return canonical([operations[operation].
 method,operationPath(operation,params),withHashes(fields3,hasher)])})});const text6=canonical({format_version:1,server,requests:requests.
 sort()});return`sha256:${createHash2("sha256").update(text6).digest("hex")}`}function digestHasher({server,environment}){
 return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){if(field2 instanceof
@@ -19047,8 +20364,8 @@ return{...options,objects:await sealObjects(plan,redactName)}}async function sea
 plan);return await eachWithSlowHashes(plan.changes,change2=>({address:sealedName(change2,redactName),action:change2.action,
 observed:hashOf2(observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}function sealedName({address:address2,
 apply:{key}},redactName){return redactAddress(address2,{redactName})===address2?address2:redactAddress(key,{redactName})}
-function observedOf(change2,hasher){const{kind,fields:fields3,apply}=change2;const types2=kindOf(kind).fields;const secret3=secretFields2(
-change2);const before=mapValues(apply.before,(field2,name2)=>{const normal=normalForm(types2[name2]??value,field2);return secret3.
+function observedOf(change2,hasher){const{kind,fields:fields3,apply}=change2;const types3=kindOf(kind).fields;const secret3=secretFields2(
+change2);const before=mapValues(apply.before,(field2,name2)=>{const normal=normalForm(types3[name2]??value,field2);return secret3.
 has(name2)?new Sensitive(withHashes(normal,hasher)):normal});const generation2=fields3.find(({path})=>path==="did_genera\
 tion");return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(generation2?.before??null,hasher)]}
 function secretFields2({action:action2,fields:fields3,apply}){if(action2==="blocked")return new Set(apply.managed);const asked=Object.
@@ -19081,8 +20398,8 @@ push("its digest is another one now");if(found2.length===0)return[];return[error
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}init_problems();init_work_tree();import{createHash as createHash6}from"node:crypto";import{join as join17,posix as posix3,
-relative as relative12,sep as sep7}from"node:path";import{basename as basename9,dirname as dirname14,join as join15}from"node:path";import{readlink as readlink2,realpath as realpath4}from"node:fs/promises";import{basename as basename5,dirname as dirname8,
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash6}from"node:crypto";import{join as join17,
+posix as posix3,relative as relative12,sep as sep7}from"node:path";import{basename as basename9,dirname as dirname14,join as join15}from"node:path";import{readlink as readlink2,realpath as realpath4}from"node:fs/promises";import{basename as basename5,dirname as dirname8,
 join as join7,resolve as resolve8}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath4(
 path).catch(unlessMissing);if(real!==void 0)return real;const next=await readlink2(path).catch(()=>void 0);if(next===void 0||
 links===0)return path;return await leadsTo(resolve8(await realpath4(dirname8(path)),next),links-1)}async function realPlaceOf(path){
@@ -19091,11 +20408,11 @@ folder),basename5(target))}catch{return path}}function unlessMissing(failure2){i
 "ENOTDIR")throw failure2;return void 0}init_zod();init_regular();import{readdir as readdir2}from"node:fs/promises";import{basename as basename6,dirname as dirname9,
 join as join8}from"node:path";var nameSchema=object({lineage:string2(),salt:string2(),resources:unknown()});async function statesBeside(statePath){
 const folder=dirname9(statePath);const entries=await readdir2(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.
-filter(entry3=>!entry3.isDirectory()&&entry3.name!==basename6(statePath));const states=await Promise.all(names3.map(({name:name2})=>stateName(
-join8(folder,name2))));return states.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.
-safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat4,open as open5,
-readdir as readdir4,rename as rename2,rm as rm3}from"node:fs/promises";import{hostname as hostname2}from"node:os";import{
-basename as basename7,dirname as dirname11,join as join11,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_process_mark();init_regular();init_process();import{createHash as createHash4,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir3,
+filter(entry3=>!entry3.isDirectory()&&entry3.name!==basename6(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(
+join8(folder,name2))));return states2.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.
+safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";
+import{link,lstat as lstat4,open as open5,readdir as readdir4,rename as rename2,rm as rm3}from"node:fs/promises";import{
+basename as basename7,dirname as dirname11,join as join11,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_process();import{createHash as createHash4,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir3,
 rm,stat as stat5}from"node:fs/promises";import{join as join9}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;
 var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;var OLD=60*60*1e3;function temporaryName(){
 return`.idops-${process.pid}-${here()}-${randomBytes4(6).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir3(
@@ -19115,33 +20432,34 @@ temporary,{force:true});try{const file=await open4(temporary,"wx",mode);try{if(e
 511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
 63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{await handle.
-close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}var holderSchema=object({user:string2(),...processMark,command:string2(),at:string2(),nonce:string2()});var UNREADABLE="\
-an unreadable lock file";var A_MOMENT=20;var TRIES2=250;function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){
-const path=lockPath(statePath);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};
-const takenOver=await take(path,holder);await sweepTemporaries(dirname11(path));await sweepTurns(path);return{takenOver,
-fenced:false,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}async function lockHolder(statePath){const holding=await lockHolding(
-statePath);if(holding===null||holding.fate==="gone")return null;const unsure3=holding.readable&&holding.fate==="unknown";
-return unsure3?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
+close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;var TRIES2=250;
+function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(
+statePath);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};const takenOver=await take(
+path,holder);await sweepTemporaries(dirname11(path));await sweepTurns(path);return{takenOver,fenced:false,confirm:()=>confirm(
+path,holder),release:()=>release(path,holder)}}async function lockHolder(statePath){const holding=await lockHolding(statePath);
+if(holding===null||holding.fate==="gone")return null;const unsure3=holding.readable&&holding.fate==="unknown";return unsure3?
+`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
 lockPath(statePath));if(holder===void 0)return null;if(holder===null)return{holder:UNREADABLE,readable:false,fate:"unkno\
-wn",elsewhere:null};return{holder:describe3(holder),readable:true,fate:fateOf(holder),elsewhere:whereElse(holder)}}async function removableLock(statePath){
-const path=lockPath(statePath);const holder=await readHolder(path);if(holder===void 0)return null;if(holder!==null&&holder.
-pid!==process.pid&&fateOf(holder)==="alive"){throw new ProblemsError([error("locked",`the lock is in use: ${describe3(holder)}\
- still runs on this host`,[],"wait until it has ended, or end it")])}return{holder:holder===null?UNREADABLE:describe3(holder),
-remove:async()=>{const now=await readHolder(path);if(now!=null&&now.nonce!==holder?.nonce)throw locked(path,now);await rm3(
-path,{force:true})}}}async function take(path,holder){for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;
-const other=await readHolder(path);if(other===void 0)continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(
-path,other);if(await replace(path,other,holder))return`took over the lock of ${describe3(other)}, which is gone`;await wait(
-A_MOMENT)}}async function replace(path,dead,holder){const turn=`${path}.${createHash5("sha256").update(dead.nonce).digest(
-"hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
-ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
-path))?.nonce!==dead.nonce)return false;return await create(path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){
-const names3=await readdir4(dirname11(path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename7(
-path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns2.map(name2=>join11(dirname11(path),name2))){const holder=await readHolder(
-turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
-nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody\
- else has it: ${now===null?UNREADABLE:describe3(now)}`;throw new ProblemsError([error("locked",`the lock of the state wa\
-s lost: ${who2} (${relative7(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other run i\
-s under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
+wn",elsewhere:null};return{holder:describeHolder(holder),readable:true,fate:fateOf(holder),elsewhere:whereElse(holder)}}
+async function removableLock(statePath){const path=lockPath(statePath);const holder=await readHolder(path);if(holder===void 0)
+return null;if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive"){throw new ProblemsError([error("locked",
+`the lock is in use: ${describeHolder(holder)} still runs on this host`,[],"wait until it has ended, or end it")])}return{
+holder:holder===null?UNREADABLE:describeHolder(holder),remove:async()=>{const now=await readHolder(path);if(now!=null&&now.
+nonce!==holder?.nonce)throw locked(path,now);await rm3(path,{force:true})}}}async function take(path,holder){for(let tries=1;;tries+=
+1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)continue;if(other===
+null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(path,other);if(await replace(path,other,holder))return`took over\
+ the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}async function replace(path,dead,holder){const turn=`${path}\
+.${createHash5("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(
+turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))
+return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await create(path,holder,
+rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){const names3=await readdir4(dirname11(path)).
+catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename7(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));
+for(const turn of turns2.map(name2=>join11(dirname11(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);
+if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{nonce}){
+const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody else ha\
+s it: ${now===null?UNREADABLE:describeHolder(now)}`;throw new ProblemsError([error("locked",`the lock of the state was l\
+ost: ${who2} (${relative7(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other run is u\
+nder way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
 function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){
 const temporary=join11(dirname11(path),temporaryName());try{await makeFolder(dirname11(path));const file=await open5(temporary,
 "wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
@@ -19149,21 +20467,16 @@ const temporary=join11(dirname11(path),temporaryName());try{await makeFolder(dir
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
 let text6;try{const there=await lstat4(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text6=await readRegular(
 path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
-"ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema.parse(JSON.parse(text6))}catch{return null}}function describe3({
-user:user3,host,pid,command:command2,at:at3}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at3}`}function locked(path,holder){
-const who2=holder===null?"by something that left no name":describe3(holder);const where=holder===null?null:whereElse(holder);
-return new ProblemsError([error("locked",`the state is locked: ${who2} (${relative7(process.cwd(),path)})`,[],where===null?
-"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${where}, so nobody can t\
-ell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`)])}function whereElse(holder){
-if(fateOf(holder)!=="unknown")return null;if(holder.host!==hostname2())return"is on another host";const{boot,namespace}=ownMark();
-if(holder.boot!==void 0&&holder.boot!==boot)return"is of another machine of the same name, or from before the last resta\
-rt of this one";return holder.namespace!==void 0&&holder.namespace!==namespace?"is in another process namespace, such as\
- a container":`is named without its ${unnamedParts(holder).join(" and ")}, as by a former version`}function noLock(path,failure2){
+"ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function locked(path,holder){
+const who2=holder===null?"by something that left no name":describeHolder(holder);const where=holder===null?null:whereElse(
+holder);return new ProblemsError([error("locked",`the state is locked: ${who2} (${relative7(process.cwd(),path)})`,[],where===
+null?"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${where}, so nobody \
+can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`)])}function noLock(path,failure2){
 return new ProblemsError([error("locked",`the lock ${relative7(process.cwd(),path)} can't be read: ${failure2.message}`,
 [],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
 the lock ${relative7(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
-{cause:failure2})}import{constants as constants4}from"node:fs";import{open as open6,readdir as readdir5,rm as rm4}from"node:fs/promises";import{
-join as join12,relative as relative8}from"node:path";init_json();init_problems();init_regular();init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
+{cause:failure2})}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open6,
+readdir as readdir5,rm as rm4}from"node:fs/promises";import{join as join12,relative as relative8}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
 run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],create:first=>createJournal(folder,first),reopen:content=>reopenJournal(
 folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);
 const path=join12(folder,`${first.run}.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,
@@ -19183,14 +20496,14 @@ stat();const{buffer,bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.ma
 0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{
 await file.close()}}function shownPath2(path){return relative8(process.cwd(),path)||path}async function removeJournals(folder,runs){
 for(const run4 of runs)await rm4(join12(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
-var FileJournal=class{kept=null;#file;#end;#broken;#waiting=[];#flushing;constructor(file,end){this.#file=file;this.#end=
-end}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(line)}
+var FileJournal=class{kept=null;#file;#end;#broken;#waiting=[];#flushing;constructor(file,end2){this.#file=file;this.#end=
+end2}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
 0){const batch2=this.#waiting;this.#waiting=[];try{if(this.#broken!==void 0)throw this.#broken;const text6=batch2.map(line=>line.
 text).join("");await this.#file.appendFile(text6);await this.#file.datasync();this.#end+=Buffer.byteLength(text6);for(const{
 done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
 this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
-await this.#flushing;await this.#file.close()}};import{relative as relative9}from"node:path";init_json();init_problems();init_regular();init_state();init_state_text();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,
+await this.#flushing;await this.#file.close()}};init_errno();init_json();import{relative as relative9}from"node:path";init_problems();init_regular();init_state();init_state_text();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,
 async load(server){const state=await readState(path,place2);return state===void 0?emptyState(server):ofServer(state,place2,
 server)},saved:()=>readState(path,place2),async save(state){await writeWhole(await leadsTo(path),`${stringifyJson(state,
 2)}
@@ -19223,20 +20536,21 @@ path),"runs");return{...stateFile(path),name:basename9(path),runs:fileRuns(folde
 path),lock:(command2,now)=>acquireLock(path,command2,now),holder:()=>lockHolder(path),holding:()=>lockHolding(path),removable:()=>removableLock(
 path),async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([
 ...new Set([named6,path])],folder,use==="write")}}}init_json();import{relative as relative11}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
-const local=fileRuns(folder);const place2=relative11(process.cwd(),folder)||folder;const both=async run4=>{const there=await base2.
-read(run4);const here2=(await local.list()).includes(run4)?await local.read(run4):null;if(here2===null)return{there,kept:null};
-const known3=new Set((there?.lines??[]).map(line=>stringifyJson(line)));const lines=here2.lines.filter(line=>!known3.has(
-stringifyJson(line)));return{there,kept:{...here2,lines}}};return{...base2,list:async()=>[...new Set([...await base2.list(),
-...await local.list()])].sort(),async read(run4){const{there,kept:kept2}=await both(run4);if(there===null||kept2===null||
-kept2.lines.length===0)return there??kept2;const lines=[...there.lines,...kept2.lines];return{...there,lines,ended:false,
-late:there.ended}},hasEnd:async run4=>((await local.list()).includes(run4)?(await both(run4)).kept?.lines.length===0:true)&&
-await base2.hasEnd(run4),async kept(){const missing3=[];for(const run4 of await local.list()){const{there,kept:kept2}=await both(
-run4);if((kept2?.lines.length??0)>0)missing3.push(run4);else if(there?.ended===true)await local.remove([run4])}return missing3},
-async create(first){return new KeptJournal(await base2.create(first),first,local,place2)},async reopen(content){const{run:first}=content;
-const{there,kept:kept2}=await both(first.run);const journal=there===null?await base2.create(first):await base2.reopen(there);
-await Promise.all((kept2?.lines??[]).map(line=>journal.write(line)));return new KeptJournal(journal,first,local,place2)},
-async remove(runs){await base2.remove(runs);await forget(local,runs)}}}async function forget(local,runs){const here2=new Set(
-await local.list());await local.remove(runs.filter(run4=>here2.has(run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
+const local=fileRuns(folder);const place2=relative11(process.cwd(),folder)||folder;const both=async run4=>{const here2=(await local.
+list()).includes(run4)?await local.read(run4):null;if(here2===null)return{there:await base2.read(run4),kept:null};const there=(await base2.
+list()).includes(run4)?await base2.read(run4):null;const known3=new Set((there?.lines??[]).map(line=>stringifyJson(line)));
+const lines=here2.lines.filter(line=>!known3.has(stringifyJson(line)));return{there,kept:{...here2,lines}}};return{...base2,
+list:async()=>[...new Set([...await base2.list(),...await local.list()])].sort(),async read(run4){const{there,kept:kept2}=await both(
+run4);if(there===null||kept2===null||kept2.lines.length===0)return there??kept2;const lines=[...there.lines,...kept2.lines];
+return{...there,lines,ended:false,late:there.ended}},hasEnd:async run4=>((await local.list()).includes(run4)?(await both(
+run4)).kept?.lines.length===0:true)&&await base2.hasEnd(run4),async kept(){const missing3=[];for(const run4 of await local.
+list()){const{there,kept:kept2}=await both(run4);if((kept2?.lines.length??0)>0)missing3.push(run4);else if(there?.ended===
+true)await local.remove([run4])}return missing3},async create(first){return new KeptJournal(await base2.create(first),first,
+local,place2)},async reopen(content){const{run:first}=content;const{there,kept:kept2}=await both(first.run);const journal=there===
+null?await base2.create(first):await base2.reopen(there);await Promise.all((kept2?.lines??[]).map(line=>journal.write(line)));
+return new KeptJournal(journal,first,local,place2)},async remove(runs){await base2.remove(runs);await forget(local,runs)}}}
+async function forget(local,runs){const here2=new Set(await local.list());await local.remove(runs.filter(run4=>here2.has(
+run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
 this.#base=base2;this.#first=first;this.#local=local;this.#place=place2}get kept(){return this.#kept.length===0?null:this.#place}async write(line){
 if(this.#kept.length>0&&line.type==="answered")return await this.#keep(line);try{while(this.#kept.length>0)await this.#bring();
 await this.#base.write(line)}catch(failure2){await this.#instead(line,failure2)}if(line.type==="sending")this.#begun.add(
@@ -19250,13 +20564,20 @@ void 0});await this.#bringing}async#brought(){const lines=[...this.#kept];await 
 line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base.close();await(await this.#keeping)?.close()}};
 function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"skipped",ambiguous:false,http_status:null,
 attempts:0,after:null,unverified:[],error:"not sent: the journal could not be written"}}async function backendOf(project,onSecret){const settings=project.state();if(settings.in==="file")return await fileBackend(
-settings);const backend3=await onBranch(project,settings,onSecret);const own4=createHash6("sha256").update(backend3.place).
-digest("hex").slice(0,16);return keeping(backend3,join17(project.root,KEPT2,own4))}var KEPT2=".idops/kept";async function onBranch({
-root:folder,file,environment},{remote,branch,path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError(
-[error("state-unreachable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of \
-the repository, or keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative12(
-root,folder).split(sep7).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));
-return gitBackend2({root,remote,branch,path:path??posix3.join(below2,`${environment??"state"}.json`)})}function credentialsIn(remote){
+settings);const backend3=settings.in==="git"?await onBranch(project,settings,onSecret):await inDatabase(project,settings,
+onSecret);const own4=createHash6("sha256").update(backend3.place).digest("hex").slice(0,16);return keeping(backend3,join17(
+project.root,KEPT2,own4))}var KEPT2=".idops/kept";async function onBranch({root:folder,file,environment},{remote,branch,
+path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unreachable",
+`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or keep the\
+ state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative12(root,folder).split(
+sep7).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
+{root,remote,branch,path:path??posix3.join(below2,`${environment??"state"}.json`)})}async function inDatabase({cwd,environment},{
+url,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
+for(const secret3 of secretsOf2(url))onSecret(secret3);const read2=async([what,file])=>{const text6=await readRegular(file).
+catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(file,cwd)} of state.postgres can\
+'t be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});if(what==="key")onSecret(text6);
+return[what,text6]};const tls=Object.fromEntries(await Promise.all(Object.entries(files).map(read2)));const given2=Object.
+keys(tls).length===0?{}:{tls};return postgresBackend2({url,name:name2??environment??"state",...given2})}function credentialsIn(remote){
 if(!URL.canParse(remote))return[];const{username,password}=new URL(remote);const given2=[password,...remote.startsWith("\
 http")?[username]:[]].filter(one=>one!=="");return given2.flatMap(one=>[one,decodeURIComponent(one)])}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
@@ -19271,11 +20592,11 @@ is over"));return}this.#controller=controller2}onResponseStart(_,status,headers)
 headers)}}onResponseData(_,chunk){this.#bytes+=chunk.length;if(this.#bytes>this.#limits.maxBytes)this.#giveUp("too-large");else
 this.#chunks.push(chunk)}onResponseEnd(){this.#settle(null)}onResponseError(_,error3){const misuse=error3 instanceof import_undici.errors.
 InvalidArgumentError||error3 instanceof import_undici.errors.ClientDestroyedError||error3 instanceof import_undici.errors.
-ClientClosedError;if(misuse&&this.#finish())this.#reject(error3);else this.#settle(codeOf(error3))}#giveUp(reason){this.#settle(
+ClientClosedError;if(misuse&&this.#finish())this.#reject(error3);else this.#settle(codeOf2(error3))}#giveUp(reason){this.#settle(
 reason);this.#controller?.abort(new Error(reason))}#settle(problem){if(!this.#finish())return;if(this.#head!==void 0){this.#resolve(
 {...this.#head,body:Buffer.concat(this.#chunks),broken:problem})}else{const sent=this.#controller!==void 0;this.#resolve(
 {status:null,sent,reason:problem??"no answer"})}}#finish(){if(this.#settled)return false;this.#settled=true;clearTimeout(
-this.#timer);return true}};function codeOf(failure2){if(!(failure2 instanceof Error))return"unknown error";return"code"in
+this.#timer);return true}};function codeOf2(failure2){if(!(failure2 instanceof Error))return"unknown error";return"code"in
 failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){return{status:outcome3.
 status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once4=options.
 connections==="once";const common={connections:once4?1:Number(options.connections),pipelining:once4?0:1};const secure={...tlsOptions(
@@ -19286,43 +20607,43 @@ TLSv1.2";var rejectUnauthorized=true;function tlsOptions({ca,clientCert,clientKe
 ...ca===void 0?{}:{ca},...clientCert===void 0?{}:{cert:clientCert},...clientKey===void 0?{}:{key:String(clientKey.reveal())}}}
 var Tunnels=class extends import_undici2.Pool{connect(options,callback2){if(callback2===void 0)return this.#tunnel(options);
 super.connect(options,callback2);return void 0}async#tunnel(options){const made2=await super.connect(options).catch(failure2=>{
-throw new ProxyFailure(codeOf(failure2))});if(made2.statusCode===200)return made2;made2.socket.on("error",()=>{}).destroy();
+throw new ProxyFailure(codeOf2(failure2))});if(made2.statusCode===200)return made2;made2.socket.on("error",()=>{}).destroy();
 throw new ProxyFailure(String(made2.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){super(`t\
 he proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};init_json();init_secret_names();init_values();function readJson(body2){let text6;try{text6=new TextDecoder("utf-8",{fatal:true}).
 decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text6)}}catch{return{wrong:"not-json"}}}function secretTextsIn(document2){
 const secrets=[];const open9=[document2];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
 open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
 name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep3}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
-[408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass(outcome3){if(outcome3.status===
+[408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){if(outcome3.status===
 null)return outcome3.sent||!isCertificateCode(outcome3.reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){
 return retryAfter===null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}
-function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait2=waitOf(value3.
-trim(),headers);return wait2===null?[]:[wait2]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
+function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait3=waitOf(value3.
+trim(),headers);return wait3===null?[]:[wait3]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
 if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(value3);if(until===null)return null;const date3=firstHeader(
 headers,"date");const now=(date3===void 0?null:httpDate(date3))??Date.now();return Math.max(0,Math.ceil((until-now)/1e3))}
 function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text6)?Date.parse(text6):Number.NaN;return Number.
 isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.NEGATIVE_INFINITY;constructor(most3,now){this.#most=
-most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();const end=now+seconds2;const cost=Math.max(0,end-
-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=cost;this.#paidUntil=Math.max(end,this.#paidUntil);
+most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();const end2=now+seconds2;const cost=Math.max(0,
+end2-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=cost;this.#paidUntil=Math.max(end2,this.#paidUntil);
 return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};async function sleepSeconds(seconds2,signal){
 try{await sleep3(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
-status}=verdict.problem;const cut=kind==="lost"||kind==="answer"&&verdict.passing;return cut||status!==null&&crowdedStatuses.
-has(status)}var Judge=class{#options;constructor(options){this.#options=options}judge(call,outcome3){const passing=mayPass(
+status}=verdict.problem;const cut2=kind==="lost"||kind==="answer"&&verdict.passing;return cut2||status!==null&&crowdedStatuses.
+has(status)}var Judge=class{#options;constructor(options){this.#options=options}judge(call,outcome3){const passing2=mayPass2(
 outcome3);if(outcome3.status===null){const{sent,reason}=outcome3;return{problem:{kind:sent?"lost":"unreachable",status:null,
-reason},sent,passing}}const{status,headers,body:body2,broken}=outcome3;if(call.whenMissing!==void 0&&(call.missing??[404]).
-includes(status)){return{value:call.whenMissing,status}}if(status>=200&&status<300)return this.#judgeBody(call.parse,outcome3);
-const document2=broken===null?this.#read(body2):{wrong:broken};const problem={kind:kindOfStatus(status),status,serverMessage:"\
-value"in document2?messageIn(document2.value):null,members:"value"in document2?errorMembers(document2.value):[],detail:status<
-400?this.#target(firstHeader(headers,"location")):null,retryAfter:retryAfterSeconds(headers)};return{problem,sent:true,passing}}#judgeBody(parse11,outcome3){
-const{status,headers,body:body2,broken}=outcome3;const unusable=(facts2,passing=false)=>({problem:{kind:"answer",status,
-...facts2},sent:true,passing});if(broken!==null)return unusable({reason:broken},broken!=="too-large");const document2=body2.
-length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable({reason:document2.wrong,detail:firstHeader(
-headers,"content-type")??null})}const parsed4=parse11(document2.value);if(!("wrong"in parsed4))return{value:parsed4.value,
-status};const{wrong:wrong2,reason="wrong-type"}=parsed4;return unusable({reason,detail:wrong2,serverMessage:messageIn(document2.
-value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document2){
-for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer")}return document2}#target(location){const base2=this.#options.
-baseUrl.href;if(location===void 0||!URL.canParse(location,base2))return null;const{origin:origin2,pathname}=new URL(location,
-base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
+reason},sent,passing:passing2}}const{status,headers,body:body2,broken}=outcome3;if(call.whenMissing!==void 0&&(call.missing??
+[404]).includes(status)){return{value:call.whenMissing,status}}if(status>=200&&status<300)return this.#judgeBody(call.parse,
+outcome3);const document2=broken===null?this.#read(body2):{wrong:broken};const problem={kind:kindOfStatus(status),status,
+serverMessage:"value"in document2?messageIn(document2.value):null,members:"value"in document2?errorMembers(document2.value):
+[],detail:status<400?this.#target(firstHeader(headers,"location")):null,retryAfter:retryAfterSeconds(headers)};return{problem,
+sent:true,passing:passing2}}#judgeBody(parse11,outcome3){const{status,headers,body:body2,broken}=outcome3;const unusable=(facts2,passing2=false)=>({
+problem:{kind:"answer",status,...facts2},sent:true,passing:passing2});if(broken!==null)return unusable({reason:broken},broken!==
+"too-large");const document2=body2.length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable(
+{reason:document2.wrong,detail:firstHeader(headers,"content-type")??null})}const parsed4=parse11(document2.value);if(!("\
+wrong"in parsed4))return{value:parsed4.value,status};const{wrong:wrong2,reason="wrong-type"}=parsed4;return unusable({reason,
+detail:wrong2,serverMessage:messageIn(document2.value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;
+if(onSecret!==void 0&&"value"in document2){for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer")}
+return document2}#target(location){const base2=this.#options.baseUrl.href;if(location===void 0||!URL.canParse(location,base2))
+return null;const{origin:origin2,pathname}=new URL(location,base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
 this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve18=>this.#waiting.push(resolve18));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome3){this.#running-=
@@ -19358,27 +20679,27 @@ outcome3="fine";this.#patience.answered()}else if(isCrowded(verdict))outcome3="c
 end(turn,outcome3)}}async#try(call,attempt){const{credentials:credentials2,timeout,maxAnswerBytes=defaultMaxAnswerBytes,
 onTry}=this.#options;const credential=await credentials2.current(call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};
 const request5=this.#request(call,credential);const began=performance.now();const outcome3=call.method==="POST"?await this.#exchangeOnce(
-request5,limits2):await exchange(this.#pool,request5,limits2);const verdict=this.#judge.judge(call,outcome3);const said2="\
+request5,limits2):await exchange(this.#pool,request5,limits2);const verdict=this.#judge.judge(call,outcome3);const said3="\
 problem"in verdict?verdict.problem.serverMessage:null;const date3=outcome3.status===null?void 0:firstHeader(outcome3.headers,
-"date");onTry?.({method:call.method,path:call.path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...date3===
-void 0?{}:{date:date3},...said2!=null&&isRaw(said2)?{raw:this.#cleaner(credential)(said2)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){
-const route=openRoute(this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request5,
-limits2)}finally{await route.destroy()}}async#renew(refused4,scope2){try{return await this.#options.credentials.renew(refused4,
-scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
-const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.
-prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
-...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.
-method!=="POST"}}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{
-serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(
-credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"los\
-t":problem.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,
-origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
-retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.
-origin},...doubt===void 0?{}:{doubt},...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},
-...members3===void 0?{}:{members:members3.map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(
-this.#options.redact(strip(text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[
-...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(
-echo,mask),text6)}};var written3={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+"date");onTry?.({operation:call.operation,method:call.method,path:call.path,...triedOf(outcome3),milliseconds:performance.
+now()-began,attempt,...date3===void 0?{}:{date:date3},...said3!=null&&isRaw(said3)?{raw:this.#cleaner(credential)(said3)}:
+{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){const route=openRoute(this.#route,{connections:"onc\
+e",seconds:limits2.timeout});try{return await exchange(route,request5,limits2)}finally{await route.destroy()}}async#renew(refused5,scope2){
+try{return await this.#options.credentials.renew(refused5,scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
+Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2,version:version3}=this.#options;
+return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.
+value,accept:"application/json","user-agent":`idops/${version3}`,...call.body===void 0?{}:{"content-type":"application/j\
+son"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#failure(call,problem,{
+sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,
+members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(credential);const clean=this.#cleaner(
+credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"lost":problem.kind,operation:call.operation,
+title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem.
+status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,retryAfter:retryAfter??null,sent,reason:reason??
+null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.origin},...doubt===void 0?{}:{doubt},
+...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},...members3===void 0?{}:{members:members3.
+map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(this.#options.redact(strip(
+text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[...new Set([value3,token,
+encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,mask),text6)}};var written3={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read2=async call=>(await transport.call({...call,method:"GET"})).data;const documented2=operation=>({operation,title:operations[operation].
@@ -19404,8 +20725,8 @@ void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}fun
 return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile}from"node:fs/promises";import{basename as basename11}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename10}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
 const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"declared");const env={...neededVariables(
 process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
-null)return stdout;const said2=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token \
-command ${basename10(program2)} ${why}${said2===""?"":`: ${said2}`}`,[],"it is server.auth.token_command: it must print \
+null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token \
+command ${basename10(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is server.auth.token_command: it must print \
 the token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
 ([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,timeout){
@@ -19414,9 +20735,9 @@ program2,args,where);if(typeof child==="string"){resolve18({stdout:"",stderr:"",
 why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
  not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=
 chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a\
- token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(timer);resolve18(
-{stdout:text6("stdout"),stderr:text6("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(failure2.
-code)));child.on("close",(code2,signal)=>{end(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
+ token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{clearTimeout(timer);resolve18(
+{stdout:text6("stdout"),stderr:text6("stderr"),why:why??reason})};child.on("error",failure2=>end2(whyNotStarted(failure2.
+code)));child.on("close",(code2,signal)=>{end2(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
 return whyNotStarted(failure2.code)}}function whyNotStarted(code2){if(code2==="ENOENT"||code2==="ENOTDIR")return"was not\
  found";if(code2==="EACCES")return"may not be run by this user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
@@ -19431,8 +20752,8 @@ text6,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date
 now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
 source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
 void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){if(held===
-void 0)throw failure2;return headerOf(held)}}async renew(refused4,scope2){if(this.#held!==void 0&&headerOf(this.#held).value!==
-refused4.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused4.value}#suits({renewAt,scopes},scope2){
+void 0)throw failure2;return headerOf(held)}}async renew(refused5,scope2){if(this.#held!==void 0&&headerOf(this.#held).value!==
+refused5.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused5.value}#suits({renewAt,scopes},scope2){
 return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
 const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
 try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
@@ -19450,38 +20771,38 @@ ion","te","trailer","transfer-encoding","upgrade","user-agent"]);function wrongI
 test(name2))return{part:"name",why:"is not the name of a header"};if(takenHeaders.has(name2.toLowerCase()))return{part:"\
 name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value3)){return{
 part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}return null}var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
-string2().regex(/^\d+$/).transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed2=>{
-const scopes=client3.scopes??[...new Set([...initial,...needed2])].sort();const outcome3=await ask(client3,scopes,network);
-return readToken(client3,outcome3,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){
-const{signal,delay,random,patience,retries:retries2=defaultRetries}=network;for(let attempt=1;;attempt++){const began=performance.
-now();const outcome3=await askOnce(client3,scopes,network);network.onTry?.({method:"POST",path:client3.address.href,...triedOf(
-outcome3),milliseconds:performance.now()-began,attempt});if(!mayPass(outcome3)||attempt>retries2||signal.aborted)return outcome3;
-const retryAfter=outcome3.status===null?null:retryAfterSeconds(outcome3.headers);const pause=pauseBefore(attempt+1,retryAfter,
-random);if(!patience.take(pause))return outcome3;await delay(pause,signal);if(signal.aborted)return outcome3}}async function askOnce({
-address:address2,clientId,clientSecret},scopes,{tls,proxy,timeout,version:version3,onSecret}){const route=openRoute({origin:address2.
-origin,tls,proxy},{connections:"once",seconds:timeout});const form=new URLSearchParams({grant_type:"client_credentials"});
-if(scopes.length>0)form.set("scope",scopes.join(" "));const pair=`${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
-const basic=Buffer.from(pair).toString("base64");for(const secret3 of[basic,pair,`${clientId}:${clientSecret}`])onSecret(
-secret3);try{return await exchange(route,{origin:address2.origin,method:"POST",path:address2.prefix||"/",headers:{authorization:`\
-Basic ${basic}`,accept:"application/json","content-type":"application/x-www-form-urlencoded","user-agent":`idops/${version3}`},
-body:form.toString()},{timeout,maxBytes:maxBytes2})}finally{await route.destroy()}}function formEncoded(text6){return new URLSearchParams(
-[["",text6]]).toString().slice(1)}function readToken({address:address2},outcome3,scopes,network){const{redact,onSecret,timeout,
-proxy,now=Date.now}=network;const problem=(code2,message,hint)=>new ProblemsError([error(code2,`the token address ${address2.
-href} ${message}`,[],hint)]);if(outcome3.status===null){const why=outcome3.sent?`gave no answer (${outcome3.reason})`:`c\
-ould not be reached: ${whyNotConnected({origin:address2.origin,reason:outcome3.reason,timeout,proxy:proxy?.origin??null})}`;
-throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome3;const document2=broken===null?readJson(body2):
-{wrong:broken};if("value"in document2)for(const secret3 of secretTextsIn(document2.value))onSecret(secret3);if(status<200||
-status>299){const said2="value"in document2?messageIn(document2.value):null;const text6=said2===null?"":`: ${oneLine(redact(
-said2))}`;if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text6}`,"check client_id, clien\
-t_secret, and the scopes that this client may have")}throw problem("token-unavailable",`answered ${status}${text6}`,"che\
-ck token_url")}const parsed4="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed4?.success!==true){
-throw problem("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
+string2().regex(/^\d+$/).transform(Number)]).nullish()});function clientCredentials(client3,initial,network2){return async needed2=>{
+const scopes=client3.scopes??[...new Set([...initial,...needed2])].sort();const outcome3=await ask(client3,scopes,network2);
+return readToken(client3,outcome3,client3.scopes===null?new Set(scopes):null,network2)}}async function ask(client3,scopes,network2){
+const{signal,delay,random,patience,retries:retries2=defaultRetries}=network2;for(let attempt=1;;attempt++){const began=performance.
+now();const outcome3=await askOnce(client3,scopes,network2);network2.onTry?.({operation:null,method:"POST",path:client3.
+address.href,...triedOf(outcome3),milliseconds:performance.now()-began,attempt});if(!mayPass2(outcome3)||attempt>retries2||
+signal.aborted)return outcome3;const retryAfter=outcome3.status===null?null:retryAfterSeconds(outcome3.headers);const pause=pauseBefore(
+attempt+1,retryAfter,random);if(!patience.take(pause))return outcome3;await delay(pause,signal);if(signal.aborted)return outcome3}}
+async function askOnce({address:address2,clientId,clientSecret},scopes,{tls,proxy,timeout,version:version3,onSecret}){const route=openRoute(
+{origin:address2.origin,tls,proxy},{connections:"once",seconds:timeout});const form=new URLSearchParams({grant_type:"cli\
+ent_credentials"});if(scopes.length>0)form.set("scope",scopes.join(" "));const pair=`${formEncoded(clientId)}:${formEncoded(
+clientSecret)}`;const basic=Buffer.from(pair).toString("base64");for(const secret3 of[basic,pair,`${clientId}:${clientSecret}`])
+onSecret(secret3);try{return await exchange(route,{origin:address2.origin,method:"POST",path:address2.prefix||"/",headers:{
+authorization:`Basic ${basic}`,accept:"application/json","content-type":"application/x-www-form-urlencoded","user-agent":`\
+idops/${version3}`},body:form.toString()},{timeout,maxBytes:maxBytes2})}finally{await route.destroy()}}function formEncoded(text6){
+return new URLSearchParams([["",text6]]).toString().slice(1)}function readToken({address:address2},outcome3,scopes,network2){
+const{redact,onSecret,timeout,proxy,now=Date.now}=network2;const problem=(code2,message,hint)=>new ProblemsError([error(
+code2,`the token address ${address2.href} ${message}`,[],hint)]);if(outcome3.status===null){const why=outcome3.sent?`gav\
+e no answer (${outcome3.reason})`:`could not be reached: ${whyNotConnected({origin:address2.origin,reason:outcome3.reason,
+timeout,proxy:proxy?.origin??null})}`;throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome3;const document2=broken===
+null?readJson(body2):{wrong:broken};if("value"in document2)for(const secret3 of secretTextsIn(document2.value))onSecret(
+secret3);if(status<200||status>299){const said3="value"in document2?messageIn(document2.value):null;const text6=said3===
+null?"":`: ${oneLine(redact(said3))}`;if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text6}`,
+"check client_id, client_secret, and the scopes that this client may have")}throw problem("token-unavailable",`answered ${status}${text6}`,
+"check token_url")}const parsed4="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed4?.success!==
+true){throw problem("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
 expires_in}=parsed4.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem(
 "token-unavailable","gave a token that is no bearer token")}return{text:bearerText(access_token,`the token from ${address2.
 href}`),renewAt:expires_in==null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime){return Math.
-max(lifetime-30,lifetime/2)}var DEFAULT_TIMEOUT=30;function openConnection(server,declared,options){const network={...options,patience:new Patience(
-defaultPatience,seconds)};return connect({...network,baseUrl:server.address,tls:server.tls,proxy:server.proxy,credentials:credentialsOf(
-server,scopesOf(declared,server.profile),network)})}function credentialsOf({auth:auth2,tls},scopes,options){const{redact,onSecret=()=>{},delay=sleepSeconds,random=Math.random}=options;
+max(lifetime-30,lifetime/2)}var DEFAULT_TIMEOUT=30;function openConnection(server,declared,options){const network2={...options,patience:new Patience(
+defaultPatience,seconds)};return connect({...network2,baseUrl:server.address,tls:server.tls,proxy:server.proxy,credentials:credentialsOf(
+server,scopesOf(declared,server.profile),network2)})}function credentialsOf({auth:auth2,tls},scopes,options){const{redact,onSecret=()=>{},delay=sleepSeconds,random=Math.random}=options;
 switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));case"token_file":return tokenFile(auth2.path,
 auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"header":return chosenHeader(
 auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
@@ -19501,8 +20822,8 @@ name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended
 !isOther3(content.run)})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!==
 "update"||kind.lost===void 0||answered===void 0)return"as before";const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(
 sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
-answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run4,
-lost2,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
+answered.after,hasher);const lost3=kind.lost({before,asked,now});return Object.keys(lost3).length===0?void 0:seenLoss(run4,
+lost3,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
 at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_journal();async function settleState(home,writes2,options){const{backend:backend3}=home;const notes=[];let lock=writes2===
 void 0?void 0:await backend3.lock(writes2,new Date);try{const load=async()=>await withDebts(await backend3.load(options.
 server),home);let state=await load();const unfinished=()=>unfinishedRuns(state,home);const found2=await unfinished();if(found2.
@@ -19516,7 +20837,7 @@ state);await resumed.finish();notes.push(content.ended?`run ${resumed.run} is ne
 f its answers were taken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into t\
 he state`,...resumed.findings)}if(writes2!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,
 notes}}catch(failure2){await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===
-null?[]:[lock.takenOver]}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end){this.#end=end}get signal(){
+null?[]:[lock.takenOver]}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
 return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new TypeError("this session is closed");const doing=work();
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
@@ -19531,7 +20852,7 @@ r");for(const part of[server,manifests]){if(part.status==="fulfilled")continue;i
 throw part.reason;addProblems(problems,part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
 value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(
 problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
-problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}import{readFile as readFile2}from"node:fs/promises";init_json();init_problems();init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text3=(description,...examples2)=>string2().meta(said(description,...examples2));function said(description,...examples2){
+problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_errno();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text3=(description,...examples2)=>string2().meta(said2(description,...examples2));function said2(description,...examples2){
 return examples2.length===0?{description}:{description,examples:examples2}}var count2=description=>int().min(0).describe(
 description);var label=string2().optional().describe("What the server calls the object, or what it belongs to; left out \
 where that is not known, or said by the address");var action=_enum(["update","delete","regenerate","adopt","blocked","un\
@@ -19567,20 +20888,20 @@ rst key")}).nullable().describe("Where the manifest declares it")});var RUN2="20
 {format_version:literal(1).describe("The version of this format"),tool_version:text3("The version of idops that made the\
  plan","0.1.0"),created_at:text3("When the plan was made, ISO 8601 in UTC","2026-01-31T12:00:00.000Z"),server:text3("The\
  base URL of the server","https://id.example.com"),profile:text3("The server profile","documented"),environment:string2().
-nullable().meta(said("The chosen environment","production")),summary:strictObject({update:count2("Objects to update"),delete:count2(
+nullable().meta(said2("The chosen environment","production")),summary:strictObject({update:count2("Objects to update"),delete:count2(
 "Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2("Objects to record, without a request"),blocked:count2(
 "Objects that are declared and cannot be brought about"),unchanged:count2("Objects that are already as declared"),drift:int().
 min(1).optional().describe("Of the objects, those with a field that was changed on the server since a run left it; left \
 out where there are none")}).describe("How many objects there are of each action"),required_scopes:array(string2()).meta(
-said("The scopes that observing and applying need together",["users:manage:all"])),only:_enum(shares).optional().describe(
+said2("The scopes that observing and applying need together",["users:manage:all"])),only:_enum(shares).optional().describe(
 "Which changes are listed, where --only says it"),left_out:partialRecord(action,int().min(1)).optional().describe("How m\
 any changes --only leaves out, by their action"),changes:array(change).describe("In the order in which they are applied;\
  unchanged objects with --debug only"),warnings:array(warning3).describe("What a reviewer should know about the whole"),
 digest:text3("sha256 over what would be sent, in a normal form",`sha256:${"5f".repeat(32)}`)}).describe("What idops woul\
 d do to a server");var resultSchema=strictObject({format_version:literal(1).describe("The version of this format"),run:string2().
-nullable().meta(said("The name of the run and of its journal; null where there was nothing to do",RUN2)),undoes:string2().
-optional().meta(said("The run that it put back; there after an undo alone",RUN2)),summary:strictObject({applied:count2("\
-Done, and shown by the server"),failed:count2("Refused by the server, or the server was not reached"),not_converged:count2(
+nullable().meta(said2("The name of the run and of its journal; null where there was nothing to do",RUN2)),undoes:string2().
+optional().meta(said2("The run that it put back; there after an undo alone",RUN2)),summary:strictObject({applied:count2(
+"Done, and shown by the server"),failed:count2("Refused by the server, or the server was not reached"),not_converged:count2(
 "Answered well, and the server keeps another value"),unknown:count2("Sent, and nobody can tell whether it was done"),skipped:count2(
 "Not sent, because of something before it")}).describe("How many changes ended in each way"),results:array(strictObject(
 {address:text3("What names the object, such as Organization/acme"),label,action,status:_enum(["applied","failed","not_co\
@@ -19633,8 +20954,8 @@ alike2(sentences(shown3.destructions),sentences(now.destructions))?[]:["what wou
 worded),told2(now.warnings,worded))?[]:["the warnings"],...(worded?shown3.reason===now.reason:shown3.reason===null===(now.
 reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{const[one,other]=[kept2.get(path),present3.get(path)];
 return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),fieldForm(now.kind,other))||one.confirmed===true&&other.
-confirmed!==true})]}function fieldForm(kind,field2){const{path,before,after,sensitive,becomes=null,was=null}=field2;const types2=kindOf(
-kind).fields;const type=typeof path==="string"&&Object.hasOwn(types2,path)?types2[path]:void 0;const form=side3=>normalForm(
+confirmed!==true})]}function fieldForm(kind,field2){const{path,before,after,sensitive,becomes=null,was=null}=field2;const types3=kindOf(
+kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
 type??value,side3??null);return[path??null,form(before),form(after),sensitive??null,becomes,was]}function told2(warnings,worded){
 return warnings.map(({code:code2,message})=>worded?`${code2} ${message}`:code2).sort()}function alike2(a2,b){return canonical(
 a2)===canonical(b)}function names2(masked,name2){const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===
@@ -19655,46 +20976,46 @@ isOther2(document2,change2)))}function isOf({kind,identity:identity2},{kind:of,a
 if(kind!==of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.
 before.name);return parts.every(([part,id])=>sameIdentifier(id,apply.identity[part]??""))}function isOther2({kind:name2,
 fields:fields3,absent,whole:whole3},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="de\
-lete");const kind=kindOf(name2);return Object.entries(fields3).some(([field2,said2])=>{const now=apply.expected[field2];
-if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(type,named5(said2),now,whole3.includes(
-field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named5(said2){
-if(!Array.isArray(said2))return said2;return said2.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
+lete");const kind=kindOf(name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];
+if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(type,named5(said3),now,whole3.includes(
+field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named5(said3){
+if(!Array.isArray(said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
 return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open7(project,command2,
 options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({plan,replan},command2){this.#made.set(plan,
 {replan,command:command2});return plan}find(plan){return this.#made.get(plan)}};async function open7(project,command2,options){
-const{concurrency=DEFAULT_CONCURRENCY,network={}}=options;const progress=withoutHarm(options.progress??noProgress);const life=new Life(
-async()=>{await connection.close();await held.lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.
-any([options.signal,life.signal]);const redactor=options.redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(
-project,options,redactor.add);const backend3=await backendOf(project,redactor.add);await backend3.check(command2===void 0?
-"read":"write");const connection=openConnection(server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.
-redactEcho,onSecret:redactor.add,onRetry:progress.retry,signal,version:version2,...network});const{reader,writer}=connection;
-const shared2={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,environment:project.
-environment};const held=await settleState(home,command2,{...shared2,server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{
-await connection.close();throw failure2});let{state}=held;let current=new Plans;const madeWith=new WeakMap;const build2=async what=>{
-const made2=await buildPlan({...shared2,state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,
-assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...header(),...what});return{...made2,plan:warnOfMasks(
-made2.plan,redactor.redact)}};let probed;const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=
-void 0;throw failure2});return probed};const header=()=>({server:server.baseUrl,profile:server.profile,environment:project.
-environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?null:recognise});const plan=async(given2={})=>{
-const plans=current;const{targets:targets2,kinds:kinds2,prune,assert:assert2}=withDefaults(given2);const{acceptDids=[]}=given2;
-refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(manifests));const built=await build2(
-{declared,selection:{targets:targets2,kinds:kinds2},prune,assert:assert2,acceptDids,restores:"all"});const again=againOf(
-{targets:targets2,kinds:kinds2,prune,assert:assert2},acceptDids);const made2=plans.remember({...built,plan:{...built.plan,
-again}},"apply");madeWith.set(made2,{options:{targets:targets2,kinds:kinds2,prune,assert:assert2},storable:acceptDids.length===
-0});return made2};const planUndo=async(run4,force)=>{const plans=current;const content=await findRun(backend3.runs,run4);
-if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);const isOther3=await othersOf(state,
-home);if(isOther3(content.run))throw refuseOther(content.run,home);const undo=await withSlowHashes(()=>undoRun(content,force));
-const leftOf=new Map;const made2=await build2({declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{
-const adjusted=undo.adjust(document2,now);leftOf.set(document2,adjusted.left);return adjusted.document}});const again=["\
-undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made2.plan,undoes:content.run.run,again},[...undo.
-left,...[...leftOf.values()].flat()],content);plans.remember({plan:undone.plan,replan:made2.replan},"undo");return undone};
-const session={project,warnings,notes:held.notes,files:manifests.files,plan:given2=>life.does(()=>plan(given2)),storePlan:made2=>life.
-does(async()=>{const given2=madeWith.get(made2);if(given2===void 0)throw new TypeError("only a plan that this session ma\
-de of the manifests can be stored");if(!given2.storable){throw new TypeError("a plan with acceptDids is not stored, sinc\
-e applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(made2,given2.options,
-redactor)}),planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const stale2=await staleness(stored3,
-made2);const problems=stale2.length>0?stale2:shownOtherwise(stored3,made2,redactor);if(problems.length>0)markStale(made2,
-problems);return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run4=await newestRun(backend3.runs,state);
+const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;const progress=withoutHarm(options.progress??noProgress);
+const life=new Life(async()=>{await connection.close();await held.lock?.release()});const signal=options.signal===void 0?
+life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.redactor??createRedactor();const{server,
+declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await backendOf(project,redactor.
+add);await backend3.check(command2===void 0?"read":"write");const connection=openConnection(server,declared,{concurrency,
+timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,onRetry:progress.retry,signal,
+version:version2,...network2});const{reader,writer}=connection;const shared2={reader,profile:server.profile,concurrency,
+progress,signal};const home={backend:backend3,environment:project.environment};const held=await settleState(home,command2,
+{...shared2,server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});
+let{state}=held;let current=new Plans;const madeWith=new WeakMap;const build2=async what=>{const made2=await buildPlan({
+...shared2,state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"\
+none",checks:await bodyChecks(project,what.declared),...header(),...what});return{...made2,plan:warnOfMasks(made2.plan,redactor.
+redact)}};let probed;const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});
+return probed};const header=()=>({server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,
+now:new Date,recognise:server.profileWritten?null:recognise});const plan=async(given2={})=>{const plans=current;const{targets:targets2,
+kinds:kinds2,prune,assert:assert2}=withDefaults(given2);const{acceptDids=[]}=given2;refuse(acceptDids.flatMap(id=>undeclaredClient(
+id,declared)));if(prune)refuse(await pruneRefusals(manifests));const built=await build2({declared,selection:{targets:targets2,
+kinds:kinds2},prune,assert:assert2,acceptDids,restores:"all"});const again=againOf({targets:targets2,kinds:kinds2,prune,
+assert:assert2},acceptDids);const made2=plans.remember({...built,plan:{...built.plan,again}},"apply");madeWith.set(made2,
+{options:{targets:targets2,kinds:kinds2,prune,assert:assert2},storable:acceptDids.length===0});return made2};const planUndo=async(run4,force)=>{
+const plans=current;const content=await findRun(backend3.runs,run4);if(content.run.server!==server.baseUrl)throw otherServer(
+content.run,server.baseUrl);const isOther3=await othersOf(state,home);if(isOther3(content.run))throw refuseOther(content.
+run,home);const undo=await withSlowHashes(()=>undoRun(content,force));const leftOf=new Map;const made2=await build2({declared:undo.
+declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf.set(document2,
+adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan(
+{...made2.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf.values()].flat()],content);plans.remember({plan:undone.
+plan,replan:made2.replan},"undo");return undone};const session={project,warnings,notes:held.notes,files:manifests.files,
+plan:given2=>life.does(()=>plan(given2)),storePlan:made2=>life.does(async()=>{const given2=madeWith.get(made2);if(given2===
+void 0)throw new TypeError("only a plan that this session made of the manifests can be stored");if(!given2.storable){throw new TypeError(
+"a plan with acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
+made2,given2.options,redactor)}),planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const stale2=await staleness(
+stored3,made2);const problems=stale2.length>0?stale2:shownOtherwise(stored3,made2,redactor);if(problems.length>0)markStale(
+made2,problems);return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run4=await newestRun(backend3.runs,state);
 if(run4!==void 0)return run4;throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is what ido\
 ps apply leaves; which state this is, --env and state.path say")])}),planUndo:(run4,{force=false}={})=>life.does(()=>planUndo(
 run4,force)),planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(clientId).success)throw new TypeError(
@@ -19734,22 +21055,22 @@ void 0?{}:{tokenFile:tokenFile2},...concurrency===void 0?{}:{concurrency},...tim
 void 0?{}:{rate},...retries2===void 0?{}:{retries:retries2}}}}function besidePlanFile({target,kind,prune=false,assert:assert2=false,
 acceptDid}){if(target.length+kind.length+acceptDid.length===0&&!prune&&!assert2)return[];return[error("wrong-option","--\
 target, --kind, --prune, --assert and --accept-did don't go with a plan file",[],"a stored plan says itself what it is a\
-bout")]}function commanderWords({code:code2,message},options){const said2=message.replace(/^error: /,"").replace(/\.$/,"");
-if(code2==="commander.invalidArgument")return halves2(said2);if(code2==="commander.unknownCommand"&&said2.includes("'-"))
-return{message:said2.replace(/\n\(Did you mean .*$/s,"")};return{message:code2==="commander.unknownOption"?unknownOption(
-whole(said2),options):whole(said2)}}function unknownOption(said2,options){const[,word2=""]=/^unknown option '(.+?)'(?:, did you mean .*)?$/s.
-exec(said2)??[];const[flag2="",value3]=word2.split("=",2);const bare2=one2=>one2.replace(/^-+/,"");const known3=options.
+bout")]}function commanderWords({code:code2,message},options){const said3=message.replace(/^error: /,"").replace(/\.$/,"");
+if(code2==="commander.invalidArgument")return halves2(said3);if(code2==="commander.unknownCommand"&&said3.includes("'-"))
+return{message:said3.replace(/\n\(Did you mean .*$/s,"")};return{message:code2==="commander.unknownOption"?unknownOption(
+whole(said3),options):whole(said3)}}function unknownOption(said3,options){const[,word2=""]=/^unknown option '(.+?)'(?:, did you mean .*)?$/s.
+exec(said3)??[];const[flag2="",value3]=word2.split("=",2);const bare2=one2=>one2.replace(/^-+/,"");const known3=options.
 flatMap(({short:short4,long})=>[short4,long]);if(value3!==void 0&&known3.includes(flag2))return`option '${flag2}' takes \
-no value`;const[,one,list2=""]=/, did you mean (one of )?(.+)\?$/.exec(said2)??[];const near=list2.split(", ").filter(candidate=>areNear(
+no value`;const[,one,list2=""]=/, did you mean (one of )?(.+)\?$/.exec(said3)??[];const near=list2.split(", ").filter(candidate=>areNear(
 bare2(flag2),bare2(candidate)));const names3=`${one!==void 0&&near.length>1?one:""}${near.join(", ")}`;return`unknown op\
-tion '${word2}'${near.length===0?"":`, did you mean ${names3}?`}`}function halves2(said2){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
-exec(said2)??[];if(value3!==void 0)return{message:`argument ${name2.toUpperCase()} ${value3} is invalid${meant(value3,choices)}`,
-reason:asHint(choices)};const mark=" is invalid. ";const at3=said2.lastIndexOf(mark);if(at3<0)return{message:said2};const[
-before,reason]=[said2.slice(0,at3),said2.slice(at3+mark.length)];const given2=before.slice(before.indexOf("argument '")+
+tion '${word2}'${near.length===0?"":`, did you mean ${names3}?`}`}function halves2(said3){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
+exec(said3)??[];if(value3!==void 0)return{message:`argument ${name2.toUpperCase()} ${value3} is invalid${meant(value3,choices)}`,
+reason:asHint(choices)};const mark=" is invalid. ";const at3=said3.lastIndexOf(mark);if(at3<0)return{message:said3};const[
+before,reason]=[said3.slice(0,at3),said3.slice(at3+mark.length)];const given2=before.slice(before.indexOf("argument '")+
 "argument ".length);return{message:`${before} is invalid${meant(given2,reason)}`,reason:asHint(reason)}}function meant(value3,reason){
 const[,choices]=/^Allowed choices are (.+)$/.exec(reason)??[];const similar=choices===void 0?void 0:nearest(value3.slice(
 1,-1),choices.split(", "));return similar===void 0?"":`, did you mean ${similar}?`}function asHint([first="",...rest]){return first.
-toLowerCase()+rest.join("")}function whole(said2){return said2.replace(/\n\(Did you mean (one of )?(.+)\?\)$/,", did you\
+toLowerCase()+rest.join("")}function whole(said3){return said3.replace(/\n\(Did you mean (one of )?(.+)\?\)$/,", did you\
  mean $1$2?").replace(/\. Expected (\d+ arguments?) but/,": expected $1 but")}function collect2(value3,before){return[...before,
 notEmpty(value3)]}function collectKinds(value3,before){const known3=kindNames;if(!known3.includes(value3))throw new InvalidArgumentError(
 `Allowed choices are ${known3.join(", ")}.`);return[...before,value3]}function notEmpty(value3){if(value3==="")throw new InvalidArgumentError(
@@ -19759,8 +21080,8 @@ Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must 
 function positive(value3){const number4=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number4)&&number4>0)return number4;
 throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number4=Number(
 value3);if(value3.trim()!==""&&Number.isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError(
-"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_plan();init_escape();init_zod();import{readFileSync as readFileSync4}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
-void 0||path==="")return void 0;try{return JSON.parse(readFileSync4(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
+"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_plan();init_escape();init_zod();import{readFileSync as readFileSync5}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+void 0||path==="")return void 0;try{return JSON.parse(readFileSync5(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
 function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
 "/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(payload,"pull_request");const number4=member(pull,"number");
@@ -19806,12 +21127,12 @@ text().catch(failure2=>{if(init?.signal?.aborted===true)throw failure2;if(ok&&ex
 headers.set("content-type","application/json")}return new Response(text6===""?null:text6,{status,statusText,headers})}}function parsed3(text6){
 try{return JSON.parse(text6)}catch{throw new UnreadableAnswer("isn't JSON")}}async function read(octokit,path,parameters,schema5){
 const{data:data3}=await octokit.request(`GET ${path}`,{...parameters,...expecting(schema5)});return schema5.parse(data3)}
-async function readAll(octokit,path,parameters,item){const schema5=array(item);const all=[];let{url}=octokit.request.endpoint(
+async function readAll2(octokit,path,parameters,item){const schema5=array(item);const all=[];let{url}=octokit.request.endpoint(
 `GET ${path}`,{...parameters,per_page:100});const{origin:origin2}=new URL(url);for(;;){const{data:data3,headers}=await octokit.
 request({method:"GET",url,...expecting(schema5)});all.push(...schema5.parse(data3));const[,next]=/<([^<>]+)>;\s*rel="next"/.
 exec(headers.link??"")??[];if(next===void 0)return all;url=new URL(next,url).href;if(new URL(url).origin!==origin2){throw new UnreadableAnswer(
-"leads to another server for the rest of a list, and that is not asked")}}}var refused3=object({errors:array(object({message:string2()})).
-min(1)});async function query(octokit,text6,variables,schema5){const either=union([refused3,object({data:schema5})]);return schema5.
+"leads to another server for the rest of a list, and that is not asked")}}}var refused4=object({errors:array(object({message:string2()})).
+min(1)});async function query(octokit,text6,variables,schema5){const either=union([refused4,object({data:schema5})]);return schema5.
 parse(await octokit.graphql(text6,{...variables,...expecting(either)}))}init_escape();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
 answered=false,mayBeDone=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;this.lacksPermission=
 lacksPermission;this.answered=answered;this.mayBeDone=mayBeDone}};var retries=3;var longestWait=180;var secondaryPause=60;
@@ -19824,12 +21145,12 @@ const whole3=(waited.get(options)??0)+pause;waited.set(options,whole3);return wh
 const octokit=getOctokit2(token,{log:silent,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},retry:{retries,retryAfterBaseValue:second,
 doNotRetry:[400,401,403,404,410,422,429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,
 retryAfterBaseValue:second,onRateLimit:waits,onSecondaryRateLimit:waits}},({hook:hook2})=>{const limited=new WeakMap;hook2.
-wrap("request",async(request5,options)=>{const ending=new AbortController;const end=()=>ending.abort();signal.addEventListener(
-"abort",end);const timer=setTimeout(()=>ending.abort(late(timeout)),timeout*1e3);const given2={...options.request};const written4=writes(
+wrap("request",async(request5,options)=>{const ending=new AbortController;const end2=()=>ending.abort();signal.addEventListener(
+"abort",end2);const timer=setTimeout(()=>ending.abort(late(timeout)),timeout*1e3);const given2={...options.request};const written4=writes(
 options)?1:0;writing+=written4;try{options.request={...given2,signal:ending.signal,fetch:wholeFetch(given2.fetch??fetch,
 given2.expects)};return await request5(options)}catch(failure2){const times=limited.get(options)??0;if(sayPause(failure2,
 secondaryPause*2**times))limited.set(options,times+1);throw failure2}finally{writing-=written4;options.request=given2;clearTimeout(
-timer);signal.removeEventListener("abort",end)}});return{}},retry2,throttling2);return{octokit,ask:async work=>{if(signal.
+timer);signal.removeEventListener("abort",end2)}});return{}},retry2,throttling2);return{octokit,ask:async work=>{if(signal.
 aborted)throw interrupted2(false);let stop;const stopped=new Promise((_,reject)=>{stop=()=>reject(interrupted2(writing>0));
 signal.addEventListener("abort",stop,{once:true})});try{return await Promise.race([work(),stopped])}catch(failure2){throw failure2 instanceof
 GithubFailure?failure2:inWords2(failure2)}finally{if(stop!==void 0)signal.removeEventListener("abort",stop)}}}}var silent={
@@ -19843,13 +21164,13 @@ return new Error(`no answer within ${timeout} seconds`)}function writes({method=
 endsWith("/graphql")}var neverSent=/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|.*CERT.*)$/;
 function wasSent({cause}){const code2=cause?.cause?.code;return typeof code2!=="string"||!neverSent.test(code2)}function inWords2(failure2){
 const{status,message,response,cause,request:request5={},errors:errors2}=failure2;const unreadable2=[failure2,cause].find(
-one=>one instanceof UnreadableAnswer);const data3=response?.data;const texts2=errors2?.map(one=>one.message)??[];const said2=texts2.
-length>0?texts2.join("; "):typeof data3?.message==="string"?data3.message:String(message);const line=said2.replace(/\s+/g,
+one=>one instanceof UnreadableAnswer);const data3=response?.data;const texts2=errors2?.map(one=>one.message)??[];const said3=texts2.
+length>0?texts2.join("; "):typeof data3?.message==="string"?data3.message:String(message);const line=said3.replace(/\s+/g,
 " ").trim();const short4=escapeText(line.length>300?`${line.slice(0,300)}\u2026`:line);if(response===void 0){const mayBeDone=writes(
 request5)&&wasSent(failure2);const words7=mayBeDone?`GitHub's answer was lost: ${short4}`:`GitHub can't be asked: ${short4}`;
 return new GithubFailure(unreadable2===void 0?words7:`GitHub's answer ${unreadable2.message}`,{mayBeDone,cause:failure2})}
 const code2=typeof status==="number"?status:null;return new GithubFailure(`GitHub answers${code2===null?"":` ${code2}`}:\
- ${short4}`,{status:code2,answered:code2===null||code2<500,lacksPermission:(code2===403||code2===null)&&[said2,...texts2].
+ ${short4}`,{status:code2,answered:code2===null||code2<500,lacksPermission:(code2===403||code2===null)&&[said3,...texts2].
 some(text6=>/^Resource not accessible by/i.test(text6)),mayBeDone:writes(request5)&&code2!==null&&code2>=500,cause:failure2})}init_zod();var pageSize=100;var versionsMost=1e3;var actor="fragment actor on Actor { __typename login ... on User { databaseId } .\
 .. on Bot { databaseId } }";var historiesQuery=`query ($ids: [ID!]!) {
   viewer { login databaseId }
@@ -19888,39 +21209,39 @@ nullish(),diff:string2().nullish()}).nullable()});function who(actor2){if(actor2
 databaseId=null}=actor2;return{id:databaseId,login:__typename==="Bot"?`${login}[bot]`:login}}async function openGithub(token,{owner,repository:repo},manner){const{octokit,ask:ask2}=await openClient(token,manner);const{
 rest}=octokit;const at3={owner,repo};return{viewer:()=>ask2(async()=>{const{viewer}=await query(octokit,"{ viewer { logi\
 n databaseId } }",{},rawViewer);return{id:viewer.databaseId,login:viewer.login}}),comments:issue3=>ask2(async()=>{const path="\
-/repos/{owner}/{repo}/issues/{issue}/comments";return(await readAll(octokit,path,{...at3,issue:issue3},rawRemark)).map(remark)}),
-addComment:(issue3,body2)=>ask2(async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2,...once3})}),
-updateComment:(id,body2)=>ask2(async()=>{try{await rest.issues.updateComment({...at3,comment_id:id,body:body2});return true}catch(failure2){
-if(failure2.status===404)return false;throw failure2}}),pullRequestsOf:sha=>ask2(async()=>{const path="/repos/{owner}/{r\
-epo}/commits/{sha}/pulls";const found2=await readAll(octokit,path,{...at3,sha},rawPullRequest);const here2=`${owner}/${repo}`.
-toLowerCase();return found2.filter(({base:base2})=>base2.repo.full_name.toLowerCase()===here2).map(pullRequest)}),pullRequest:number4=>ask2(
-async()=>{const path="/repos/{owner}/{repo}/pulls/{number}";return pullRequest(await read(octokit,path,{...at3,number:number4},
-rawPullRequest))}),bringsForeign:number4=>ask2(async()=>{const path="/repos/{owner}/{repo}/pulls/{number}";const pull=await read(
-octokit,path,{...at3,number:number4},rawOrigin);return pull.merged_at===null&&isOfFork(pull)}),...openHistory(octokit,ask2),
-openIssues:()=>ask2(async()=>{const path="/repos/{owner}/{repo}/issues";const asked={...at3,state:"open",sort:"created",
-direction:"asc"};const found2=await readAll(octokit,path,asked,rawIssue);return found2.filter(({pull_request})=>pull_request===
-void 0).map(issue3=>({...remark(issue3),id:issue3.number}))}),openIssue:(title,body2)=>ask2(async()=>{const request5={...expecting(
-rawNumber).request,...once3.request};return rawNumber.parse((await rest.issues.create({...at3,title,body:body2,request:request5})).
-data).number}),updateIssue:(number4,{body:body2,close})=>ask2(async()=>{await rest.issues.update({...at3,issue_number:number4,
-body:body2,...close?{state:"closed",state_reason:"completed"}:{}})})}}async function ownRemarks(api,remarks){if(remarks.
-length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame2(author,viewer))}
-function isSame2(author,viewer){if(viewer.id!==null)return author.id===viewer.id;return[viewer.login,`${viewer.login}[bo\
-t]`].includes(author.login)}var rawNumber=object({number:number2()});var rawRemark=object({id:number2(),node_id:string2(),
+/repos/{owner}/{repo}/issues/{issue}/comments";return(await readAll2(octokit,path,{...at3,issue:issue3},rawRemark)).map(
+remark)}),addComment:(issue3,body2)=>ask2(async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2,
+...once3})}),updateComment:(id,body2)=>ask2(async()=>{try{await rest.issues.updateComment({...at3,comment_id:id,body:body2});
+return true}catch(failure2){if(failure2.status===404)return false;throw failure2}}),pullRequestsOf:sha=>ask2(async()=>{const path="\
+/repos/{owner}/{repo}/commits/{sha}/pulls";const found2=await readAll2(octokit,path,{...at3,sha},rawPullRequest);const here2=`${owner}\
+/${repo}`.toLowerCase();return found2.filter(({base:base2})=>base2.repo.full_name.toLowerCase()===here2).map(pullRequest)}),
+pullRequest:number4=>ask2(async()=>{const path="/repos/{owner}/{repo}/pulls/{number}";return pullRequest(await read(octokit,
+path,{...at3,number:number4},rawPullRequest))}),bringsForeign:number4=>ask2(async()=>{const path="/repos/{owner}/{repo}/\
+pulls/{number}";const pull=await read(octokit,path,{...at3,number:number4},rawOrigin);return pull.merged_at===null&&isOfFork(
+pull)}),...openHistory(octokit,ask2),openIssues:()=>ask2(async()=>{const path="/repos/{owner}/{repo}/issues";const asked={
+...at3,state:"open",sort:"created",direction:"asc"};const found2=await readAll2(octokit,path,asked,rawIssue);return found2.
+filter(({pull_request})=>pull_request===void 0).map(issue3=>({...remark(issue3),id:issue3.number}))}),openIssue:(title,body2)=>ask2(
+async()=>{const request5={...expecting(rawNumber).request,...once3.request};return rawNumber.parse((await rest.issues.create(
+{...at3,title,body:body2,request:request5})).data).number}),updateIssue:(number4,{body:body2,close})=>ask2(async()=>{await rest.
+issues.update({...at3,issue_number:number4,body:body2,...close?{state:"closed",state_reason:"completed"}:{}})})}}async function ownRemarks(api,remarks){
+if(remarks.length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame2(
+author,viewer))}function isSame2(author,viewer){if(viewer.id!==null)return author.id===viewer.id;return[viewer.login,`${viewer.
+login}[bot]`].includes(author.login)}var rawNumber=object({number:number2()});var rawRemark=object({id:number2(),node_id:string2(),
 body:string2().nullish(),user:object({id:number2(),login:string2()}).nullish()});var rawIssue=rawRemark.extend({...rawNumber.
 shape,pull_request:unknown().optional()});var rawRepository=looseObject({full_name:string2()});var rawPullRequest=object(
 {number:number2(),base:object({ref:string2(),repo:rawRepository}),merged_at:string2().nullable(),merge_commit_sha:string2().
 nullable()});var rawOrigin=rawPullRequest.extend({head:object({repo:rawRepository.nullable()})});function pullRequest({number:number4,
 base:base2,merged_at,merge_commit_sha}){return{number:number4,base:base2.ref,mergedAt:merged_at,mergeCommit:merge_commit_sha}}
 function remark({id,node_id,body:body2,user:user3}){return{id,node:node_id,body:body2??"",author:user3===void 0||user3===
-null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal3(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
+null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal4(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
  start the workflow by hand with its digest as expect-digest";async function approvedText(api,pull,kindOf2){const comments=(await api.
 comments(pull.number)).filter(({body:body2})=>kindOf2(body2)!==null);if(comments.length===0)return null;const{viewer,comments:found2}=await api.
-histories(comments.map(({node:node2})=>node2));const said2=[];for(const comment of found2){if(comment.author===null||!isSame2(
+histories(comments.map(({node:node2})=>node2));const said3=[];for(const comment of found2){if(comment.author===null||!isSame2(
 comment.author,viewer))continue;refuseEdited(comment,pull,viewer);const one=await saidAt(api,comment,pull,viewer);if(one!==
-null&&kindOf2(one.text)==="plan")said2.push(one)}const[latest]=said2.sort((one,other)=>other.since-one.since);return latest?.
+null&&kindOf2(one.text)==="plan")said3.push(one)}const[latest]=said3.sort((one,other)=>other.since-one.since);return latest?.
 text??null}function refuseEdited({lastEditedAt,editor},{number:number4},viewer){if(lastEditedAt===null&&editor===null)return;
 if(editor!==null&&isSame2(editor,viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(
-editor.login);throw refusal3(`the comment with the plan of pull request #${number4} was edited by ${who2} at ${lastEditedAt??
+editor.login);throw refusal4(`the comment with the plan of pull request #${number4} was edited by ${who2} at ${lastEditedAt??
 "an unknown time"}`,`only what idops wrote is approved: ${planAgain}`)}async function saidAt(api,{node:node2,body:body2,
 createdAt,lastEditedAt},{number:number4,mergedAt},viewer){const since=timeOf(lastEditedAt??createdAt,number4);if(mergedAt===
 null)return{text:body2,since};const merged=timeOf(mergedAt,number4);if(since<=merged)return{text:body2,since};if(timeOf(
@@ -19928,9 +21249,9 @@ createdAt,number4)>merged)return null;const versions=(await api.versions(node2))
 version3.at,number4)})).filter(version3=>version3.since<=merged).sort((one,other)=>other.since-one.since);const[last,before]=versions;
 if(last===void 0||last.by===null||!isSame2(last.by,viewer)||last.since===before?.since){throw unknown4(number4,lastEditedAt)}
 const text6=await api.versionText(last.node);if(text6===null)throw unknown4(number4,lastEditedAt);return{text:text6,since:last.
-since}}function unknown4(number4,editedAt){return refusal3(`the comment with the plan of pull request #${number4} was ch\
+since}}function unknown4(number4,editedAt){return refusal4(`the comment with the plan of pull request #${number4} was ch\
 anged after the merge${editedAt===null?"":`, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said befo\
-re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal3(`GitH\
+re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal4(`GitH\
 ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();import{createHash as createHash7}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
 e","regenerate","adopt","blocked","unchanged"];var packed=array(tuple([string2(),_enum(actions2),string2().regex(/^[0-9a-f]+$/)]));
 var idLength=5;var hashLength=6;var shortHashLength=3;var compactLength=idLength+1+shortHashLength;function markerKey(config3,environment){
@@ -19953,13 +21274,13 @@ d{1,20}))?","(?: (?<form>changes|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$"].joi
 exec(line)?.groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run4,form,changes}=groups3;return{
 kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,run:run4??null,changes:changes===
 void 0?null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){return data3.toString("bas\
-e64").replace(/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash2})=>[
-address2,action2,hash2]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(
+e64").replace(/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash3})=>[
+address2,action2,hash3]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(
 rows),{level:9}))}function ofNamed64(text6){const data3=Buffer.from(text6.replaceAll("-~","--"),"base64");try{const rows=packed.
-parse(JSON.parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash2])=>({
-id:idOf(address2),address:address2,action:action2,hash:hash2}))}catch{return null}}function compact64(changes){const rows=changes.
-map(({id,action:action2,hash:hash2})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
-hash2,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
+parse(JSON.parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash3])=>({
+id:idOf(address2),address:address2,action:action2,hash:hash3}))}catch{return null}}function compact64(changes){const rows=changes.
+map(({id,action:action2,hash:hash3})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
+hash3,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
 from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
 compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex2=(from,length2)=>data3.
 toString("hex",at3+from,at3+from+length2);changes.push({id:hex2(0,idLength),address:null,action:action2,hash:hex2(idLength+
@@ -19973,8 +21294,8 @@ e":"what would be sent is not what was approved";return error("stale-plan",[isSe
 re`]:[]].join("\n"),[],"nothing was sent; make a new plan and review it")}function differences2(approved,plan,marked,{digest,
 runUrl},redactor){const now=new Map((marked.changes??[]).map(change2=>[change2.id,change2]));const names3=namesOf2(plan,
 redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told4=approved.flatMap(({id,address:address2,
-action:action2,hash:hash2})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
-present3.hash.startsWith(hash2))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
+action:action2,hash:hash3})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
+present3.hash.startsWith(hash3))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
 : ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[`${name2}: ${action2} was\
  approved, and it is ${present3.action} now`];return[digest===plan.digest?`${name2}: the server has something else there\
  now`:`${name2}: something else would be sent now, or the server has something else there`]});const fresh=[...now.values()].
@@ -19984,37 +21305,37 @@ null?"":`; ${runUrl} shows what was approved`;const rest=nameless2.size===0?[]:[
 map(change2=>[markedId(change2,redactor),redactor.redactName(change2.address)]))}var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest";async function approvalOf(api,event,{
 key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const source=`pull request #${pull.number}`;const text6=await approvedText(
 api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text6===null?null:planMarker(text6,key);if(marker===null||
-marker.digest===null)return null;const{digest,observed,run:run4,changes}=marker;if(observed===null){throw refusal3(`the \
+marker.digest===null)return null;const{digest,observed,run:run4,changes}=marker;if(observed===null){throw refusal4(`the \
 plan that ${source} shows doesn't say what the server had when an older idops made it`,`plan again on the pull request b\
 efore it is merged; after that, ${wayOut}`)}const runUrl=run4===null?null:event.runUrl.replace(/[^/]*$/,run4);return{digest,
-observed,changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal3(`w\
+observed,changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal4(`w\
 hat was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the permi\
 ssions contents: read and pull-requests: read":`nothing was sent; run it again when ${failure2.answered?"that is put rig\
 ht or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(body2).find(marker=>marker.kind!=="dr\
 ift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told4=event.pullRequest?.number??event.
-mergeGroup?.number;const{named:named6=told4}=request5;if(told4!==void 0&&named6!==told4){throw refusal3(`this run is abo\
+mergeGroup?.number;const{named:named6=told4}=request5;if(told4!==void 0&&named6!==told4){throw refusal4(`this run is abo\
 ut pull request #${told4}, and the input pr-number is ${named6}`,"leave pr-number out, or start the workflow by hand")}const merge4=event.
 pullRequest?.merge??null;if(merge4!==null&&named6!==void 0){const{base:base2}=merge4;return mergedHere({number:named6,...merge4},
 event,event.branch??base2)}if(named6===void 0)return await broughtBy(api,event);const pull=await api.pullRequest(named6);
-if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.open){throw refusal3(
+if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.open){throw refusal4(
 `pull request #${named6} is not merged`,"merge it, or take the branch and commit that brought it")}const{mergeGroup}=event;
-if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal3(`pull request #${named6} is ${pull.
+if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal4(`pull request #${named6} is ${pull.
 mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.base}`,"put it into the q\
-ueue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;if(branch===null){throw refusal3(
+ueue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;if(branch===null){throw refusal4(
 "this run is for no branch, so no pull request was merged into it","run it for the branch that pull requests are merged \
 into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.filter(({base:base2,mergedAt,
-mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pull]=found2;if(pull===void 0){throw refusal3(
+mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pull]=found2;if(pull===void 0){throw refusal4(
 `no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`merge through a pull requ\
 est, one in a push, or ${wayOut}`)}if(found2.length>1){const numbers=found2.map(({number:number4})=>`#${number4}`).join(
-", ");throw refusal3(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,`name the one\
+", ");throw refusal4(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,`name the one\
  that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own4,commit:commit2},branch){const{
-number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal3(
-`GitHub doesn't say how pull request #${number4} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal3(`p\
+number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal4(
+`GitHub doesn't say how pull request #${number4} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal4(`p\
 ull request #${number4} was merged into ${base2}, and this run is for ${own4??"no branch"}`,"run it for the branch that \
-the pull request was merged into")}if(mergeCommit!==commit2){throw refusal3(`the merge of pull request #${number4} is ${shortCommit(
+the pull request was merged into")}if(mergeCommit!==commit2){throw refusal4(`the merge of pull request #${number4} is ${shortCommit(
 mergeCommit)}, and this run is for ${shortCommit(commit2)}`,`run it again for the commit of that merge, or ${wayOut}`)}return pull}
 function shortCommit(sha){return sha===""?"unknown":sha.slice(0,12)}async function checkApproval(plan,approval,redactor){
-if(!changesServer(plan))return;if(approval===null){throw refusal3("the pull request shows no plan for this environment, \
+if(!changesServer(plan))return;if(approval===null){throw refusal4("the pull request shows no plan for this environment, \
 and there is something to change now",`run idops plan on the pull request with comments; where it is merged, ${wayOut}`)}
 const stale2=staleness2(plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([
 stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
@@ -20083,7 +21404,7 @@ environmentOf(inputs))}function sharedKey(inputs,environments){const names3=envi
 return markerKey(configInRepository(inputs),`
 ${names3.join("\n")}`)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(/^\d+$/.
 test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open9=false}={}){if(expected!==fromPullRequest)return{digest:expected,
-observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal3("expect-di\
+observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal4("expect-di\
 gest: from-pull-request needs the input github-token","give it, or a digest")}const api=await openGithub(inputs.githubToken,
 job.event,{signal:job.signal});const key=commentKey(inputs,plan.environment);const approval=await approvalOf(api,job.event,
 {key,named:inputs.prNumber,open:open9});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
@@ -20124,8 +21445,8 @@ lead):text6.slice(0,from),planned:part("planned")??shown3.trim(),result:part("re
 "\n").filter(line=>line.startsWith("- ")),unsent:part("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part,key,start3=0){
 const first=lineAt2(text6,begins(part,key),start3);if(first<0)return null;const from=first+begins(part,key).length+1;const to=lineAt2(
 text6,ends(part,key),from);return to<0?null:[from,to]}function lineAt2(text6,line,start3){for(let at3=text6.indexOf(line,
-start3);at3>=0;at3=text6.indexOf(line,at3+1)){const end=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end===
-void 0||end==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
+start3);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
+void 0||end2==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
 ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text6,sent,link:link2,listed:listed2}){
 const{after}=parts;const told4=listed2!==void 0&&(sent||parts.result===null);const before=told4?withListed(parts.before,
 listed2.name,listed2.words):parts.before;const block2=(part,shown3)=>shown3===null||shown3===""?[]:[begins(part,key),shown3,
@@ -20136,14 +21457,14 @@ join("\n")),"<details><summary>What was planned</summary>","",begins("planned",k
 ls>",""].join("\n");const whole3=plan=>after===""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after}`;
 const room=()=>commentLimit-whole3("").length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);
 if(room()<0&&result!==null)result=shortened2(result,result.length+room(),link2);return whole3(shortened2(parts.planned,room(),
-link2))}function withListed(text6,name2,words7){const end=text6.search(/^<!-- idops-section /m);const head=end<0?text6:text6.
-slice(0,end);const start3=`- ${code(name2)}: `;const lines=head.split("\n").map(line=>line.startsWith(start3)?start3+words7:
-line);return lines.join("\n")+text6.slice(head.length)}function superseded(body2,{key,name:name2}){const text6=body2.replaceAll(
-"\r\n","\n");const markers=readMarkers(text6);const lines=text6.split("\n");const lead=lines.slice(0,markers.length).map(
-(line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine({kind:"pa\
-st",key,run:null,...noPlan}):line});const rest=lines.slice(markers.length).join("\n");const at3=between2(rest,"section",
-key)?.[0]??0;const said2="**Superseded**: another comment shows its latest plan. What stands here approves nothing any m\
-ore.";const shown3=`${rest.slice(0,at3)}${said2}
+link2))}function withListed(text6,name2,words7){const end2=text6.search(/^<!-- idops-section /m);const head=end2<0?text6:
+text6.slice(0,end2);const start3=`- ${code(name2)}: `;const lines=head.split("\n").map(line=>line.startsWith(start3)?start3+
+words7:line);return lines.join("\n")+text6.slice(head.length)}function superseded(body2,{key,name:name2}){const text6=body2.
+replaceAll("\r\n","\n");const markers=readMarkers(text6);const lines=text6.split("\n");const lead=lines.slice(0,markers.
+length).map((line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine(
+{kind:"past",key,run:null,...noPlan}):line});const rest=lines.slice(markers.length).join("\n");const at3=between2(rest,"\
+section",key)?.[0]??0;const said3="**Superseded**: another comment shows its latest plan. What stands here approves noth\
+ing any more.";const shown3=`${rest.slice(0,at3)}${said3}
 
 ${rest.slice(at3)}`;return`${lead.join("\n")}
 ${name2===null?shown3:withListed(shown3,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
@@ -20173,10 +21494,10 @@ Made with ${code(shown3)}.`}function short3(text6){return text6.length>nameRoom?
 function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[...target.map(address2=>`--target ${shellWord2(
 hide2(address2))}`),...kind.map(name2=>`--kind ${name2}`),...only2===void 0?[]:[`--only ${only2}`],...prune===true?["--p\
 rune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,folder:""};async function planText2(shown3,event,{
-outdates=false,note="",taken=0}={}){const end=`
+outdates=false,note="",taken:taken2=0}={}){const end2=`
 ${origin(event)}
-`;const head=headOf(shown3,outdates,note);return`${await fitting2(shown3,head,text6=>text6.length,commentLimit-taken-end.
-length)}${end}`}function plainText(title,text6,event){return`## ${title}
+`;const head=headOf(shown3,outdates,note);return`${await fitting2(shown3,head,text6=>text6.length,commentLimit-taken2-end2.
+length)}${end2}`}function plainText(title,text6,event){return`## ${title}
 
 ${text6}
 
@@ -20207,12 +21528,12 @@ ${needs}`;const look2={...job.log.look,budget:resultRoom,title,intro};const part
 problemsRoom)],`${origin(job.event)}
 `];const words7=outcome2(result,problems.length>0);await post(job,inputs,plan,{text:parts.join("\n"),words:words7,sent:did,
 did:result.run!==null})}async function tellNotApplied(job,inputs,{plan,problems,sent,hide:hide2=job.redactor.redact}){const subject=subjectOf(
-inputs,inputs.args,hide2,plan??void 0);const said2=sent?"It failed, and something may have been sent:":"Nothing was sent\
-:";const title=`${aboutText("idops apply",subject)}: ${sent?"failed":"not applied"}`;const text6=[`## ${title}`,said2,await problemsBlock(
+inputs,inputs.args,hide2,plan??void 0);const said3=sent?"It failed, and something may have been sent:":"Nothing was sent\
+:";const title=`${aboutText("idops apply",subject)}: ${sent?"failed":"not applied"}`;const text6=[`## ${title}`,said3,await problemsBlock(
 problems,problemsRoom),`${origin(job.event)}
 `].join("\n\n");await post(job,inputs,plan,{text:text6,words:sent?"failed":"not applied",sent,did:true})}async function post(job,inputs,plan,{
-did,words:words7,...said2}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
-inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told4={...said2,...listed2,link:runAddress(
+did,words:words7,...said3}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
+inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told4={...said3,...listed2,link:runAddress(
 job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf5(body2,key);const{result,unsent}=parts2;if((result??
 unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told4.
 sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told4,text:ofOtherPlan(told4.text)}:
@@ -20262,8 +21583,8 @@ plan}}async function refusals2(work){try{await work();return[]}catch(failure2){i
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
 ...rest}=inputs;return inputs.environments.map(({name:name2,...own4})=>({...rest,...own4,environment:name2,environments:[],
 ...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir as tmpdir2}from"node:os";
-import{join as join20}from"node:path";import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{dirname as dirname15,
-resolve as resolve13}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
+import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{
+dirname as dirname15,resolve as resolve13}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve13(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname15(target))}async function writeResult(file,text6,mode=438){
@@ -20278,17 +21599,29 @@ regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,'must be a path on t
 (a to z), digits, "_", "-", "." and "/"').optional().meta({description:'The file of the state on the branch. Where it is\
  left out: the name of the environment, or state, and ".json", in the folder that the configuration has in the repositor\
 y.',examples:["production.json"]})}).meta({description:"Keeps the state on a branch of a git remote, for runs on any mac\
-hine.",examples:[{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var statePlaces=["path","git"];var stateSettingsSchema=strictObject(
-{path:text4().optional().meta({description:"The state file, relative to the configuration. A state belongs to one server\
-.",examples:[".idops/production.json"],default:DEFAULT_STATE}),allow_tracked:boolean2().optional().meta({description:"Ta\
-ke a state, a lock and journals that git tracks; they are refused otherwise.",examples:[true],default:false}),git:gitSchema.
+hine.",examples:[{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var pem=(what,example)=>text4().optional().meta({description:`\
+A PEM file with ${what}; relative to the configuration.`,examples:[example]});var postgresSchema=strictObject({url:text4().
+meta({description:"The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE. Write a variable here, or i\
+n the place of the password, never the password itself.",examples:["${IDOPS_STATE_URL}"]}),name:text4().optional().meta(
+{description:"What tells this state from others in the database. Where it is left out: the name of the environment, or s\
+tate.",examples:["production"]}),ca_file:pem("the authorities to trust for the database, in the place of those that Node\
+.js knows","certificates/database-ca.pem"),client_cert_file:pem("the certificate that the database is shown","certificat\
+es/database.pem"),client_key_file:pem("its private key, without a passphrase","/run/secrets/database.key")}).refine(given2=>given2.
+client_cert_file===void 0===(given2.client_key_file===void 0),{error:'"client_cert_file" and "client_key_file" need each\
+ other'}).meta({description:"Keeps the state in tables of a PostgreSQL database, for runs on any machine.",examples:[{url:"\
+${IDOPS_STATE_URL}"}]});var statePlaces=["path","git","postgres"];var stateSettingsSchema=strictObject({path:text4().optional().
+meta({description:"The state file, relative to the configuration. A state belongs to one server.",examples:[".idops/prod\
+uction.json"],default:DEFAULT_STATE}),allow_tracked:boolean2().optional().meta({description:"Take a state, a lock and jo\
+urnals that git tracks; they are refused otherwise.",examples:[true],default:false}),git:gitSchema.optional(),postgres:postgresSchema.
 optional()}).refine(given2=>statePlaces.filter(place2=>given2[place2]!==void 0).length<=1,{error:`a state is kept in one\
- place: leave ${statePlaces.map(name2=>`"${name2}"`).join(" or ")} out`}).refine(({git:git2,allow_tracked})=>git2===void 0||
-allow_tracked===void 0,{error:'"allow_tracked" goes with a state file alone'}).meta({description:"Where idops records wh\
-at it applied.",examples:[{path:".idops/production.json"},{git:{remote:"origin",branch:"idops-state"}}]});function stateSettings(given2={},absolute){
-const{path=DEFAULT_STATE,allow_tracked:allowTracked=false,git:git2}=given2;if(git2===void 0)return{in:"file",path:absolute(
-path),allowTracked};const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;return{in:"git",remote,branch,path:git2.path??
-null}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+ place: leave ${statePlaces.map(name2=>`"${name2}"`).join(" or ")} out`}).refine(({git:git2,postgres,allow_tracked})=>(git2??
+postgres)===void 0||allow_tracked===void 0,{error:'"allow_tracked" goes with a state file alone'}).meta({description:"Wh\
+ere idops records what it applied.",examples:[{path:".idops/production.json"},{git:{remote:"origin",branch:"idops-state"}},
+{postgres:{url:"${IDOPS_STATE_URL}"}}]});function stateSettings(given2={},absolute){const{path=DEFAULT_STATE,allow_tracked:allowTracked=false,
+git:git2,postgres}=given2;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;return{in:"git",remote,
+branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};const{url,name:name2=null,
+ca_file:ca,client_cert_file:cert,client_key_file:key}=postgres;const named6=Object.entries({ca,cert,key}).flatMap(([what,
+file])=>file===void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url,name:name2,files:Object.fromEntries(named6)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
 regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text5=()=>string2().
 min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text5().meta({description:"The address th\
 at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text5().meta(
@@ -20352,7 +21685,7 @@ if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start3);co
 lastIndex=start3+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
 a name',start3);const told4=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start3+2+found2.length;if(this.#text[this.#at]===
 "}"){this.#at+=1;return{name:found2,written:this.#text.slice(start3,this.#at)}}const operator=this.#text.slice(this.#at,
-this.#at+2);if(operator!==":-"&&operator!==":?"){const end=this.#at>=this.#text.length;throw this.#bad(end?`"\${${told4}\
+this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told4}\
 " is not closed by "}"`:`"\${${told4}" is followed by something unknown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.
 template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told4}" is not closed by "}"`,start3);const message=this.#text.
 slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start3,this.#at);return operator===":-"?{name:found2,written:written4,
@@ -20466,21 +21799,21 @@ h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"h
 const isFar=key-lineStart>500;const before=text6.slice(isFar?key-50:lineStart,key);const after=text6[keyEnd]??"";if(keyCharacter.
 test(after))return void 0;const isBlock=!isFar&&/^\s*(?:[-?][ \t]+)*["']?$/.test(before);if(!isBlock&&!/[{,]\s*["']?$/.test(
 before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start3=keyEnd+
-gap.length;if(key-lineStart>longLine)return{start:start3,end:lineEnd(text6,keyEnd)};let end=secretEnd(text6,lineStart,key,
-start3);if(isBlock&&text6.slice(start3,end).trim()==="")end=besideEnd(text6,key-lineStart,end);return{start:start3,end}}
-function besideEnd(text6,indent2,from){if(indent2===0)return from;let end=from;while(end<text6.length){const next=lineEnd(
-text6,end+1);const line=text6.slice(end+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end=next}return end}
-function hideWithin(text6,{start:start3,end},found2){let owner;let at3=start3;while(at3<end){const char=text6[at3]??"";if(/[\s{}[\],]/.
-test(char)||/[-?]/.test(char)&&/\s/.test(text6[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||char==="'";const tokenEnd=Math.
-min(end,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written4=text6.slice(at3,tokenEnd);const said2=isQuoted?
-written4.slice(1,-1):written4;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(tokenEnd,tokenEnd+100))??[];const isKey=colon!==
-void 0;const isPlain2=isKey?plainKey.test(said2)&&!endsThere(text6,tokenEnd+colon.length):isOpen(owner,said2);if(!isPlain2&&
-!isReference(written4)){const[known3=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.exec(
-written4)??[];const from=known3.length<written4.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
-found2.push({start:from,end:tokenEnd})}if(isKey)owner=said2;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
-length??0);if(at3<end&&at3===tokenEnd&&text6[at3]===":")at3+=1}}function isOpen(owner,said2){const pattern=owner!==void 0&&
-Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said2)===true&&said2.length<=100&&!looksLikeCredential2(
-said2)}function endsThere(text6,at3){const[rest=""]=text6.slice(at3,at3+500).split("\n",1);if(!/^\s*(?:$|[,}#])/.test(rest))
+gap.length;if(key-lineStart>longLine)return{start:start3,end:lineEnd(text6,keyEnd)};let end2=secretEnd(text6,lineStart,key,
+start3);if(isBlock&&text6.slice(start3,end2).trim()==="")end2=besideEnd(text6,key-lineStart,end2);return{start:start3,end:end2}}
+function besideEnd(text6,indent2,from){if(indent2===0)return from;let end2=from;while(end2<text6.length){const next=lineEnd(
+text6,end2+1);const line=text6.slice(end2+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end2=next}return end2}
+function hideWithin(text6,{start:start3,end:end2},found2){let owner;let at3=start3;while(at3<end2){const char=text6[at3]??
+"";if(/[\s{}[\],]/.test(char)||/[-?]/.test(char)&&/\s/.test(text6[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||
+char==="'";const tokenEnd=Math.min(end2,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written4=text6.slice(
+at3,tokenEnd);const said3=isQuoted?written4.slice(1,-1):written4;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(
+tokenEnd,tokenEnd+100))??[];const isKey=colon!==void 0;const isPlain2=isKey?plainKey.test(said3)&&!endsThere(text6,tokenEnd+
+colon.length):isOpen(owner,said3);if(!isPlain2&&!isReference(written4)){const[known3=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.
+exec(written4)??[];const from=known3.length<written4.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
+found2.push({start:from,end:tokenEnd})}if(isKey)owner=said3;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
+length??0);if(at3<end2&&at3===tokenEnd&&text6[at3]===":")at3+=1}}function isOpen(owner,said3){const pattern=owner!==void 0&&
+Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said3)===true&&said3.length<=100&&!looksLikeCredential2(
+said3)}function endsThere(text6,at3){const[rest=""]=text6.slice(at3,at3+500).split("\n",1);if(!/^\s*(?:$|[,}#])/.test(rest))
 return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text6.slice(at3,at3+500))??[];const line=text6.slice(text6.lastIndexOf(
 "\n",at3-1)+1,at3);return/^\s*[,}]/.test(rest)||below2.trim()===""||below2.search(/\S/)<=line.search(/\S/)}function plainEnd(text6,at3){
 const stop=/\$\{[^{}\n]{0,200}\}|\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;stop.lastIndex=at3;let found2=stop.exec(text6);while(found2?.[0].
@@ -20508,51 +21841,54 @@ nts",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,ov
 "state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named6=statePlaces.
 find(place2=>entries.has(place2));if(named6===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
 named6),...named6==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
-base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}function hideCredentials(root,file){const environments=root.
-entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.values()]:[];for(const node2 of[
-root,...chosen.map(({value:value3})=>value3)]){for(const path of[["header","value"],["token_command"]]){const found2=find6(
-node2,["server","auth",...path]);if(found2.complete)file.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(
-root,(name2,value4)=>name2!=="version"&&isEmpty3(value4));const environments=clean.entries.get("environments");if(environments?.
-value.type!=="map")return clean;const cleaned=new Map([...environments.value.entries].map(([name2,entry3])=>{const{value:value4}=entry3;
-if(isEmpty3(value4))return[name2,{...entry3,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry3,
-value:without(value4,(_,inner)=>isEmpty3(inner))}:entry3]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(
-clean.range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.
-type==="scalar"&&node2.value===null}var secretPaths=[["token"],["client_credentials","client_secret"],["header","value"]];function plainCredentials(configs){
-const found2=configs.flatMap(config3=>secretPaths.flatMap(path=>{const whole3=["server","auth",...path];const{node:node2,
-complete:complete2}=find6(config3,whole3);return complete2?plainPlaces(node2,whole3.join("."),config3,new Map):[]}));return[
-...new Set(found2)]}function plainPlaces(node2,name2,config3,known3){if(node2.type!=="scalar"||node2.value===null||node2.value==="")return[];
+base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var hidden=[["server","auth","header","value"],
+["server","auth","token_command"],["state","git","remote"],["state","postgres","url"]];function hideCredentials(root,file){
+const environments=root.entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.
+values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of hidden){const found2=find6(
+node2,path);if(found2.complete)file.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!==
+"version"&&isEmpty3(value4));const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;
+const cleaned=new Map([...environments.value.entries].map(([name2,entry3])=>{const{value:value4}=entry3;if(isEmpty3(value4))
+return[name2,{...entry3,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry3,value:without(
+value4,(_,inner)=>isEmpty3(inner))}:entry3]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.
+range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.
+type==="scalar"&&node2.value===null}var secretPaths=[["server","auth","token"],["server","auth","client_credentials","client_secret"],["server","auth","head\
+er","value"],["state","git","remote"],["state","postgres","url"]];var isOpen2=(path,text6)=>path[0]==="state"&&!/^[^/]*:\/\/[^/@]*:[^/@]+@|[?&]password=./.
+test(text6);function plainCredentials(configs){const found2=configs.flatMap(config3=>secretPaths.flatMap(path=>{const{node:node2,
+complete:complete2}=find6(config3,path);if(!complete2||node2.type==="scalar"&&isOpen2(path,String(node2.value)))return[];
+return plainPlaces(node2,path.join("."),config3,new Map)}));return[...new Set(found2)]}function plainPlaces(node2,name2,config3,known3){if(node2.type!=="scalar"||node2.value===null||node2.value==="")return[];
 if(typeof node2.value!=="string")return[name2];try{return placesOf2(parseVariables(node2.value),name2,config3,known3)}catch(failure2){
 if(failure2 instanceof BadVariable)return[];throw failure2}}function placesOf2(template2,name2,config3,known3){const references=template2.
 flatMap(part=>typeof part==="string"?[]:[part]);if(references.length===0)return template2.length===0?[]:[name2];const fallen=name2.
-startsWith(DEFAULT)?name2:`${DEFAULT}${name2}`;const defaults2=references.flatMap(({fallback=[]})=>placesOf2(fallback,fallen,
+startsWith(DEFAULT)?name2:`${DEFAULT}${name2}`;const defaults3=references.flatMap(({fallback=[]})=>placesOf2(fallback,fallen,
 config3,known3));const members3=references.map(({name:variable})=>memberPlaces(variable,config3,known3));const isAllPlain=members3.
-every(places=>places.length>0);return[...new Set([...defaults2,...isAllPlain?members3.flat():[]])]}var DEFAULT="the defa\
+every(places=>places.length>0);return[...new Set([...defaults3,...isAllPlain?members3.flat():[]])]}var DEFAULT="the defa\
 ult of ";function memberPlaces(variable,config3,known3){const told4=known3.get(variable);if(told4!==void 0)return told4;
 known3.set(variable,[]);const{node:node2,complete:complete2}=find6(config3,["vars",variable]);const places=complete2?plainPlaces(
-node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places);return places}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states=new Set;
+node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places);return places}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states2=new Set;
 const named6=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).
-flatMap(scalar=>{const known3=text6(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of["aut\
-h","tls"]){const{node:node2,complete:complete2}=find6(config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(
-node2))for(const name2 of namesIn2(scalar))named6.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named6.
-add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of fileNodes(node2,isSecretFile).
-flatMap(texts2))secretFiles.add(resolvePath2(root,file));for(const file of[...fileNodes(node2).flatMap(texts2),...given2])
-files.add(resolvePath2(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&remote.node.
-type==="scalar")for(const name2 of namesIn2(remote.node))named6.add(name2);const state=find6(config3,["state","path"]);const[
-path=defaultState]=state.complete?texts2(state.node):[];states.add(resolvePath2(root,path))}const pending=[...named6];for(let name2=pending.
-pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){const{node:node2,complete:complete2}=find6(
-config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn2(node2).filter(one=>!variables.has(one)))}}
-return{variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(layers.map(({config:config3})=>config3)),
-states:[...states]}}function isSecretFile(key){return key==="token_file"||key==="client_key_file"}function fileNodes(node2,isMeant=key=>key.
-endsWith("_file")){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>isMeant(key)?
-[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("to\
-ken_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){const behind2=[...argument.
-matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind2,...argument.split(/[\s"'`=@:,;|&<>()]+/)].
-filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:
-void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.
-type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(
-value3))}function namesIn2({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))return[];try{return namesOf3(
-parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf3(template2){
-return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf3(part.fallback??[])])}init_problems();init_values();import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath3}from"node:path";init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
+flatMap(scalar=>{const known3=text6(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["se\
+rver","auth"],["server","tls"],["state","postgres"]]){const{node:node2,complete:complete2}=find6(config3,section2);if(!complete2)
+continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn2(scalar))named6.add(name2);for(const name2 of passedNodes(
+node2).flatMap(texts2))named6.add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of fileNodes(
+node2,isSecretFile).flatMap(texts2))secretFiles.add(resolvePath2(root,file));for(const file of[...fileNodes(node2).flatMap(
+texts2),...given2])files.add(resolvePath2(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
+remote.node.type==="scalar")for(const name2 of namesIn2(remote.node))named6.add(name2);const state=find6(config3,["state",
+"path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath2(root,path))}const pending=[
+...named6];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
+const{node:node2,complete:complete2}=find6(config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn2(
+node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(
+layers.map(({config:config3})=>config3)),states:[...states2]}}function isSecretFile(key){return key==="token_file"||key===
+"client_key_file"}function fileNodes(node2,isMeant=key=>key.endsWith("_file")){if(node2.type!=="map")return[];return[...node2.
+entries].flatMap(([key,{value:value3}])=>isMeant(key)?[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.
+type==="map"?node2.entries.get("token_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){
+const behind2=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind2,...argument.
+split(/[\s"'`=@:,;|&<>()]+/)].filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
+entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
+"scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
+({value:value3})=>scalarsOf(value3))}function namesIn2({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
+return[];try{return namesOf3(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
+function namesOf3(template2){return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf3(part.fallback??
+[])])}init_problems();init_values();import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath3}from"node:path";init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
 const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
 hostname3,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
 return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing of[name2,name2.toUpperCase()]){
@@ -20622,19 +21958,19 @@ void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls",
 "bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
 push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
 key)}}}async#pem(member2,file,parse11){if(file===void 0)return void 0;const path=resolvePath3(this.#sources.root,file);const places=this.#sources.
-place("tls",member2);const shown3=shownPath(path,this.#sources.cwd);const pem=await this.#read(path,`the file ${shown3} \
-of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem===void 0)return void 0;try{
-parse11(pem);return pem}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certificates";
-this.#problems.push(error("bad-certificate",`${shown3} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
+place("tls",member2);const shown3=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown3}\
+ of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
+try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
+cates";this.#problems.push(error("bad-certificate",`${shown3} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
 const bytes=await readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")
 return text6.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
 const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
 includes("token_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf2,data3);if(typeof value3===
 "string")this.#secrets.push(value3)}}};function memberOf2(value3,step){if(Array.isArray(value3))return value3[Number(step)];
 if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
-function checkCertificates(pem){const found2=pem.match(certificate)??[];if(found2.length===0)throw new Error("no certifi\
-cate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){const[own4]=cert.match(certificate)??[];
-return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(createPrivateKey(key))}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
+function checkCertificates(pem2){const found2=pem2.match(certificate)??[];if(found2.length===0)throw new Error("no certi\
+ficate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){const[own4]=cert.match(certificate)??
+[];return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(createPrivateKey(key))}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
 const file=await readSource(path,nameOf3(path,{cwd,root:dirname17(path)}));if(!("text"in file))throw new ProblemsError([
 await unreadableConfig(path,options,file)]);const root=await realpath7(dirname17(path)).catch(failure2=>{throw new ProblemsError(
 [error("file-unreadable",`${shownPath(dirname17(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
@@ -20771,9 +22107,9 @@ const{sha}=this.#event;const isWanted=checkRun==="true"||checkRun==="on-overflow
 void 0||sha==="")return;const{annotations}=this.#log;try{const manner={signal:this.#signal};const count3=await writeCheckRun(
 githubToken,this.#event,manner,check3,annotations);const all=count3===annotations.length?"all":"the first";this.#log.say(
 `The check run "${check3.name}" shows ${all} ${plural(count3,"annotation")}.`)}catch(failure2){if(!(failure2 instanceof GithubFailure))
-throw failure2;const said2=failure2.lacksPermission?`The permission checks: write would show all ${plural(annotations.length,
+throw failure2;const said3=failure2.lacksPermission?`The permission checks: write would show all ${plural(annotations.length,
 "annotation")} in a check run.`:this.#unwritten(`The check run with all ${plural(annotations.length,"annotation")}`,failure2);
-this.#log.annotate("notice",said2)}}async drift(inputs,shown3,{found:found2,...marker}){if(inputs.githubToken===void 0){
+this.#log.annotate("notice",said3)}}async drift(inputs,shown3,{found:found2,...marker}){if(inputs.githubToken===void 0){
 this.#log.annotate("warning","The issue can't be written: there is no github-token.");return}const first=markerLine({kind:"\
 drift",...marker});const{subject}=shown3;const gone=`The server is as the manifests say${subject.narrowed?", as far as t\
 hey were looked at":""}.`;const outcome3=await this.#asking("The issue","issues: write",inputs.githubToken,async api=>syncDriftIssue(
@@ -20786,8 +22122,8 @@ if(outcome3!==void 0&&outcome3!==null)this.#log.say(`Issue #${outcome3.issue} wa
 quiet=false}={}){try{return await ask2(await openGithub(token,this.#event,{signal:this.#signal}))}catch(failure2){if(!(failure2 instanceof
 GithubFailure))throw failure2;if(quiet&&failure2.lacksPermission)return void 0;const help=failure2.lacksPermission?` The\
  job needs the permission ${permission}.`:"";this.#log.annotate("warning",`${this.#unwritten(what,failure2)}${help}`);return void 0}}#unwritten(what,{
-message,mayBeDone}){const said2=this.#redactor.redactSentence(message).replace(/\.+$/,"");return`${what} ${mayBeDone?"ma\
-y or may not have been written":"can't be written"}: ${said2}.`}};var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#temporary;constructor(signal,secrets){
+message,mayBeDone}){const said3=this.#redactor.redactSentence(message).replace(/\.+$/,"");return`${what} ${mayBeDone?"ma\
+y or may not have been written":"can't be written"}: ${said3}.`}};var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#temporary;constructor(signal,secrets){
 this.signal=signal;for(const secret3 of secrets)this.redactor.add(secret3);this.event=readEvent(process.env);this.posts=
 new Posts(this.event,this.redactor,this.log,signal)}get made(){return this.#made}get phase(){return this.#phase}enters(phase){
 this.#phase=phase}sessionOptions({args,baseUrl:baseUrl2}){return{...sessionOptionsOf({...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),
@@ -20833,25 +22169,26 @@ const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const 
 expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir6}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
 split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,index).join("/")||".";const entries=folders.
 get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry2(name2,isFolder){
-return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states,project}=await inputsOf2(known3);
-const taken=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
-all([resolve15(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(ways3))).flat();const problems=[];
+return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
+known3);const taken2=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
+all([resolve15(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states2.map(ways3))).flat();const problems=[];
 for(const output of outputs){const path=resolve15(output);const names3=await identity(path);if(names3.some(name2=>inputs.
-has(name2)))problems.push(refusal4(output,"idops reads it"));else if((await ways3(path)).some(way=>kept2.some(state=>isOfState(
-way,state)))){problems.push(refusal4(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept2.
-some(state=>isFolderOfState(way,state)))){problems.push(refusal4(output,"the folder of a state or of its journals is to \
-be there"))}else if(taken.has(output)){problems.push(refusal4(output,"the globs of the configuration would take it for a\
- manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.startsWith(
-path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];for(const output of outputs){
-for(const place2 of await ways3(resolve15(output))){if(!isInside(place2,project.root))continue;inside2.push({output,path:relative15(
-project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,[...new Set(inside2.map(({path})=>path))]);
-return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}async function inputsOf2(known3){try{const project=typeof known3===
-"function"?await known3():known3.project;const read2=typeof known3==="function"?await loadManifests(project,{lenient:true}):
-known3;const{files,states}=project.guarded();return{files:[...files,...read2.files],states,project}}catch(failure2){if(!(failure2 instanceof
-ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal4(output,why){return error("output-is-input",`${output}\
- is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);
-return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join21(await realPlaceOf(
-dirname18(path)),basename12(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,name2="plan"){const opened=await openSession(await job.project(inputs),job.sessionOptions(
+has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept2.some(state=>isOfState(
+way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept2.
+some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
+be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
+a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
+startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
+for(const output of outputs){for(const place2 of await ways3(resolve15(output))){if(!isInside(place2,project.root))continue;
+inside2.push({output,path:relative15(project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,
+[...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}
+async function inputsOf2(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3===
+"function"?await loadManifests(project,{lenient:true}):known3;const{files,states:states2}=project.guarded();return{files:[
+...files,...read2.files],states:states2,project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
+return{files:[],states:[]}}}function refusal5(output,why){return error("output-is-input",`${output} is not written: ${why}`,
+[],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===
+true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join21(await realPlaceOf(dirname18(
+path)),basename12(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,name2="plan"){const opened=await openSession(await job.project(inputs),job.sessionOptions(
 inputs));const made2=await job.within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve16(folderOf(
 inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.plan(planOptionsOf(
 inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.project}});const{
@@ -20862,9 +22199,9 @@ inputs,plan.environment);const marker={key,run:job.event.runId,...await markPlan
 blocked4||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,tells:tells3}}
 async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,
 tells:tells3}=await makePlan(job,inputs);await writeSummary(await planSummary(shared2));const{key}=marker;const first=markerLine(
-{kind:"plan",...marker});const taken=first.length+1+sectionRoom;const covers2=[{key,name:plan.environment}];await job.posts.
+{kind:"plan",...marker});const taken2=first.length+1+sectionRoom;const covers2=[{key,name:plan.environment}];await job.posts.
 comment(inputs,{key,covers:covers2},async before=>{const outdates=!tells3&&showedChanges(before,key);const text6=await planText2(
-shared2,job.event,{outdates,taken});return{body:`${first}
+shared2,job.event,{outdates,taken:taken2});return{body:`${first}
 ${sectionText(key,text6)}`,opens:tells3||inputs.comment==="true"}});await tellDrift(job,inputs,{shared:shared2,marker,tells:tells3});
 if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes, and fail-on-changes is set.");return{code:job.
 signal.aborted?130:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport}}var noIssue="\
@@ -20875,7 +22212,7 @@ annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name
 join22(await job.temporaryFolder(),`${name2}.json`):resolve16(folderOf(inputs),inputs.planFile);await writeResult(planFile,
 await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve17}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each=[];const hasLines=inputs.environments.
 some(({token})=>token!==void 0);for(const own4 of eachEnvironment(inputs))each.push(await planOne(job,own4,hasLines));const list2=each.
-map(one=>`- ${code(one.name)}: ${wordsOf3(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
+map(one=>`- ${code(one.name)}: ${wordsOf4(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
 inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each.length,"environment")}
 
 ${list2}
@@ -20892,7 +22229,7 @@ found2,job.redactor);await job.log.problems(problems);if(inputs.args.debug===tru
 stacksOf(failure2))));return{name:name2,inputs,key,planned:null,problems}}}function withoutToken(problem,name2){if(problem.
 code!=="unresolved-variable"||!/^variable IDOPS_TOKEN\b/.test(problem.message))return problem;return{...problem,message:`\
 the input token has no line for ${name2}, and IDOPS_TOKEN is not used where it has lines`,hint:`add a line ${name2}: TOK\
-EN to it`}}function wordsOf3({planned}){return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each,before){
+EN to it`}}function wordsOf4({planned}){return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each,before){
 const room=Math.floor(markersRoom/each.length);const run4=job.event.runId;const lines=[markerLine({kind:"plan",key,run:run4,
 ...noPlan}),...each.map(one=>markerLine({kind:"plan",run:run4,...one.planned?.marker??{key:one.key,...noPlan}},room))];const start3=`${lines.
 join("\n")}
@@ -20949,7 +22286,7 @@ summary:summary2},failed){const subject=subjectOf(inputs,inputs.args,job.redacto
 ilure":planned?"neutral":"success",title:summary2,url:runAddress(job.event),file:configInRepository(inputs)}}async function runCommand(job,inputs){
 job.log.learn(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const each=eachEnvironment(inputs);
 const hasToken=each.some(({token})=>token!==void 0)||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.event.
-pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal3(`nothing says whether this \
+pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal4(`nothing says whether this \
 is approved: ${reason}`,"check it in the merge group")}if(reason!==null)return await validate2(job,inputs,reason);const isPinned=each.
 every(({baseUrl:baseUrl2,token})=>baseUrl2!==void 0&&token!==void 0);const foreign2=isPinned?null:await whyForeign2(job,
 inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(job,inputs,`${foreign2}, and base-url and to\

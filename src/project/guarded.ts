@@ -39,8 +39,12 @@ export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultS
         const known = text(scalar);
         return known === undefined || known === '' ? [] : [known];
       });
-    for (const section of ['auth', 'tls']) {
-      const { node, complete } = find(config, ['server', section]);
+    for (const section of [
+      ['server', 'auth'],
+      ['server', 'tls'],
+      ['state', 'postgres'],
+    ]) {
+      const { node, complete } = find(config, section);
       if (!complete) continue;
       for (const scalar of scalarsOf(node)) for (const name of namesIn(scalar)) named.add(name);
       for (const name of passedNodes(node).flatMap(texts)) named.add(name);

@@ -100,13 +100,20 @@ function withoutPlace(base: MapNode, over: MapNode): MapNode {
   return mapNode(base.range, new Map([...base.entries, ['state', { ...below, value }]]));
 }
 
+const hidden = [
+  ['server', 'auth', 'header', 'value'],
+  ['server', 'auth', 'token_command'],
+  ['state', 'git', 'remote'],
+  ['state', 'postgres', 'url'],
+];
+
 /** Masks what is secret here under a key that doesn't look so: messages show lines of the file. */
 function hideCredentials(root: MapNode, file: SourceFile): void {
   const environments = root.entries.get('environments')?.value;
   const chosen = environments?.type === 'map' ? [...environments.entries.values()] : [];
   for (const node of [root, ...chosen.map(({ value }) => value)]) {
-    for (const path of [['header', 'value'], ['token_command']]) {
-      const found = find(node, ['server', 'auth', ...path]);
+    for (const path of hidden) {
+      const found = find(node, path);
       if (found.complete) file.hide(found.node.range);
     }
   }

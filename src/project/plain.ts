@@ -5,15 +5,25 @@ import { find, type MapNode, type Node } from '../source/tree.js';
 import { readConfig } from './layers.js';
 
 /** Where a configuration has what is secret itself. */
-const secretPaths = [['token'], ['client_credentials', 'client_secret'], ['header', 'value']];
+const secretPaths = [
+  ['server', 'auth', 'token'],
+  ['server', 'auth', 'client_credentials', 'client_secret'],
+  ['server', 'auth', 'header', 'value'],
+  ['state', 'git', 'remote'],
+  ['state', 'postgres', 'url'],
+];
+
+/** Whether a text that stands in such a place is no secret after all: an address has one only where a password is in it. */
+const isOpen = (path: readonly string[], text: string): boolean =>
+  path[0] === 'state' && !/^[^/]*:\/\/[^/@]*:[^/@]+@|[?&]password=./.test(text);
 
 /** What the configurations of all environments say in plain words that should be a variable, such as `server.auth.token`. */
 export function plainCredentials(configs: readonly MapNode[]): string[] {
   const found = configs.flatMap((config) =>
     secretPaths.flatMap((path) => {
-      const whole = ['server', 'auth', ...path];
-      const { node, complete } = find(config, whole);
-      return complete ? plainPlaces(node, whole.join('.'), config, new Map()) : [];
+      const { node, complete } = find(config, path);
+      if (!complete || (node.type === 'scalar' && isOpen(path, String(node.value)))) return [];
+      return plainPlaces(node, path.join('.'), config, new Map());
     }),
   );
   return [...new Set(found)];

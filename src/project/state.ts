@@ -47,8 +47,42 @@ const gitSchema = z
     examples: [{ remote: DEFAULT_REMOTE, branch: DEFAULT_BRANCH }],
   });
 
+const pem = (what: string, example: string) =>
+  text()
+    .optional()
+    .meta({ description: `A PEM file with ${what}; relative to the configuration.`, examples: [example] });
+
+const postgresSchema = z
+  .strictObject({
+    url: text().meta({
+      description:
+        'The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE. Write a variable here, or in the place of the password, never the password itself.',
+      examples: ['${IDOPS_STATE_URL}'],
+    }),
+    name: text()
+      .optional()
+      .meta({
+        description:
+          'What tells this state from others in the database. Where it is left out: the name of the environment, or state.',
+        examples: ['production'],
+      }),
+    ca_file: pem(
+      'the authorities to trust for the database, in the place of those that Node.js knows',
+      'certificates/database-ca.pem',
+    ),
+    client_cert_file: pem('the certificate that the database is shown', 'certificates/database.pem'),
+    client_key_file: pem('its private key, without a passphrase', '/run/secrets/database.key'),
+  })
+  .refine((given) => (given.client_cert_file === undefined) === (given.client_key_file === undefined), {
+    error: '"client_cert_file" and "client_key_file" need each other',
+  })
+  .meta({
+    description: 'Keeps the state in tables of a PostgreSQL database, for runs on any machine.',
+    examples: [{ url: '${IDOPS_STATE_URL}' }],
+  });
+
 /** The members of the section of which each says where the state is kept, so that they exclude each other. */
-export const statePlaces = ['path', 'git'] as const;
+export const statePlaces = ['path', 'git', 'postgres'] as const;
 
 /** The section `state`. */
 export const stateSettingsSchema = z
@@ -69,16 +103,22 @@ export const stateSettingsSchema = z
         default: false,
       }),
     git: gitSchema.optional(),
+    postgres: postgresSchema.optional(),
   })
   .refine((given) => statePlaces.filter((place) => given[place] !== undefined).length <= 1, {
     error: `a state is kept in one place: leave ${statePlaces.map((name) => `"${name}"`).join(' or ')} out`,
   })
-  .refine(({ git, allow_tracked }) => git === undefined || allow_tracked === undefined, {
-    error: '"allow_tracked" goes with a state file alone',
-  })
+  .refine(
+    ({ git, postgres, allow_tracked }) => (git ?? postgres) === undefined || allow_tracked === undefined,
+    { error: '"allow_tracked" goes with a state file alone' },
+  )
   .meta({
     description: 'Where idops records what it applied.',
-    examples: [{ path: '.idops/production.json' }, { git: { remote: 'origin', branch: 'idops-state' } }],
+    examples: [
+      { path: '.idops/production.json' },
+      { git: { remote: 'origin', branch: 'idops-state' } },
+      { postgres: { url: '${IDOPS_STATE_URL}' } },
+    ],
   });
 
 /** Where a state is kept. */
@@ -97,6 +137,15 @@ export type StateSettings =
       readonly branch: string;
       /** Null for the one that the environment and the folder give. */
       readonly path: string | null;
+    }
+  | {
+      readonly in: 'postgres';
+      /** With its credentials. */
+      readonly url: string;
+      /** Null for the one that the environment gives. */
+      readonly name: string | null;
+      /** PEM files, absolute. */
+      readonly files: { readonly ca?: string; readonly cert?: string; readonly key?: string };
     };
 
 /** What the section says, with what is usual where it says nothing; `absolute` finds a file from the configuration. */
@@ -104,8 +153,15 @@ export function stateSettings(
   given: z.infer<typeof stateSettingsSchema> = {},
   absolute: (path: string) => string,
 ): StateSettings {
-  const { path = DEFAULT_STATE, allow_tracked: allowTracked = false, git } = given;
-  if (git === undefined) return { in: 'file', path: absolute(path), allowTracked };
-  const { remote = DEFAULT_REMOTE, branch = DEFAULT_BRANCH } = git;
-  return { in: 'git', remote, branch, path: git.path ?? null };
+  const { path = DEFAULT_STATE, allow_tracked: allowTracked = false, git, postgres } = given;
+  if (git !== undefined) {
+    const { remote = DEFAULT_REMOTE, branch = DEFAULT_BRANCH } = git;
+    return { in: 'git', remote, branch, path: git.path ?? null };
+  }
+  if (postgres === undefined) return { in: 'file', path: absolute(path), allowTracked };
+  const { url, name = null, ca_file: ca, client_cert_file: cert, client_key_file: key } = postgres;
+  const named = Object.entries({ ca, cert, key }).flatMap(([what, file]) =>
+    file === undefined ? [] : [[what, absolute(file)]],
+  );
+  return { in: 'postgres', url, name, files: Object.fromEntries(named) };
 }

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { join, posix, relative, sep } from 'node:path';
+import { whyRefused } from '../base/errno.js';
 import { error, ProblemsError } from '../base/problems.js';
+import { readRegular } from '../base/regular.js';
 import { workTreeOf } from '../base/work-tree.js';
 import type { Project, StateSettings } from '../project/index.js';
+import { shownPath } from '../source/file.js';
 import type { StateBackend } from '../state/backend.js';
 import { fileBackend } from '../state/file/index.js';
 import { keeping } from '../state/kept.js';
@@ -14,7 +17,10 @@ import { keeping } from '../state/kept.js';
 export async function backendOf(project: Project, onSecret: (secret: string) => void): Promise<StateBackend> {
   const settings = project.state();
   if (settings.in === 'file') return await fileBackend(settings);
-  const backend = await onBranch(project, settings, onSecret);
+  const backend =
+    settings.in === 'git'
+      ? await onBranch(project, settings, onSecret)
+      : await inDatabase(project, settings, onSecret);
   // Several states may have journals of the same name.
   const own = createHash('sha256').update(backend.place).digest('hex').slice(0, 16);
   return keeping(backend, join(project.root, KEPT, own));
@@ -48,6 +54,32 @@ async function onBranch(
     branch,
     path: path ?? posix.join(below, `${environment ?? 'state'}.json`),
   });
+}
+
+async function inDatabase(
+  { cwd, environment }: Project,
+  { url, name, files }: Extract<StateSettings, { in: 'postgres' }>,
+  onSecret: (secret: string) => void,
+): Promise<StateBackend> {
+  const { postgresBackend, secretsOf } = await import('../state/postgres/index.js');
+  for (const secret of secretsOf(url)) onSecret(secret);
+  const read = async ([what, file]: [string, string]): Promise<[string, string]> => {
+    const text = await readRegular(file).catch((failure: unknown) => {
+      throw new ProblemsError([
+        error(
+          'bad-certificate',
+          `the file ${shownPath(file, cwd)} of state.postgres can't be read: ${whyRefused(failure)}`,
+          [],
+          'the path is relative to the configuration',
+        ),
+      ]);
+    });
+    if (what === 'key') onSecret(text);
+    return [what, text];
+  };
+  const tls = Object.fromEntries(await Promise.all(Object.entries(files).map(read)));
+  const given = Object.keys(tls).length === 0 ? {} : { tls };
+  return postgresBackend({ url, name: name ?? environment ?? 'state', ...given });
 }
 
 /** What an address has in it that nobody is to see. */

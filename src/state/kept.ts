@@ -19,9 +19,10 @@ function keptRuns(base: RunStore, folder: string): RunStore {
   const both = async (
     run: string,
   ): Promise<{ there: JournalContent | null; kept: JournalContent | null }> => {
-    const there = await base.read(run);
     const here = (await local.list()).includes(run) ? await local.read(run) : null;
-    if (here === null) return { there, kept: null };
+    if (here === null) return { there: await base.read(run), kept: null };
+    // Somebody may have removed it there.
+    const there = (await base.list()).includes(run) ? await base.read(run) : null;
     const known = new Set((there?.lines ?? []).map((line) => stringifyJson(line)));
     const lines = here.lines.filter((line) => !known.has(stringifyJson(line)));
     return { there, kept: { ...here, lines } };

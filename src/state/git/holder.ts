@@ -1,16 +1,9 @@
 import * as z from 'zod';
 import { error, ProblemsError } from '../../base/problems.js';
 import { fateOf } from '../../base/process.js';
-import { processMark } from '../../base/process-mark.js';
+import { describeHolder, holderFields } from '../holder.js';
 
-const holderSchema = z.object({
-  user: z.string(),
-  ...processMark,
-  command: z.string(),
-  at: z.string(),
-  expires: z.string(),
-  nonce: z.string(),
-});
+const holderSchema = z.object({ ...holderFields, expires: z.string(), nonce: z.string() });
 
 /** Who holds a lock, and until when; ISO 8601, UTC. */
 export type Holder = z.infer<typeof holderSchema>;
@@ -49,9 +42,7 @@ export function endInWords(holder: Holder): string {
 
 /** A holder in words. */
 export function describe(holder: Holder | null): string {
-  if (holder === null) return NOBODY;
-  const { user, host, pid, command, at } = holder;
-  return `${command} by ${user} on ${host}, process ${pid}, since ${at}`;
+  return holder === null ? NOBODY : describeHolder(holder);
 }
 
 /** The refusal of a lock that somebody else has. */

@@ -4,6 +4,7 @@ import type { ProblemsError } from '../../base/problems.js';
 import { fateOf, ownMark } from '../../base/process.js';
 import { userName } from '../../base/user-name.js';
 import type { Holding, Lock, Removable } from '../backend.js';
+import { whereElse } from '../holder.js';
 import { Branch, type BranchSettings, type Heads } from './branch.js';
 import {
   describe,
@@ -150,12 +151,13 @@ export class Store {
     const holder = await this.#holder(lock);
     if (holder === null) return { holder: NOBODY, readable: false, fate: 'unknown', elsewhere: null };
     const fate = isOver(holder) ? 'gone' : fateOf(holder);
-    const elsewhere = `runs elsewhere, and its lock ends by itself at ${endInWords(holder)} where nothing renews it`;
+    const elsewhere = whereElse(holder);
+    const end = `, and its lock ends by itself at ${endInWords(holder)} where nothing renews it`;
     return {
       holder: describe(holder),
       readable: true,
       fate,
-      elsewhere: fate === 'unknown' ? elsewhere : null,
+      elsewhere: fate === 'unknown' && elsewhere !== null ? elsewhere + end : null,
     };
   }
 

@@ -25,6 +25,7 @@ interface Turn {
 
 /** Lines that come while others are on their way go together with the next, so that one commit serves many requests. */
 export class PostgresJournal implements Journal {
+  readonly kept = null;
   readonly #database: Database;
   readonly #lock: StateLock;
   readonly #run: string;

@@ -63,6 +63,7 @@ export class StateLock implements Keeper {
     this.#renewing.unref();
     return {
       takenOver,
+      fenced: true,
       confirm: () => this.#database.read(undefined, (statements) => this.confirm(statements, nonce)),
       release: () => this.#release(nonce),
     };

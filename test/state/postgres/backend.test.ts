@@ -8,7 +8,7 @@ import type { StateBackend } from '../../../src/state/backend.js';
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState, type ResourceRecord, type State } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
-import { conforms } from '../backends.js';
+import { conforms, elsewhere } from '../backends.js';
 import { problemOf } from './failing.js';
 import { line, recordOf, runLine, serverUrl } from './lines.js';
 import { noPostgres, type PostgresServer, startPostgres } from './server.js';
@@ -72,8 +72,34 @@ describe.skipIf(noPostgres !== null)(
 
     conforms('in PostgreSQL', async () => {
       const conforming = await server.database();
+      const sql = (text: string, ...values: unknown[]) => server.sql(conforming, text, values);
       return {
         open: async (name) => postgresBackend({ url: server.url(conforming), name }),
+        async spoil(name, how) {
+          const member = { garbage: 'lineage', newer: 'format_version', moved: 'moved_to' }[how];
+          const value = { garbage: 7, newer: 99, moved: 'elsewhere' }[how];
+          await sql(
+            'UPDATE idops.states SET head = jsonb_set(head::jsonb, ARRAY[$2], $3::jsonb)::json WHERE name = $1',
+            ...[name, member, JSON.stringify(value)],
+          );
+        },
+        spoilRun: async (_, run) =>
+          void (await sql(
+            `UPDATE idops.lines SET line = '{"type":"nothing"}' WHERE run = $1 AND number = 1`,
+            run,
+          )),
+        async leave(name, since) {
+          // The first run makes the tables.
+          const backend = postgresBackend({ url: server.url(conforming), name });
+          await (await backend.lock('apply', since)).release();
+          const holder = JSON.stringify({ ...elsewhere, at: since.toISOString() });
+          await sql(
+            `INSERT INTO idops.locks (state, nonce, session, advisory, holder, backend, seen_at)
+             VALUES ($1, gen_random_uuid(), gen_random_uuid(), 1, $2, 1, $3)`,
+            ...[name, holder, since],
+          );
+        },
+        ends: true,
         remove: async () => void (await server.sql('postgres', `DROP DATABASE ${conforming} WITH (FORCE)`)),
       };
     });

@@ -1,0 +1,243 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
+import { afterwards } from '../cleanups.js';
+import { ids } from '../sandbox/asking.js';
+import { noPostgres, type PostgresServer, password, startPostgres } from '../state/postgres/server.js';
+import { type Files, filesIn, project, sure, type TestProject } from './running.js';
+
+const inDatabase = `${sure}state: {postgres: {url: "\${IDOPS_STATE_URL}"}}\n`;
+const ada = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
+const acme = 'kind: Organization\nname: acme\nlabel: New\n';
+const client = (generation: number): string =>
+  `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`;
+
+let server: PostgresServer;
+
+interface Shared extends TestProject {
+  readonly env: { readonly IDOPS_STATE_URL: string };
+  /** The same project in another folder, as that of another runner. */
+  elsewhere(files?: Files): Promise<string>;
+}
+
+async function shared(options: SandboxOptions = {}): Promise<Shared> {
+  const files = { 'idops.yaml': inDatabase, 'manifests/ada.yaml': ada('staff'), 'manifests/acme.yaml': acme };
+  const made = await project(files, options);
+  const env = { IDOPS_STATE_URL: server.url(await server.database()) };
+  return {
+    ...made,
+    env,
+    idops: (args, run) => made.idops(args, { ...run, env: { ...env, ...run?.env } }),
+    begin: (args, run) => made.begin(args, { ...run, env: { ...env, ...run?.env } }),
+    async elsewhere(more = {}) {
+      const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-elsewhere-')));
+      afterwards(() => rm(folder, { recursive: true, force: true }));
+      const all: Files = { ...files, ...more };
+      for (const [path, text] of Object.entries(all)) {
+        await writeFile(join(folder, path.replace('manifests/', '')), text.replace('manifests/', ''));
+      }
+      await writeFile(
+        join(folder, 'idops.yaml'),
+        `${all['idops.yaml']}manifests: ["*.yaml", "!idops.yaml"]\n`,
+      );
+      return folder;
+    },
+  };
+}
+
+const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
+
+describe.skipIf(noPostgres !== null)(
+  `a state in PostgreSQL${noPostgres === null ? '' : `: ${noPostgres}`}`,
+  () => {
+    beforeAll(async () => {
+      server = await startPostgres();
+    });
+    afterAll(() => server.remove());
+
+    it('is known to runs in other places, each environment has its own, and nothing is left here', async () => {
+      const { idops, folder, elsewhere, write, writes, env } = await shared();
+      const applied = await idops('apply --yes');
+      expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+      expect(Object.keys(await filesIn(folder)).sort()).toEqual([
+        'idops.yaml',
+        'manifests/acme.yaml',
+        'manifests/ada.yaml',
+      ]);
+      const cwd = await elsewhere();
+      const planned = await idops('plan --detailed-exitcode', { cwd });
+      expect(planned.code, planned.stdout + planned.stderr).toBe(0);
+      const sent = writes().length;
+      await writeFile(join(cwd, 'ada.yaml'), ada('others'));
+      expect((await idops('apply --yes', { cwd })).code).toBe(0);
+      const undone = await idops('undo --last --yes');
+      expect(undone.code, undone.stdout + undone.stderr).toBe(0);
+      expect(writes().length).toBe(sent + 2);
+      expect((await idops('runs', { cwd })).stdout.match(/undo|apply/g)?.sort()).toEqual([
+        'apply',
+        'apply',
+        'undo',
+      ]);
+      const { stdout } = await idops('state show');
+      expect(stdout).toMatch(/State: {4}state in PostgreSQL (127\.0\.0\.1|localhost):\d+\/\w+ \(serial 6/);
+      await write({
+        'idops.yaml': `${inDatabase}environments: {production: {}, staging: {state: {postgres: {name: try}}}}\n`,
+      });
+      expect((await idops('apply --yes --env production')).code).toBe(0);
+      expect((await idops('apply --yes --env staging')).code).toBe(0);
+      expect((await idops('state show --env production')).stdout).toContain('production in PostgreSQL');
+      expect((await idops('state show --env staging')).stdout).toContain('try in PostgreSQL');
+      expect((await idops('doctor --env staging')).stdout).toContain('try in PostgreSQL');
+      for (const command of ['plan --debug', 'state show', 'doctor', 'runs']) {
+        const { stdout, stderr } = await idops(command);
+        expect(stdout + stderr).not.toContain(password);
+        expect(stdout + stderr).not.toContain(encodeURIComponent(password));
+        expect(stdout + stderr).not.toContain(env.IDOPS_STATE_URL);
+      }
+    });
+
+    it('is written by one of two runs at once, and settled by the next where one is killed', async () => {
+      let open = (): void => {};
+      const opened = new Promise<void>((done) => {
+        open = done;
+      });
+      const { begin, idops, elsewhere, writes, sandbox } = await shared({
+        intercept: async ({ method, path }) => {
+          if (method !== 'GET' && path.includes('/users/')) await opened;
+          return undefined;
+        },
+      });
+      const first = begin(['apply', '--yes']);
+      while (!writes().some((one) => one.includes('/users/'))) await pause();
+      const cwd = await elsewhere();
+      const second = await idops('apply --yes', { cwd });
+      expect(second.code).toBe(1);
+      expect(second.stderr).toMatch(/error\[locked\]: the state is locked: apply by .* on .*, process \d+/);
+      first.child.kill('SIGKILL');
+      await first.ended;
+      open();
+      const planned = await idops('plan', { cwd });
+      expect(planned.stderr).toMatch(/took over the lock of apply by .*, which is gone/);
+      expect(planned.stderr).toMatch(/run \S+ had not ended: /);
+      expect((await idops('apply --yes')).code).toBe(0);
+      expect((await idops('plan --detailed-exitcode', { cwd })).code).toBe(0);
+      expect(sandbox.snapshot().users.find(({ id }) => id === ids.ada)?.group).toBe('staff');
+    });
+
+    it('lets a run go on where the database starts again in the middle of it', async () => {
+      let restart = async (): Promise<void> => {};
+      const { idops, begin, write, writes } = await shared({
+        intercept: async ({ method, path }) => {
+          if (method !== 'GET' && path.includes('/users/')) await restart();
+          return undefined;
+        },
+      });
+      await write({ 'manifests/client.yaml': client(1) });
+      expect((await idops('apply --yes')).code).toBe(0);
+      await write({ 'manifests/ada.yaml': ada('others'), 'manifests/client.yaml': client(2) });
+      restart = async () => {
+        restart = async () => {};
+        await server.stop('immediate');
+        await server.start();
+      };
+      const sent = writes().length;
+      const { code, stdout, stderr } = await begin(['apply', '--yes']).ended;
+      expect(code, stdout + stderr).toBe(0);
+      expect(writes().slice(sent)).toEqual([
+        `PATCH /api/users/${ids.ada}`,
+        `POST /api/clients/${ids.portal}/regenerate_did`,
+      ]);
+      expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+    });
+
+    it('loses nothing where the database stays away in the middle of a run', async () => {
+      let away = async (): Promise<void> => {};
+      const { idops, begin, folder, write, writes, sandbox } = await shared({
+        intercept: async ({ method, path }) => {
+          if (method !== 'GET' && path.includes('/users/')) await away();
+          return undefined;
+        },
+      });
+      await write({ 'manifests/client.yaml': client(1) });
+      expect((await idops('apply --yes')).code).toBe(0);
+      await write({ 'manifests/ada.yaml': ada('others'), 'manifests/client.yaml': client(2) });
+      away = () => server.stop('immediate');
+      const sent = writes().length;
+      const { code, stderr } = await begin(['apply', '--yes']).ended;
+      away = async () => {};
+      await server.start();
+      expect(code).toBe(1);
+      expect(stderr).toContain('error[run-ended-early]');
+      expect(stderr).toContain("can't be reached");
+      expect(stderr).toMatch(/kept in \.idops\/kept\/\w+: run idops again from here/);
+      expect(writes().slice(sent)).toEqual([`PATCH /api/users/${ids.ada}`]);
+      const planned = await idops('plan');
+      expect(planned.stderr).toMatch(/run \S+ had not ended: \d+ of its answers were taken into the state/);
+      expect(planned.stdout).not.toContain('User/');
+      expect((await idops('apply --yes')).code).toBe(0);
+      expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+      expect(Object.keys(await filesIn(join(folder, '.idops/kept')))).toEqual([]);
+      expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+    });
+
+    it('is moved there with its journals, and back', async () => {
+      const { idops, write, read, env } = await shared();
+      await write({ 'idops.yaml': sure, 'database.yaml': inDatabase });
+      for (const group of ['staff', 'others']) {
+        await write({ 'manifests/ada.yaml': ada(group) });
+        expect((await idops('apply --yes')).code).toBe(0);
+      }
+      const before = JSON.parse(await read('.idops/state.json'));
+      await write({ 'idops.yaml': inDatabase });
+      const moved = await idops('state migrate --yes');
+      expect(moved.stderr).toMatch(/Moved 2 records and 2 journals to state in PostgreSQL/);
+      expect(moved.code).toBe(0);
+      expect((await idops('undo --last --yes')).code).toBe(0);
+      await write({ 'idops.yaml': sure });
+      expect((await idops('plan')).stderr).toContain('error[state-moved]');
+      const back = await idops('state migrate --from database.yaml --yes');
+      expect(back.code, back.stderr).toBe(0);
+      const after = JSON.parse(await read('.idops/state.json'));
+      expect(after).toMatchObject({ lineage: before.lineage, serial: before.serial + 2 });
+      expect((await idops('runs')).stdout.match(/undo|apply/g)).toHaveLength(3);
+      expect((await idops('plan', { env })).code).toBe(0);
+    });
+
+    it('says what is wrong with where it is', async () => {
+      const { idops, write, env } = await shared();
+      const wrong: readonly [string | undefined, string][] = [
+        [undefined, 'error[unset-variable]'],
+        ['nonsense', 'error[wrong-value]: the URL of the database is no URL of PostgreSQL'],
+        [
+          'postgres://ada:a-secret-word@127.0.0.1:1/none',
+          "error[state-unreachable]: the database of the state can't be reached",
+        ],
+        [
+          env.IDOPS_STATE_URL.replace(encodeURIComponent(password), 'a-secret-word'),
+          'error[state-unreachable]',
+        ],
+      ];
+      for (const [url, message] of wrong) {
+        const { code, stdout, stderr } = await idops('plan', { env: { IDOPS_STATE_URL: url } });
+        expect([code, stdout], stderr).toEqual([1, '']);
+        expect(stderr).toContain(message);
+        expect(stderr).not.toContain('a-secret-word');
+      }
+      await write({ 'manifests/ada.yaml': ada('"${IDOPS_STATE_URL}"') });
+      expect((await idops('validate')).stderr).toContain('error[credential-variable]');
+      await write({
+        'idops.yaml': `${sure}state: {postgres: {url: "postgres://ada:a-secret-word@db/identity", ca_file: none.pem}}\n`,
+        'manifests/ada.yaml': ada('staff'),
+      });
+      const { stderr } = await idops('plan');
+      expect(stderr).toContain('error[bad-certificate]: the file none.pem of state.postgres');
+      expect((await idops('doctor')).stdout).not.toContain('a-secret-word');
+      await write({
+        'idops.yaml': `${sure}state: {postgres: {url: "postgres://ada:a-secret-word@db/identity", nmae: x}}\n`,
+      });
+      expect((await idops('plan')).stderr).not.toContain('a-secret-word');
+    });
+  },
+);
