@@ -91,7 +91,9 @@ export class Database {
         // Anything else is a mistake of ours.
         if (!wasCut && !isOfDatabase(failure)) throw failure;
         const isKept = this.#keeper !== undefined;
-        const canPass = (isKept || begun) && mayPass(failure, this.target, isKept);
+        // Where nothing answers and nothing was begun, the URL may be wrong: that is said at once.
+        const isThere = isKept || begun || isOfDatabase(failure);
+        const canPass = isThere && mayPass(failure, this.target, isKept);
         if (canPass || wasCut) this.#forget();
         if (!canPass || performance.now() >= until) throw problemOf(failure, stage, this.target);
         await wait(Math.min(longestPause, pause * 2 ** tries) * (0.5 + Math.random() / 2));

@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
 import type { Issued } from '../../server/certificates.js';
@@ -53,7 +53,29 @@ function otherUser(): { uid?: number; gid?: number } {
   return { uid: uid ?? 65_534, gid: gid ?? 65_534 };
 }
 
-async function binaries(): Promise<{ readonly postgres: string; readonly initdb: string }> {
+interface Programs {
+  readonly postgres: string;
+  readonly initdb: string;
+}
+
+/** The programs, where that user may run them: in a folder of theirs if those that are installed lie where nobody else gets to. */
+async function runnable(
+  programs: Programs,
+  user: ReturnType<typeof otherUser>,
+  folder: string,
+): Promise<Programs> {
+  try {
+    execFileSync(programs.initdb, ['--version'], { ...user, cwd: folder, stdio: 'pipe' });
+    return programs;
+  } catch {
+    const [from, to] = [join(programs.initdb, '..', '..'), join(folder, 'programs')];
+    await cp(from, to, { recursive: true, verbatimSymlinks: true });
+    const moved = (path: string): string => join(to, relative(from, path));
+    return { postgres: moved(programs.postgres), initdb: moved(programs.initdb) };
+  }
+}
+
+async function binaries(): Promise<Programs> {
   const require = createRequire(import.meta.url);
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   // Its programs alone: the package itself would listen to the signals of this process.
@@ -94,7 +116,6 @@ function guard(folder: string): void {
 
 /** Starts a PostgreSQL in a folder of its own, with TLS where it is given a certificate. */
 export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
-  const { postgres, initdb } = await binaries();
   const user = otherUser();
   const folder = await mkdtemp(join(tmpdir(), 'idops-pg-'));
   guard(folder);
@@ -108,6 +129,7 @@ export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
   const data = join(folder, 'data');
   const env = { ...process.env, LC_ALL: 'C' };
   let server: ReturnType<typeof spawn> | undefined;
+  let programs = await binaries();
 
   const start = async (): Promise<void> => {
     const flags = {
@@ -127,8 +149,9 @@ export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
           }),
     };
     const options = Object.entries(flags).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const child = spawn(postgres, ['-D', data, '-p', String(port), ...options], {
+    const child = spawn(programs.postgres, ['-D', data, '-p', String(port), ...options], {
       ...user,
+      cwd: folder,
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -181,7 +204,13 @@ export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
     if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
     const file = await own('password', `${password}\n`);
     const flags = ['--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', '--username=owner', '--no-sync'];
-    execFileSync(initdb, [`--pgdata=${data}`, `--pwfile=${file}`, ...flags], { ...user, env, stdio: 'pipe' });
+    programs = await runnable(programs, user, folder);
+    execFileSync(programs.initdb, [`--pgdata=${data}`, `--pwfile=${file}`, ...flags], {
+      ...user,
+      cwd: folder,
+      env,
+      stdio: 'pipe',
+    });
     await start();
   } catch (failure) {
     await remove();
