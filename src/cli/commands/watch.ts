@@ -44,6 +44,10 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   const take = async (number: number, ending: AbortSignal): Promise<boolean> => {
     const [time, began] = [new Date().toISOString(), performance.now()];
     health.begins();
+    // What is in flight is told by who knows of it.
+    ending.addEventListener('abort', () => {
+      if (context.lastWords() === null) output.message('Stopping: nothing new is started.');
+    });
     // A turn knows the secrets that a command of its own would.
     context.forget();
     const turn = await takeTurn({
