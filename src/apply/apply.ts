@@ -112,7 +112,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
         `the state ${backend.place} could not be saved: ${messageOf(failure)}`,
         [],
         journal.kept === null
-          ? `${hintOf(failure) ?? 'make room or mend the permissions'}; the journal of run ${run} holds everything, and the next apply reads it`
+          ? `${cureOf(failure)}; the journal of run ${run} holds everything, and the next apply reads it`
           : keptHint(run, journal.kept),
       ),
     );
@@ -140,8 +140,7 @@ async function saved(backend: ApplyOptions['backend'], state: State): Promise<Pr
     return [];
   } catch (failure) {
     const why = `the state ${backend.place} could not be saved: ${messageOf(failure)}`;
-    const cure = hintOf(failure) ?? 'make room or mend the permissions';
-    return [error('state-not-saved', why, [], `${cure}; nothing was to be sent`)];
+    return [error('state-not-saved', why, [], `${cureOf(failure)}; nothing was to be sent`)];
   }
 }
 
@@ -172,7 +171,7 @@ async function start(plan: Plan, run: string, state: State, options: ApplyOption
           'not-writable',
           `the state or the journal can't be written: ${messageOf(failure)}`,
           [],
-          `nothing was sent; ${hintOf(failure) ?? cureOf(failure)}`,
+          `nothing was sent; ${cureOf(failure)}`,
         ),
       ],
       { cause: failure },
@@ -346,12 +345,6 @@ function runEndedEarly(run: string, failure: unknown, { kept }: Journal): Proble
 /** What to do about a journal of which the end lies here alone. */
 function keptHint(run: string, kept: string): string {
   return `a part of the journal of run ${run} could not be brought to its place and is kept in ${kept}: run idops again from here, which takes it along`;
-}
-
-/** What to do about a failure, where that says it itself. */
-function hintOf(failure: unknown): string | undefined {
-  if (!(failure instanceof ProblemsError)) return undefined;
-  return failure.problems.find(({ hint }) => hint !== undefined)?.hint;
 }
 
 function messageOf(failure: unknown): string {

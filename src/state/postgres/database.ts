@@ -27,6 +27,8 @@ export class Database {
   #keeper: Keeper | undefined;
   #hasTables = false;
   #idle: NodeJS.Timeout | undefined;
+  /** Whether it was waited for in vain: what is asked of it next finds out whether it is back, and waits no more. */
+  #isAway = false;
 
   constructor(target: Target, times: Times) {
     this.target = target;
@@ -75,7 +77,7 @@ export class Database {
     work: (connection: Connection, again: boolean) => Promise<T>,
   ): Promise<T> {
     const { patience, pause, longestPause } = this.times;
-    const until = performance.now() + patience;
+    const until = performance.now() + (this.#isAway ? 0 : patience);
     let begun = false;
     for (let tries = 0; ; tries += 1) {
       let stage: Doing = 'reach';
@@ -84,7 +86,9 @@ export class Database {
         stage = doing;
         const again = begun;
         begun = true;
-        return await work(connection, again);
+        const done = await work(connection, again);
+        this.#isAway = false;
+        return done;
       } catch (failure) {
         if (failure instanceof ProblemsError) throw failure;
         const wasCut = this.#connection === undefined || this.#connection.gone;
@@ -95,7 +99,10 @@ export class Database {
         const isThere = isKept || begun || isOfDatabase(failure);
         const canPass = isThere && mayPass(failure, this.target, isKept);
         if (canPass || wasCut) this.#forget();
-        if (!canPass || performance.now() >= until) throw problemOf(failure, stage, this.target);
+        if (!canPass || performance.now() >= until) {
+          this.#isAway ||= canPass;
+          throw problemOf(failure, stage, this.target);
+        }
         await wait(Math.min(longestPause, pause * 2 ** tries) * (0.5 + Math.random() / 2));
       }
     }

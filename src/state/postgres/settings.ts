@@ -41,12 +41,12 @@ export interface Target {
 /** How many characters the name of a state has at most: an index has to hold it. */
 const LONGEST_NAME = 200;
 
-/** What of the URL of a database no output may show: all of it, and its password, as it is and as it is written there. */
+/** What of the URL of a database no output may show: its password, as it is and as it is written there; all of one that is none. */
 export function secretsOf(text: string): string[] {
   try {
     const url = urlOf(text);
     const passwords = [url.password, url.searchParams.get('password') ?? ''];
-    return [...new Set([text, ...passwords, ...passwords.map(decoded)])].filter((secret) => secret !== '');
+    return [...new Set([...passwords, ...passwords.map(decoded)])].filter((secret) => secret !== '');
   } catch {
     return text === '' ? [] : [text];
   }

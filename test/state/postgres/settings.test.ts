@@ -55,9 +55,9 @@ describe('the URL of a database', () => {
 
   it('tells what of it is secret', () => {
     const url = 'postgres://u:a%40b@h/d?password=c%20d';
-    expect(secretsOf(url)).toEqual([url, 'a%40b', 'c d', 'a@b']);
+    expect(secretsOf(url)).toEqual(['a%40b', 'c d', 'a@b']);
     expect(secretsOf('postgres://u:a/b@h/d')).toEqual(['postgres://u:a/b@h/d']);
-    expect(secretsOf('postgres://h/d')).toEqual(['postgres://h/d']);
+    expect(secretsOf('postgres://h/d')).toEqual([]);
   });
 
   it.each(['', 'a\nb', 'x'.repeat(201)])('needs a name for the state beside it', async (name) => {
