@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { postgres } from '../postgres.js';
 import { organizations } from '../projects.js';
 
 export const title = 'what a state elsewhere costs: 100 of 1,000 organizations, 20 ms latency';
@@ -39,4 +40,23 @@ export async function measure(bench) {
     floors: { 'a state in a file': file },
     repeats: 3,
   });
+
+  const inDatabase = bench.project({
+    ...files,
+    'idops.yaml': `${files['idops.yaml']}state: {postgres: {url: "\${IDOPS_STATE_URL}"}}\n`,
+  });
+  const database = await postgres(bench.project({}));
+  try {
+    const program = bench.idops(apply, { cwd: inDatabase, server, before: () => database.empty() });
+    await bench.compare({
+      name: 'apply, in PostgreSQL',
+      program: { ...program, env: { ...program.env, IDOPS_STATE_URL: database.url } },
+      server,
+      necessary,
+      floors: { 'a state in a file': file },
+      repeats: 3,
+    });
+  } finally {
+    await database.stop();
+  }
 }

@@ -30,7 +30,7 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
   const paint = colors(options.color);
   const { records, whole } = state;
   const lines = [
-    `State:    ${bare(state.place)} (serial ${state.serial}, lineage ${bare(state.lineage)})`,
+    `State:    ${escapeText(state.place)} (serial ${state.serial}, lineage ${bare(state.lineage)})`,
     `Server:   ${escapeText(state.server)}`,
     `Last run: ${state.lastRun === null ? 'none' : escapeText(state.lastRun)}`,
     ...(state.openRun === null

@@ -30,7 +30,7 @@ export function ofServer(state: State, place: string, server: string): State {
         'state-other-server',
         `the state ${place} belongs to ${state.server}, and this is ${server}`,
         [],
-        'give each server a state of its own with state.path, in its environment for instance; after a move of the server, edit "server" in the file',
+        'give each server a state of its own, with state.path in its environment for instance (state.git.path, state.postgres.name); after a move of the server, change "server" in the state',
       ),
     ]);
   }
