@@ -14742,21 +14742,21 @@ place2,`line ${number4} is not a line of a journal`)}function unusableJournal(pl
 te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});function stateData(text6,place2){try{return parseJson(text6)}catch{throw new ProblemsError([error("state-unreadable",`th\
 e state ${place2} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}}function ofServer(state,place2,server){
 if(state.server!==server){throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}\
-, and this is ${server}`,[],'give each server a state of its own with state.path, in its environment for instance; after\
- a move of the server, edit "server" in the file')])}return state}function stateOf2(data3,place2){const version3=typeof data3===
-"object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){
-throw new ProblemsError([error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to\
- ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.safeParse(data3);
-if(!parsed4.success){const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.
-path.join(".")}`;throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a state of idops${where}`,
-[],`put a good copy back, or move it away: ${LOSS}`)])}const{moved_to:elsewhere}=parsed4.data;if(elsewhere!==void 0){throw new ProblemsError(
-[error("state-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configuration that says so; an older ch\
-eckout or branch still names the former place")])}return{...parsed4.data,resources:oneSpelling(parsed4.data.resources)}}
-function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))
-return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.
-recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}
-var LOSS;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();init_state();
-LOSS="without it requests may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
+, and this is ${server}`,[],'give each server a state of its own, with state.path in its environment for instance (state\
+.git.path, state.postgres.name); after a move of the server, change "server" in the state')])}return state}function stateOf2(data3,place2){
+const version3=typeof data3==="object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3===
+"number"&&version3>STATE_FORMAT){throw new ProblemsError([error("state-newer",`the state ${place2} has format ${version3}\
+, this idops knows formats up to ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.
+safeParse(data3);if(!parsed4.success){const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===
+0?"":` at ${issue3.path.join(".")}`;throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a stat\
+e of idops${where}`,[],`put a good copy back, or move it away: ${LOSS}`)])}const{moved_to:elsewhere}=parsed4.data;if(elsewhere!==
+void 0){throw new ProblemsError([error("state-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configu\
+ration that says so; an older checkout or branch still names the former place")])}return{...parsed4.data,resources:oneSpelling(
+parsed4.data.resources)}}function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(
+key)===key))return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==
+void 0&&other.recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}
+return one}var LOSS;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();
+init_state();LOSS="without it requests may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
 delimiter,dirname as dirname12,isAbsolute as isAbsolute4,join as join13,resolve as resolve9}from"node:path";async function inGitIndex(root,paths){
 const entries=await indexEntries(root,paths);return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}
 async function indexEntries(root,paths){if(await findGit()===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await git(
@@ -16028,23 +16028,24 @@ length}`,[],"use the version of idops that made them, or a later one")])}return 
        PRIMARY KEY (run, number)
      )`]]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
 .ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_migrations();Database=class{target;times;#inTurn=pLimit(
-1);#connection;#keeper;#hasTables=false;#idle;constructor(target,times){this.target=target;this.times=times}async read(none,work){
+1);#connection;#keeper;#hasTables=false;#idle;#isAway=false;constructor(target,times){this.target=target;this.times=times}async read(none,work){
 return await this.#do("read",async(connection,again)=>await this.#tables(connection,false)?await work(connection,again):
 none)}async write(work){return await this.#do("write",async(connection,again)=>{await this.#tables(connection,true);return await work(
 connection,again)})}keep(keeper){clearTimeout(this.#idle);this.#keeper=keeper}drop(){this.#keeper=void 0}async#do(doing,work){
 return await this.#inTurn(async()=>{clearTimeout(this.#idle);try{return await this.#patiently(doing,work)}finally{this.#rest()}})}async#patiently(doing,work){
-const{patience,pause,longestPause:longestPause2}=this.times;const until=performance.now()+patience;let begun=false;for(let tries=0;;tries+=
-1){let stage="reach";try{const connection=await this.#connected();stage=doing;const again=begun;begun=true;return await work(
-connection,again)}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const wasCut=this.#connection===void 0||
-this.#connection.gone;if(!wasCut&&!isOfDatabase(failure2))throw failure2;const isKept=this.#keeper!==void 0;const canPass=(isKept||
-begun)&&mayPass(failure2,this.target,isKept);if(canPass||wasCut)this.#forget();if(!canPass||performance.now()>=until)throw problemOf(
-failure2,stage,this.target);await wait2(Math.min(longestPause2,pause*2**tries)*(.5+Math.random()/2))}}}async#connected(){
-if(this.#connection?.gone)this.#forget();if(this.#connection===void 0){const connection=await Connection2.open(this.target,
-this.times);try{await this.#keeper?.rejoin(connection)}catch(failure2){connection.close();throw failure2}this.#connection=
-connection}this.#connection.hold(true);return this.#connection}async#tables(connection,make){this.#hasTables||=await haveTables(
-connection,this.target,make);return this.#hasTables}#forget(){this.#connection?.destroy();this.#connection=void 0}#rest(){
-if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=setTimeout(
-()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});async function findHolder(statements,state){const{rows}=await statements.run(`SELECT nonce, session, holder::text, seen_\
+const{patience,pause,longestPause:longestPause2}=this.times;const until=performance.now()+(this.#isAway?0:patience);let begun=false;
+for(let tries=0;;tries+=1){let stage="reach";try{const connection=await this.#connected();stage=doing;const again=begun;
+begun=true;const done2=await work(connection,again);this.#isAway=false;return done2}catch(failure2){if(failure2 instanceof
+ProblemsError)throw failure2;const wasCut=this.#connection===void 0||this.#connection.gone;if(!wasCut&&!isOfDatabase(failure2))
+throw failure2;const isKept=this.#keeper!==void 0;const isThere2=isKept||begun||isOfDatabase(failure2);const canPass=isThere2&&
+mayPass(failure2,this.target,isKept);if(canPass||wasCut)this.#forget();if(!canPass||performance.now()>=until){this.#isAway||=
+canPass;throw problemOf(failure2,stage,this.target)}await wait2(Math.min(longestPause2,pause*2**tries)*(.5+Math.random()/
+2))}}}async#connected(){if(this.#connection?.gone)this.#forget();if(this.#connection===void 0){const connection=await Connection2.
+open(this.target,this.times);try{await this.#keeper?.rejoin(connection)}catch(failure2){connection.close();throw failure2}
+this.#connection=connection}this.#connection.hold(true);return this.#connection}async#tables(connection,make){this.#hasTables||=
+await haveTables(connection,this.target,make);return this.#hasTables}#forget(){this.#connection?.destroy();this.#connection=
+void 0}#rest(){if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=
+setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});async function findHolder(statements,state){const{rows}=await statements.run(`SELECT nonce, session, holder::text, seen_\
 at::text,
        extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
        pg_try_advisory_xact_lock_shared($2, advisory) AS free
@@ -16170,7 +16171,7 @@ statements,async()=>{await lock.fence(statements);await statements.run("DELETE F
 [])",[[...runs]])}))}}}function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of\
  ${run4} already (${place2})`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();
 init_problems();init_journal();init_journal_text();init_connection();init_journal2()}});import{readFileSync as readFileSync4}from"node:fs";function secretsOf(text6){try{const url=urlOf(text6);const passwords=[
-url.password,url.searchParams.get("password")??""];return[...new Set([text6,...passwords,...passwords.map(decoded2)])].filter(
+url.password,url.searchParams.get("password")??""];return[...new Set([...passwords,...passwords.map(decoded2)])].filter(
 secret3=>secret3!=="")}catch{return text6===""?[]:[text6]}}function targetOf({url:text6,name:name2,tls}){if(name2===""||
 name2.length>LONGEST_NAME||new RegExp("\\p{Cc}","u").test(name2)||!name2.isWellFormed()){throw refused3(`a state in Post\
 greSQL needs a name of at most ${LONGEST_NAME} characters, without control characters`,"name it after its environment, s\
@@ -19065,53 +19066,51 @@ run4,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){a
 problems:fatal===void 0?[runEndedEarly(run4,failure2,journal),...problems]:problems}}try{if(fatal===void 0){const{open_run:_,
 ...rest}=state;state={...rest,last_run:run4}}await backend3.save(state);if(fatal===void 0)await journal.write({type:"end",
 at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",`the state ${backend3.
-place} could not be saved: ${messageOf(failure2)}`,[],journal.kept===null?`${hintOf(failure2)??"make room or mend the pe\
-rmissions"}; the journal of run ${run4} holds everything, and the next apply reads it`:keptHint(run4,journal.kept)))}finally{
-await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){const resources={...state.resources};
-for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=
-rest}return{...state,resources}}async function saved(backend3,state){try{await backend3.save(state);return[]}catch(failure2){
-const why=`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`;const cure=hintOf(failure2)??"make ro\
-om or mend the permissions";return[error("state-not-saved",why,[],`${cure}; nothing was to be sent`)]}}async function start2(plan,run4,state,options){
+place} could not be saved: ${messageOf(failure2)}`,[],journal.kept===null?`${cureOf(failure2)}; the journal of run ${run4}\
+ holds everything, and the next apply reads it`:keptHint(run4,journal.kept)))}finally{await journal.close()}return{result,
+state,problems}}function withoutDebts(state,keys){const resources={...state.resources};for(const key of keys){const record2=resources[key];
+if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return{...state,resources}}async function saved(backend3,state){
+try{await backend3.save(state);return[]}catch(failure2){const why=`the state ${backend3.place} could not be saved: ${messageOf(
+failure2)}`;return[error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`)]}}async function start2(plan,run4,state,options){
 try{await options.backend.save(state);return await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,
 run:run4,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
 state:{lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,
 digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError([error("not-writable",`the state or the jou\
-rnal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${hintOf(failure2)??cureOf(failure2)}`)],{cause:failure2})}}
-var HELD=100;var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=confirm2}async check(){if(performance.
-now()>=this.#until)await this.look()}async look(){this.#looking??=this.#confirm().then(()=>{this.#until=performance.now()+
-HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{fenced,hasher,now,
-redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){
-if(!fenced&&!begun.has(change2.apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,
-before,existed,managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(
-concealAll(before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,
-hasher)}));sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),
-address:redactAddress(change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},
-key,kind:change2.kind,identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===
-null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
-last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?
-{}:{recorded_generation:recordedGeneration}})},async answered(change2,httpStatus,attempts){await journal.write({type:"an\
-swered",seq:sequences.get(change2)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
-after:null,unverified:[],error:null})},async settled(change2,outcome3){const at3=now().toISOString();const after=await withSlowHashes(
-()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.after,change2.apply.expected),hasher));await record2(change2,
-outcome3,at3);await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.
-ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after,unverified:outcome3.unverified.map(redactor.redactName),
-error:outcome3.error===null?null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.
-otherProfile},...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}
-function stored2(fields3,hasher){return storeFields(fields3,hasher)}function concealAll(fields3,asked){return mapValues(
-fields3,(value3,field2)=>conceal(value3,asked[field2]))}async function nextRun({backend:backend3,now,state}){const known3=await backend3.
-runs.list().catch(()=>[]);const before=[...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??
-"";const[,date3,time3]=/^(\d{8}T)(\d{6})Z-/.exec(newest)??[];const latest=date3===void 0||time3===void 0?0:momentOf(date3,
-time3);const first=runName(new Date(Math.max(now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(
-now().getTime(),latest+1e3)))}function momentOf(date3,time3){const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
-replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
-19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("hex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2===
-"restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept2}){
-return error("run-ended-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept2===null?"what was sent is in th\
-e journal, and the next apply reads it":keptHint(run4,kept2))}function keptHint(run4,kept2){return`a part of the journal\
- of run ${run4} could not be brought to its place and is kept in ${kept2}: run idops again from here, which takes it alo\
-ng`}function hintOf(failure2){if(!(failure2 instanceof ProblemsError))return void 0;return failure2.problems.find(({hint})=>hint!==
-void 0)?.hint}function messageOf(failure2){if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).
-join("; ");if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+rnal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}var HELD=100;
+var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=confirm2}async check(){if(performance.now()>=
+this.#until)await this.look()}async look(){this.#looking??=this.#confirm().then(()=>{this.#until=performance.now()+HELD}).
+finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{fenced,hasher,now,redactor},record2){
+const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){if(!fenced&&!begun.
+has(change2.apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,before,existed,
+managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(concealAll(
+before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,hasher)}));
+sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),address:redactAddress(
+change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},key,kind:change2.kind,
+identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.
+operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...held,managed:[
+...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},
+async answered(change2,httpStatus,attempts){await journal.write({type:"answered",seq:sequences.get(change2)??0,at:now().
+toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,after:null,unverified:[],error:null})},async settled(change2,outcome3){
+const at3=now().toISOString();const after=await withSlowHashes(()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.
+after,change2.apply.expected),hasher));await record2(change2,outcome3,at3);await journal.write({type:"answered",seq:sequences.
+get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.
+attempts,after,unverified:outcome3.unverified.map(redactor.redactName),error:outcome3.error===null?null:redactor.redactSentence(
+outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.
+notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}function stored2(fields3,hasher){return storeFields(
+fields3,hasher)}function concealAll(fields3,asked){return mapValues(fields3,(value3,field2)=>conceal(value3,asked[field2]))}
+async function nextRun({backend:backend3,now,state}){const known3=await backend3.runs.list().catch(()=>[]);const before=[
+...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date3,time3]=/^(\d{8}T)(\d{6})Z-/.
+exec(newest)??[];const latest=date3===void 0||time3===void 0?0:momentOf(date3,time3);const first=runName(new Date(Math.max(
+now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(now().getTime(),latest+1e3)))}function momentOf(date3,time3){
+const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(
+iso)||0}function runName(now){return`${now.toISOString().slice(0,19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("h\
+ex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,
+message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept2}){return error("run-ended-early",`run ${run4}\
+ ended early: ${messageOf(failure2)}`,[],kept2===null?"what was sent is in the journal, and the next apply reads it":keptHint(
+run4,kept2))}function keptHint(run4,kept2){return`a part of the journal of run ${run4} could not be brought to its place\
+ and is kept in ${kept2}: run idops again from here, which takes it along`}function messageOf(failure2){if(failure2 instanceof
+ProblemsError)return failure2.problems.map(({message})=>message).join("; ");if(failure2 instanceof AggregateError)return failure2.
+errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry3={sending:line,answers:[]};byKey.set(line.key,entry3);bySequence.set(line.seq,entry3)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
