@@ -14824,7 +14824,7 @@ cause:failure2})}function messageOf2(failure2){return failure2 instanceof Error?
 {"src/state/git/failures.ts"(){"use strict";init_git();init_problems()}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{tmpdir}from"node:os";import{
 join as join16}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE2,PAUSES,Branch,FAR,FETCHING,
 HEAD,SIGHTS;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
-PATIENCE2=6e4;PAUSES=[500,2e3,5e3];Branch=class{settings;#refs;#place;#answered=false;constructor(settings,lock,place2){
+PATIENCE2=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;#refs;#place;#answered=false;constructor(settings,lock,place2){
 this.settings=settings;this.#place=place2;this.#refs={branch:`refs/heads/${settings.branch}`,lock}}async look(){const{remote}=this.
 settings;const names3=Object.values(this.#refs);const said3=await this.#asking(["ls-remote","--quiet",remote,...names3]);
 const found2=new Map(said3.split("\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));return{branch:found2.
@@ -14875,7 +14875,7 @@ const{root,remote,pauses=PAUSES}=this.settings;for(let tries=0;;tries+=1){try{co
 toString("utf8");this.#answered=true;return said3}catch(failure2){const again=failure2 instanceof NoGit?[]:this.#answered?
 pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(
 pause)}}}async#git(command2,options={}){try{return(await git(this.settings.root,command2,options)).toString("utf8")}catch(failure2){
-throw notHere(this.#place,failure2)}}};FAR={reaches:true,patience:PATIENCE2};FETCHING={...FAR,patience:5*PATIENCE2};HEAD=
+throw notHere(this.#place,failure2)}}};FAR={reaches:true,patience:PATIENCE2};FETCHING={...FAR,patience:10*PATIENCE2};HEAD=
 256;SIGHTS=5}});function holderOf(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
 return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf3(holder))}function endOf3({expires}){return Date.parse(
 expires)+SKEW}function endInWords(holder){return new Date(endOf3(holder)).toISOString()}function describe3(holder){return holder===
@@ -14888,8 +14888,8 @@ state ${place2} can't be used: that branch was not made by idops, whose README.m
 const who2=now===void 0?"it was removed":`somebody else has it: ${describe3(now)}`;return new ProblemsError([error("lock\
 ed",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other\
  run is under way")])}var holderSchema3,NOBODY,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use stric\
-t";init_zod();init_problems();init_process();init_holder();holderSchema3=object({...holderFields,expires:string2(),nonce:string2()});
-NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";var TRIES3,FRESH2,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/s\
+t";init_zod();init_problems();init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),
+nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";var TRIES3,FRESH2,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/s\
 tate/git/store.ts"(){"use strict";init_p_limit();init_process();init_user_name();init_holder();init_branch();init_holder2();
 TRIES3=20;FRESH2=1e3;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}
 
@@ -14932,20 +14932,22 @@ holder)})}async#renewed(holder){const next={...holder,expires:new Date(Date.now(
 at:await this.#branch.note(JSON.stringify({...next,turn:randomUUID5()}))}}async#confirm({nonce}){const{lock}=await this.#see();
 const now=lock===null?void 0:await this.#holder(lock);if(now?.nonce===nonce)return;this.#lost=lostTo(this.#place,now);throw this.#lost}async#holder(commit2){
 return holderOf(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix as posix2}from"node:path";function gitBackend(settings){
-const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${remote}`;const store=new Store(settings,
-path,place2);const folder=posix2.dirname(path);const within5=name2=>posix2.join(folder,name2);const saved2=async()=>{const text6=await store.
-read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf2(stateData(text6,place2),place2)};const named6=async file=>{
-const text6=await store.read((head,of)=>of.text(head,file));try{return text6===void 0?void 0:nameSchema2.safeParse(JSON.
-parse(text6)).data}catch{return void 0}};return{place:place2,name:posix2.basename(path),runs:gitRuns(store,within5("runs"),
-place2),async load(server){const state=await saved2();return state===void 0?emptyState(server):ofServer(state,place2,server)},
-saved:saved2,save:state=>store.change(()=>new Map([[path,`${stringifyJson(state,2)}
+const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
+settings,path,place2);const folder=posix2.dirname(path);const within5=name2=>posix2.join(folder,name2);const saved2=async()=>{
+const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf2(stateData(text6,place2),
+place2)};const named6=async file=>{const text6=await store.read((head,of)=>of.text(head,file));try{return text6===void 0?
+void 0:nameSchema2.safeParse(JSON.parse(text6)).data}catch{return void 0}};return{place:place2,name:posix2.basename(path),
+runs:gitRuns(store,within5("runs"),place2),async load(server){const state=await saved2();return state===void 0?emptyState(
+server):ofServer(state,place2,server)},saved:saved2,save:state=>store.change(()=>new Map([[path,`${stringifyJson(state,2)}\
+
 `]]),`idops: ${path}, serial ${state.serial}`),told:()=>named6(path),async beside(){const files=await store.read((head,of)=>of.
 list(head,folder==="."?"":folder,"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==
 path);const names3=await Promise.all(others.map(named6));return names3.filter(name2=>name2!==void 0)},lock:(command2,now)=>store.
 lock(command2,now),async holder(){const holding=await store.holding();return holding===null||holding.fate==="gone"?null:
-holding.holder},holding:()=>store.holding(),removable:()=>store.removable(),async check(){}}}var nameSchema2;var init_git2=__esm(
-{"src/state/git/index.ts"(){"use strict";init_zod();init_json();init_state();init_state_text();init_runs();init_store();
-nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
+holding.holder},holding:()=>store.holding(),removable:()=>store.removable(),async check(){}}}function withoutCredentials(remote){
+return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){
+"use strict";init_zod();init_json();init_state();init_state_text();init_runs();init_store();nameSchema2=object({lineage:string2(),
+salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
 return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
 source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
 return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){

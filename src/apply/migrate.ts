@@ -95,6 +95,8 @@ export async function migrate(
   from: StateBackend,
   to: StateBackend,
 ): Promise<void> {
+  // Whoever works with that place already is refused until all of it is there.
+  await to.save({ ...state, resources: {}, moved_to: from.place });
   const there = new Set(await to.runs.list());
   for (const content of journals) {
     const { run } = content.run;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
+import { gitBackend } from '../../src/state/git/index.js';
 import { afterwards } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { serveGit } from '../state/git/http-remote.js';
@@ -349,5 +350,12 @@ describe('a state in git', () => {
       expect(code, command).toBe(1);
       expect(stdout + stderr, command).not.toContain(secret);
     }
+    const found = gitBackend({
+      root: '/',
+      remote: `https://ada:${secret}@git.example.com/a.git`,
+      branch: 'b',
+      path: 'c.json',
+    });
+    expect(found.place).toBe('c.json on the branch b of https://git.example.com/a.git');
   });
 });

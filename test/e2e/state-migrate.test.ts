@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -96,6 +96,32 @@ describe('idops state migrate', () => {
     expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
     const third = await idops('state migrate --yes');
     expect([third.code, third.stderr]).toEqual([1, expect.stringContaining('error[state-moved]')]);
+  });
+
+  it('is refused where it is to be, until all of it is there', async () => {
+    const { idops, folder, write, read } = await applied();
+    await write({ 'idops.yaml': inGit });
+    // The remote takes the first push of journals, and nothing after that.
+    const hooks = join(
+      execFileSync('git', ['remote', 'get-url', 'origin'], { cwd: folder, encoding: 'utf8' }).trim(),
+      'hooks',
+    );
+    await writeFile(
+      join(hooks, 'pre-receive'),
+      '#!/bin/sh\ntest "$(git rev-list --count idops-state 2>/dev/null || echo 0)" -lt 3\n',
+    );
+    await chmod(join(hooks, 'pre-receive'), 0o755);
+    const ended = await idops('state migrate --yes');
+    expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('error[not-writable]')]);
+    await rm(join(hooks, 'pre-receive'));
+    expect((await idops('plan', { env })).stderr).toMatch(/error\[(state-moved|locked)\]/);
+    await idops('runs unlock --yes');
+    expect((await idops('plan', { env })).stderr).toContain('error[state-moved]');
+    expect(JSON.parse(await read('.idops/state.json'))).not.toHaveProperty('moved_to');
+    const again = await idops('state migrate --yes');
+    expect(again.code, again.stderr).toBe(0);
+    expect(runsIn((await idops('runs')).stdout)).toHaveLength(2);
+    expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
   });
 
   it('asks first, and needs a state that can be moved', async () => {

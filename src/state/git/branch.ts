@@ -35,7 +35,7 @@ export interface Move {
 export type Pushed = 'done' | 'moved';
 
 /** Milliseconds that a remote gets. */
-const PATIENCE = 60_000;
+const PATIENCE = 30_000;
 /** A network that is away for a moment doesn't end a run. */
 const PAUSES = [500, 2000, 5000];
 
@@ -294,7 +294,7 @@ export class Branch {
 
 const FAR = { reaches: true, patience: PATIENCE } as const;
 /** The first time all of the branch comes here. */
-const FETCHING = { ...FAR, patience: 5 * PATIENCE };
+const FETCHING = { ...FAR, patience: 10 * PATIENCE };
 /** Bytes of what git says before each file. */
 const HEAD = 256;
 /** How often what was seen may have moved on before it came here. */

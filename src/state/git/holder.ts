@@ -3,7 +3,7 @@ import { error, ProblemsError } from '../../base/problems.js';
 import { fateOf } from '../../base/process.js';
 import { describeHolder, holderFields } from '../holder.js';
 
-const holderSchema = z.object({ ...holderFields, expires: z.string(), nonce: z.string() });
+const holderSchema = z.object({ ...holderFields, expires: z.iso.datetime(), nonce: z.string() });
 
 /** Who holds a lock, and until when; ISO 8601, UTC. */
 export type Holder = z.infer<typeof holderSchema>;

@@ -22,7 +22,7 @@ const nameSchema = z.object({ lineage: z.string(), salt: z.string(), resources: 
  */
 export function gitBackend(settings: GitSettings): StateBackend {
   const { remote, branch, path } = settings;
-  const place = `${path} on the branch ${branch} of ${remote}`;
+  const place = `${path} on the branch ${branch} of ${withoutCredentials(remote)}`;
   const store = new Store(settings, path, place);
   const folder = posix.dirname(path);
   const within = (name: string): string => posix.join(folder, name);
@@ -69,4 +69,9 @@ export function gitBackend(settings: GitSettings): StateBackend {
     // What is on the branch is no part of anybody's commit.
     async check() {},
   };
+}
+
+/** The address of a remote as it may be written down anywhere. */
+function withoutCredentials(remote: string): string {
+  return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/, '$1');
 }

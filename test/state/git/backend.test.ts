@@ -134,6 +134,25 @@ describe('a state on a branch', () => {
     await remove();
   });
 
+  it.each(['zzz', '', '2026-13-99'])(
+    'whose lock ends at no time (%s) is locked by nobody who is known',
+    async (expires) => {
+      const { bare, open, remove } = await overFile();
+      const git = (input: string, ...args: string[]) =>
+        execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
+      const message = JSON.stringify({ ...elsewhere, at: 'zzz', expires, nonce: 'somebody' });
+      const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
+      git('', 'update-ref', 'refs/idops/lock/idops-state/a.json', git(message, 'commit-tree', tree));
+      expect(await open('a').holding()).toMatchObject({ readable: false });
+      await expect(open('a').lock('apply', new Date())).rejects.toMatchObject({
+        problems: [{ code: 'locked' }],
+      });
+      await (await open('a').removable())?.remove();
+      await (await open('a').lock('apply', new Date())).release();
+      await remove();
+    },
+  );
+
   it('is not written by a run whose lock was taken over', async () => {
     const { open, remove } = await overFile();
     const first = open('a');
