@@ -21590,10 +21590,10 @@ isFile()||/^\/(?:dev|proc)\//.test(resolve13(path)))){const handle=await open8(p
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname15(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
-written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_zod();init_zod();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-state";var text4=()=>string2().
-min(1,"must not be empty");var gitSchema=strictObject({remote:text4().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,"must be the\
- name of a remote, or its address").optional().meta({description:"A remote of the repository that the configuration lies\
- in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
+written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_zod();init_zod();init_problems();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-s\
+tate";var text4=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text4().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,
+"must be the name of a remote, or its address").optional().meta({description:"A remote of the repository that the config\
+uration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
 'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"').optional().meta({description:"A branch \
 of its own for states and journals; the first run makes it.",examples:["idops-state"],default:DEFAULT_BRANCH}),path:string2().
 regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,'must be a path on the branch that ends in ".json": letters \
@@ -21602,27 +21602,31 @@ regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,'must be a path on t
 y.',examples:["production.json"]})}).meta({description:"Keeps the state on a branch of a git remote, for runs on any mac\
 hine.",examples:[{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var pem=(what,example)=>text4().optional().meta({description:`\
 A PEM file with ${what}; relative to the configuration.`,examples:[example]});var postgresSchema=strictObject({url:text4().
-meta({description:"The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE. Write a variable here, or i\
-n the place of the password, never the password itself.",examples:["${IDOPS_STATE_URL}"]}),name:text4().optional().meta(
-{description:"What tells this state from others in the database. Where it is left out: the name of the environment, or s\
-tate.",examples:["production"]}),ca_file:pem("the authorities to trust for the database, in the place of those that Node\
-.js knows","certificates/database-ca.pem"),client_cert_file:pem("the certificate that the database is shown","certificat\
-es/database.pem"),client_key_file:pem("its private key, without a passphrase","/run/secrets/database.key")}).refine(given2=>given2.
-client_cert_file===void 0===(given2.client_key_file===void 0),{error:'"client_cert_file" and "client_key_file" need each\
- other'}).meta({description:"Keeps the state in tables of a PostgreSQL database, for runs on any machine.",examples:[{url:"\
-${IDOPS_STATE_URL}"}]});var statePlaces=["path","git","postgres"];var stateSettingsSchema=strictObject({path:text4().optional().
-meta({description:"The state file, relative to the configuration. A state belongs to one server.",examples:[".idops/prod\
-uction.json"],default:DEFAULT_STATE}),allow_tracked:boolean2().optional().meta({description:"Take a state, a lock and jo\
-urnals that git tracks; they are refused otherwise.",examples:[true],default:false}),git:gitSchema.optional(),postgres:postgresSchema.
-optional()}).refine(given2=>statePlaces.filter(place2=>given2[place2]!==void 0).length<=1,{error:`a state is kept in one\
- place: leave ${statePlaces.map(name2=>`"${name2}"`).join(" or ")} out`}).refine(({git:git2,postgres,allow_tracked})=>(git2??
-postgres)===void 0||allow_tracked===void 0,{error:'"allow_tracked" goes with a state file alone'}).meta({description:"Wh\
-ere idops records what it applied.",examples:[{path:".idops/production.json"},{git:{remote:"origin",branch:"idops-state"}},
-{postgres:{url:"${IDOPS_STATE_URL}"}}]});function stateSettings(given2={},absolute){const{path=DEFAULT_STATE,allow_tracked:allowTracked=false,
-git:git2,postgres}=given2;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;return{in:"git",remote,
-branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};const{url,name:name2=null,
-ca_file:ca,client_cert_file:cert,client_key_file:key}=postgres;const named6=Object.entries({ca,cert,key}).flatMap(([what,
-file])=>file===void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url,name:name2,files:Object.fromEntries(named6)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+optional().meta({description:"The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or \
+below an environment. Write a variable here, or in the place of the password, never the password itself.",examples:["${I\
+DOPS_STATE_URL}"]}),name:text4().optional().meta({description:"What tells this state from others in the database. Where \
+it is left out: the name of the environment, or state.",examples:["production"]}),ca_file:pem("the authorities to trust \
+for the database, in the place of those that Node.js knows","certificates/database-ca.pem"),client_cert_file:pem("the ce\
+rtificate that the database is shown","certificates/database.pem"),client_key_file:pem("its private key, without a passp\
+hrase","/run/secrets/database.key")}).meta({description:"Keeps the state in tables of a PostgreSQL database, for runs on\
+ any machine.",examples:[{url:"${IDOPS_STATE_URL}"}]});var statePlaces=["path","git","postgres"];var stateSettingsSchema=strictObject(
+{path:text4().optional().meta({description:"The state file, relative to the configuration. A state belongs to one server\
+.",examples:[".idops/production.json"],default:DEFAULT_STATE}),allow_tracked:boolean2().optional().meta({description:"Ta\
+ke a state, a lock and journals that git tracks; they are refused otherwise.",examples:[true],default:false}),git:gitSchema.
+optional(),postgres:postgresSchema.optional()}).refine(given2=>statePlaces.filter(place2=>given2[place2]!==void 0).length<=
+1,{error:`a state is kept in one place: leave ${statePlaces.map(name2=>`"${name2}"`).join(" or ")} out`}).refine(({git:git2,
+postgres,allow_tracked})=>(git2??postgres)===void 0||allow_tracked===void 0,{error:'"allow_tracked" goes with a state fi\
+le alone'}).meta({description:"Where idops records what it applied.",examples:[{path:".idops/production.json"},{git:{remote:"\
+origin",branch:"idops-state"}},{postgres:{url:"${IDOPS_STATE_URL}"}}]});function lacking2({url,client_cert_file:cert,client_key_file:key}){
+const needs=(there,other)=>[error("missing-field",`"state.postgres.${there}" needs "state.postgres.${other}" beside it`)];
+return[...url===void 0?[error("missing-field",'"state.postgres" names no database',[],"add url to it, such as url: ${IDO\
+PS_STATE_URL}")]:[],...cert!==void 0&&key===void 0?needs("client_cert_file","client_key_file"):[],...cert===void 0&&key!==
+void 0?needs("client_key_file","client_cert_file"):[]]}function stateSettings(given2={},absolute){const{path=DEFAULT_STATE,
+allow_tracked:allowTracked=false,git:git2,postgres}=given2;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;
+return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};
+const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",name:name2=null,ca_file:ca,
+client_cert_file:cert,client_key_file:key}=postgres;const named6=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
+void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url,name:name2,files:Object.fromEntries(named6)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
 regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text5=()=>string2().
 min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text5().meta({description:"The address th\
 at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text5().meta(
@@ -21952,9 +21956,9 @@ const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part,why}=wrong
 indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.
 push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
 "client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
-createPrivateKey);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking2]=tls.client_key_file===
+createPrivateKey);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===
 void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("t\
-ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking2}" beside it`,places))}else if(cert!==
+ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking3}" beside it`,places))}else if(cert!==
 void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(error(
 "bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
 push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
 
 export const DEFAULT_STATE = '.idops/state.json';
 const DEFAULT_REMOTE = 'origin';
@@ -54,11 +55,13 @@ const pem = (what: string, example: string) =>
 
 const postgresSchema = z
   .strictObject({
-    url: text().meta({
-      description:
-        'The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE. Write a variable here, or in the place of the password, never the password itself.',
-      examples: ['${IDOPS_STATE_URL}'],
-    }),
+    url: text()
+      .optional()
+      .meta({
+        description:
+          'The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or below an environment. Write a variable here, or in the place of the password, never the password itself.',
+        examples: ['${IDOPS_STATE_URL}'],
+      }),
     name: text()
       .optional()
       .meta({
@@ -72,9 +75,6 @@ const postgresSchema = z
     ),
     client_cert_file: pem('the certificate that the database is shown', 'certificates/database.pem'),
     client_key_file: pem('its private key, without a passphrase', '/run/secrets/database.key'),
-  })
-  .refine((given) => (given.client_cert_file === undefined) === (given.client_key_file === undefined), {
-    error: '"client_cert_file" and "client_key_file" need each other',
   })
   .meta({
     description: 'Keeps the state in tables of a PostgreSQL database, for runs on any machine.',
@@ -148,7 +148,32 @@ export type StateSettings =
       readonly files: { readonly ca?: string; readonly cert?: string; readonly key?: string };
     };
 
-/** What the section says, with what is usual where it says nothing; `absolute` finds a file from the configuration. */
+/** What is needed of the settings of a database, wherever of an environment and the rest it stands. */
+function lacking({
+  url,
+  client_cert_file: cert,
+  client_key_file: key,
+}: z.infer<typeof postgresSchema>): Problem[] {
+  const needs = (there: string, other: string): Problem[] => [
+    error('missing-field', `"state.postgres.${there}" needs "state.postgres.${other}" beside it`),
+  ];
+  return [
+    ...(url === undefined
+      ? [
+          error(
+            'missing-field',
+            '"state.postgres" names no database',
+            [],
+            'add url to it, such as url: ${IDOPS_STATE_URL}',
+          ),
+        ]
+      : []),
+    ...(cert !== undefined && key === undefined ? needs('client_cert_file', 'client_key_file') : []),
+    ...(cert === undefined && key !== undefined ? needs('client_key_file', 'client_cert_file') : []),
+  ];
+}
+
+/** What the section says, with what is usual where it says nothing; `absolute` finds a file from the configuration. Throws a ProblemsError (`missing-field`). */
 export function stateSettings(
   given: z.infer<typeof stateSettingsSchema> = {},
   absolute: (path: string) => string,
@@ -159,7 +184,9 @@ export function stateSettings(
     return { in: 'git', remote, branch, path: git.path ?? null };
   }
   if (postgres === undefined) return { in: 'file', path: absolute(path), allowTracked };
-  const { url, name = null, ca_file: ca, client_cert_file: cert, client_key_file: key } = postgres;
+  const problems = lacking(postgres);
+  if (problems.length > 0) throw new ProblemsError(problems);
+  const { url = '', name = null, ca_file: ca, client_cert_file: cert, client_key_file: key } = postgres;
   const named = Object.entries({ ca, cert, key }).flatMap(([what, file]) =>
     file === undefined ? [] : [[what, absolute(file)]],
   );

@@ -85,7 +85,8 @@ describe.skipIf(noPostgres !== null)(
       await write({
         'idops.yaml': `${inDatabase}environments: {production: {}, staging: {state: {postgres: {name: try}}}}\n`,
       });
-      expect((await idops('apply --yes --env production')).code).toBe(0);
+      const production = await idops('apply --yes --env production');
+      expect(production.code, production.stdout + production.stderr).toBe(0);
       expect((await idops('apply --yes --env staging')).code).toBe(0);
       expect((await idops('state show --env production')).stdout).toContain('production in PostgreSQL');
       expect((await idops('state show --env staging')).stdout).toContain('try in PostgreSQL');
@@ -225,6 +226,17 @@ describe.skipIf(noPostgres !== null)(
         expect(stderr).toContain(message);
         expect(stderr).not.toContain('a-secret-word');
       }
+      for (const [given, message] of [
+        ['{name: x}', '"state.postgres" names no database'],
+        [
+          '{url: "${IDOPS_STATE_URL}", client_key_file: x}',
+          '"state.postgres.client_key_file" needs "state.postgres.client_cert_file"',
+        ],
+      ]) {
+        await write({ 'idops.yaml': `${sure}state: {postgres: ${given}}\n` });
+        expect((await idops('plan')).stderr).toContain(`error[missing-field]: ${message}`);
+      }
+      await write({ 'idops.yaml': inDatabase });
       await write({ 'manifests/ada.yaml': ada('"${IDOPS_STATE_URL}"') });
       expect((await idops('validate')).stderr).toContain('error[credential-variable]');
       await write({
