@@ -81,13 +81,13 @@ const loadedAfter = [
   {
     layers: 2,
     files:
-      /^src\/(project\/index|report\/(problems|github|gitlab|runs|history|pruning|pull|diagnosis)|cli\/commands\/(completion|schema|sandbox|doctor|init|runs|runs-prune))\.ts$/,
+      /^src\/(project\/index|report\/(problems|github|gitlab|runs|history|pruning|pull|diagnosis)|cli\/commands\/(completion|schema|sandbox|doctor|init|runs|runs-prune|state|state-migrate))\.ts$/,
   },
   { layers: 3, files: /^src\/(session\/(open|outputs|forge)|cli\/commands\/(validate|preview))\.ts$/ },
   {
     layers: 4,
     files:
-      /^src\/(cli\/commands\/(plan|apply|show|pull|list|undo|regenerate-did|watch)|mail\/checks|report\/(text|json|markdown|html|result-text|results|result-page|turn))\.ts$/,
+      /^src\/(cli\/commands\/(plan|apply|show|pull|list|undo|regenerate-did|watch)|mail\/checks|state\/(git|postgres)\/index|report\/(text|json|markdown|html|result-text|results|result-page|turn))\.ts$/,
   },
 ];
 
@@ -117,6 +117,8 @@ const inLayers = {
  */
 export const cliBundle = (entry, outdir) => ({
   entryPoints: { [basename(entry, '.ts')]: entry, thread: 'src/source/thread.ts' },
+  // Where a state is in a database it is loaded from the packages: it is no part of what others start.
+  external: ['pg'],
   outdir,
   bundle: true,
   splitting: true,
