@@ -14817,7 +14817,9 @@ nstall git, or keep the state elsewhere":`check the remote and its credentials: 
 failure2)}`,[],hint)],{cause:failure2})}function notTaken(place2,{ref,reason},failure2){return new ProblemsError([error(
 "not-writable",`the remote does not take the state ${place2}: it refused to move ${ref} (${reason}): ${messageOf2(failure2)}`,
 [],`the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no\
- rule or hook of the remote may be against it`)],{cause:failure2})}function notHere(place2,failure2){if(failure2 instanceof
+ rule or hook of the remote may be against it`)],{cause:failure2})}function outrun(place2,times){return new ProblemsError(
+[error("not-writable",`the state ${place2} can't be written: others changed the branch ${times} times meanwhile`,[],"kee\
+p the states of so many runs on branches of their own, with state.git.branch")])}function notHere(place2,failure2){if(failure2 instanceof
 NoGit)return unreachable(place2,"",failure2);return new ProblemsError([error("not-writable",`git can't work with the sta\
 te ${place2} here: ${messageOf2(failure2)}`,[],'make room, or mend the repository, so that "git fsck" finds nothing')],{
 cause:failure2})}function messageOf2(failure2){return failure2 instanceof Error?failure2.message:String(failure2)}var init_failures=__esm(
@@ -14889,9 +14891,10 @@ const who2=now===void 0?"it was removed":`somebody else has it: ${describe3(now)
 ed",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other\
  run is under way")])}var holderSchema3,NOBODY,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use stric\
 t";init_zod();init_problems();init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),
-nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";var TRIES3,FRESH2,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/s\
-tate/git/store.ts"(){"use strict";init_p_limit();init_process();init_user_name();init_holder();init_branch();init_holder2();
-TRIES3=20;FRESH2=1e3;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}
+nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";var TRIES3,PAUSE,
+FRESH2,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/git/store.ts"(){"use strict";init_p_limit();init_process();
+init_user_name();init_holder();init_branch();init_failures();init_holder2();TRIES3=300;PAUSE=200;FRESH2=1e3;ABOUT="READM\
+E.md";TITLE="# The state of idops";TEXT=`${TITLE}
 
 idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The \
 history
@@ -14908,30 +14911,30 @@ from,this.#branch);const about2=from===null?[[ABOUT,TEXT]]:[];const to=await thi
 ...changed2]),message);const renewed=this.#held===void 0?void 0:await this.#renewed(this.#held.holder);const lock=renewed&&
 this.#held&&{from:this.#held.at,to:renewed.at};const pushed=await this.#branch.push({branch:{from,to},...lock===void 0?{}:
 {lock}});if(pushed==="done"){this.#heads={branch:to,lock:lock?.to??this.#heads.lock};if(renewed!==void 0)this.#held=renewed;
-return}if(this.#held!==void 0)await this.#confirm(this.#held.holder)}throw new Error(`others changed the branch ${TRIES3}\
- times meanwhile`)})}async lock(command2,now){return await this.#inTurn(async()=>{const{lock:from}=await this.#see();const other=from===
-null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,other);const mark={...ownMark(),
-command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed({user:userName(),...mark});
-if(await this.#branch.push({lock:{from,to:made2.at}})==="moved"){const{lock}=await this.#see();throw locked2(this.#place,
-lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;const timer=setInterval(()=>void this.#renew().
-catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describe3(other)}, wh\
-ich is gone`,fenced:true,confirm:()=>this.#inTurn(()=>this.#confirm(made2.holder)),release:async()=>{clearInterval(timer);
-await this.#inTurn(()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){const{at:at3}=this.#held??made2;this.#held=
-void 0;this.#seenAt=Number.NEGATIVE_INFINITY;await this.#branch.push({lock:{from:at3,to:null}})}async holding(){const{lock}=await this.#inTurn(
-()=>this.#see());if(lock===null)return null;const holder=await this.#holder(lock);if(holder===null)return{holder:NOBODY,
-readable:false,fate:"unknown",elsewhere:null};const fate=isOver(holder)?"gone":fateOf(holder);const elsewhere=whereElse(
-holder);const end2=`, and its lock ends by itself at ${endInWords(holder)} where nothing renews it`;return{holder:describe3(
-holder),readable:true,fate,elsewhere:fate==="unknown"&&elsewhere!==null?elsewhere+end2:null}}async removable(){const{lock}=await this.#inTurn(
-()=>this.#see());if(lock===null)return null;const holder=await this.#holder(lock);if(holder!==null&&holder.pid!==process.
-pid&&fateOf(holder)==="alive")throw locked2(this.#place,holder);return{holder:describe3(holder),remove:async()=>{const{lock:now}=await this.#inTurn(
-()=>this.#see());const other=now===null?void 0:await this.#holder(now);if(now===null||other===void 0)return;if(other!==null&&
-other.nonce!==holder?.nonce)throw locked2(this.#place,other);await this.#branch.push({lock:{from:now,to:null}})}}}async#renew(){
-await this.#inTurn(async()=>{if(this.#held===void 0)return;const renewed=await this.#renewed(this.#held.holder);const pushed=await this.#branch.
-push({lock:{from:this.#held.at,to:renewed.at}});if(pushed==="done")this.#held=renewed;else await this.#confirm(this.#held.
-holder)})}async#renewed(holder){const next={...holder,expires:new Date(Date.now()+LEASE).toISOString()};return{holder:next,
-at:await this.#branch.note(JSON.stringify({...next,turn:randomUUID5()}))}}async#confirm({nonce}){const{lock}=await this.#see();
-const now=lock===null?void 0:await this.#holder(lock);if(now?.nonce===nonce)return;this.#lost=lostTo(this.#place,now);throw this.#lost}async#holder(commit2){
-return holderOf(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix as posix2}from"node:path";function gitBackend(settings){
+return}if(this.#held!==void 0)await this.#confirm(this.#held.holder);await sleep3(Math.random()*Math.min(PAUSE,10*tries))}
+throw outrun(this.#place,TRIES3)})}async lock(command2,now){return await this.#inTurn(async()=>{const{lock:from}=await this.#see();
+const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,other);
+const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed(
+{user:userName(),...mark});if(await this.#branch.push({lock:{from,to:made2.at}})==="moved"){const{lock}=await this.#see();
+throw locked2(this.#place,lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;const timer=setInterval(
+()=>void this.#renew().catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describe3(
+other)}, which is gone`,fenced:true,confirm:()=>this.#inTurn(()=>this.#confirm(made2.holder)),release:async()=>{clearInterval(
+timer);await this.#inTurn(()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){const{at:at3}=this.#held??made2;
+this.#held=void 0;this.#seenAt=Number.NEGATIVE_INFINITY;await this.#branch.push({lock:{from:at3,to:null}})}async holding(){
+const{lock}=await this.#inTurn(()=>this.#see());if(lock===null)return null;const holder=await this.#holder(lock);if(holder===
+null)return{holder:NOBODY,readable:false,fate:"unknown",elsewhere:null};const fate=isOver(holder)?"gone":fateOf(holder);
+const elsewhere=whereElse(holder);const end2=`, and its lock ends by itself at ${endInWords(holder)} where nothing renew\
+s it`;return{holder:describe3(holder),readable:true,fate,elsewhere:fate==="unknown"&&elsewhere!==null?elsewhere+end2:null}}async removable(){
+const{lock}=await this.#inTurn(()=>this.#see());if(lock===null)return null;const holder=await this.#holder(lock);if(holder!==
+null&&holder.pid!==process.pid&&fateOf(holder)==="alive")throw locked2(this.#place,holder);return{holder:describe3(holder),
+remove:async()=>{const{lock:now}=await this.#inTurn(()=>this.#see());const other=now===null?void 0:await this.#holder(now);
+if(now===null||other===void 0)return;if(other!==null&&other.nonce!==holder?.nonce)throw locked2(this.#place,other);await this.#branch.
+push({lock:{from:now,to:null}})}}}async#renew(){await this.#inTurn(async()=>{if(this.#held===void 0)return;const renewed=await this.#renewed(
+this.#held.holder);const pushed=await this.#branch.push({lock:{from:this.#held.at,to:renewed.at}});if(pushed==="done")this.#held=
+renewed;else await this.#confirm(this.#held.holder)})}async#renewed(holder){const next={...holder,expires:new Date(Date.
+now()+LEASE).toISOString()};return{holder:next,at:await this.#branch.note(JSON.stringify({...next,turn:randomUUID5()}))}}async#confirm({
+nonce}){const{lock}=await this.#see();const now=lock===null?void 0:await this.#holder(lock);if(now?.nonce===nonce)return;
+this.#lost=lostTo(this.#place,now);throw this.#lost}async#holder(commit2){return holderOf(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix as posix2}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
 settings,path,place2);const folder=posix2.dirname(path);const within5=name2=>posix2.join(folder,name2);const saved2=async()=>{
 const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf2(stateData(text6,place2),
@@ -20614,7 +20617,7 @@ he proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${co
 decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text6)}}catch{return{wrong:"not-json"}}}function secretTextsIn(document2){
 const secrets=[];const open9=[document2];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
 open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
-name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep3}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
+name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
 [408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){if(outcome3.status===
 null)return outcome3.sent||!isCertificateCode(outcome3.reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){
 return retryAfter===null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}
@@ -20627,7 +20630,7 @@ isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.NE
 most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();const end2=now+seconds2;const cost=Math.max(0,
 end2-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=cost;this.#paidUntil=Math.max(end2,this.#paidUntil);
 return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};async function sleepSeconds(seconds2,signal){
-try{await sleep3(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
+try{await sleep4(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
 status}=verdict.problem;const cut2=kind==="lost"||kind==="answer"&&verdict.passing;return cut2||status!==null&&crowdedStatuses.
 has(status)}var Judge=class{#options;constructor(options){this.#options=options}judge(call,outcome3){const passing2=mayPass2(
 outcome3);if(outcome3.status===null){const{sent,reason}=outcome3;return{problem:{kind:sent?"lost":"unreachable",status:null,

@@ -47,6 +47,18 @@ export function notTaken(place: string, { ref, reason }: Refused, failure: unkno
   );
 }
 
+/** What is wrong where others are always quicker. */
+export function outrun(place: string, times: number): ProblemsError {
+  return new ProblemsError([
+    error(
+      'not-writable',
+      `the state ${place} can't be written: others changed the branch ${times} times meanwhile`,
+      [],
+      'keep the states of so many runs on branches of their own, with state.git.branch',
+    ),
+  ]);
+}
+
 /** What is wrong where git fails at the repository here. */
 export function notHere(place: string, failure: unknown): ProblemsError {
   if (failure instanceof NoGit) return unreachable(place, '', failure);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { ProblemsError } from '../../base/problems.js';
 import { fateOf, ownMark } from '../../base/process.js';
@@ -6,6 +7,7 @@ import { userName } from '../../base/user-name.js';
 import type { Holding, Lock, Removable } from '../backend.js';
 import { whereElse } from '../holder.js';
 import { Branch, type BranchSettings, type Heads } from './branch.js';
+import { outrun } from './failures.js';
 import {
   describe,
   endInWords,
@@ -20,7 +22,9 @@ import {
 } from './holder.js';
 
 /** How often a change is made anew where somebody else was quicker. */
-const TRIES = 20;
+const TRIES = 300;
+/** Milliseconds that are waited then, at most: two that are equally quick must not meet again each time. */
+const PAUSE = 200;
 /** Milliseconds for which what was seen of the remote is read from. */
 const FRESH = 1000;
 
@@ -103,8 +107,9 @@ export class Store {
           return;
         }
         if (this.#held !== undefined) await this.#confirm(this.#held.holder);
+        await sleep(Math.random() * Math.min(PAUSE, 10 * tries));
       }
-      throw new Error(`others changed the branch ${TRIES} times meanwhile`);
+      throw outrun(this.#place, TRIES);
     });
   }
 
