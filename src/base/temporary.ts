@@ -3,7 +3,10 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fateOf, ownMark } from './process.js';
 
-const named = /^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;
+const named = /^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
+
+/** What tells this process from former ones of its number, such as the first one of a container that was started again. */
+const own = randomBytes(3).toString('hex');
 
 /** What former versions called them. */
 const formerly = /^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
@@ -13,7 +16,7 @@ const OLD = 60 * 60 * 1000;
 
 /** A name for what is written before it is put into place; it says which process writes it. */
 export function temporaryName(): string {
-  return `.idops-${process.pid}-${here()}-${randomBytes(6).toString('hex')}.tmp`;
+  return `.idops-${process.pid}-${here()}-${own}${randomBytes(3).toString('hex')}.tmp`;
 }
 
 /** Removes what killed processes left half written in a folder. What a living one writes stays, and so does all else. */
@@ -30,15 +33,15 @@ export async function sweepTemporaries(folder: string): Promise<void> {
 async function isLeft(path: string, name: string): Promise<boolean> {
   const ours = named.exec(name);
   if (ours === null && !formerly.test(name)) return false;
-  if (
-    ours !== null &&
-    ours[2] === here() &&
-    fateOf({ ...ownMark(), pid: Number(ours[1]), started: null }) === 'gone'
-  ) {
-    return true;
-  }
+  if (ours !== null && ours[2] === here() && isGone(Number(ours[1]), ours[3])) return true;
   const made = await stat(path).catch(() => undefined);
   return made?.isFile() === true && Date.now() - made.mtimeMs > OLD;
+}
+
+/** Whether the process of this number that has this sign is gone. */
+function isGone(pid: number, sign: string | undefined): boolean {
+  if (pid === process.pid) return sign !== own;
+  return fateOf({ ...ownMark(), pid, started: null }) === 'gone';
 }
 
 /** Where the numbers of processes mean the same. */
