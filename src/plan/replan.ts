@@ -5,7 +5,7 @@ import { altered } from '../kinds/declared.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import type { Owed } from '../kinds/loss.js';
-import type { HeldLists } from '../kinds/references.js';
+import { type HeldLists, listNames, type References } from '../kinds/references.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { Recorded } from './compare.js';
 import { Decider, recordOf } from './decide.js';
@@ -46,6 +46,8 @@ export function replanOf(
 ): Replan {
   let decider = planned;
   let held: { readonly at: number; readonly lists: HeldLists } | undefined;
+  /** The lists that the decider was made with. */
+  let seen: References | undefined;
   return {
     observedAt,
     async again({ apply: { key } }, notBefore) {
@@ -59,7 +61,11 @@ export function replanOf(
         lists: held.lists,
         progress: noProgress,
       });
-      decider = new Decider(options, { ...decider.references, ...references }, decider.names);
+      // Making one looks at all documents: it serves as long as the lists are the same.
+      if (seen === undefined || listNames.some((name) => references[name] !== seen?.[name])) {
+        decider = new Decider(options, { ...decider.references, ...references }, decider.names);
+        seen = references;
+      }
       return await withSlowHashes(() => decider.decide(one, live.get(one.subject)));
     },
     repair({ apply }, owed, live, aim) {
