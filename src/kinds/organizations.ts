@@ -44,15 +44,19 @@ export class OrganizationIndex {
     return this.#byName.get(name) ?? [];
   }
 
-  /** The same organizations under the names that they will have after the given renames (id to new name). */
-  renamed(names: ReadonlyMap<string, string>): OrganizationIndex {
+  /** The same organizations with the names and labels that they will have, by their ids. */
+  changed(
+    changes: ReadonlyMap<string, { readonly name?: string; readonly label?: string | null }>,
+  ): OrganizationIndex {
     const former = new Map<string, string>();
-    const given = new Map([...names].map(([id, name]) => [identifierKey(id), name]));
+    const given = new Map([...changes].map(([id, change]) => [identifierKey(id), change]));
     const rows = [...this.#byId].map(([id, row]) => {
-      const name = given.get(id);
-      if (name === undefined || name === row.name) return row;
-      if (typeof row.name === 'string') former.set(row.name, name);
-      return { ...row, name };
+      const change = given.get(id);
+      if (change === undefined) return row;
+      const next = { ...row, ...change };
+      if (typeof row.name === 'string' && typeof next.name === 'string' && next.name !== row.name)
+        former.set(row.name, next.name);
+      return next;
     });
     return new OrganizationIndex(rows, former);
   }
@@ -126,18 +130,22 @@ export async function readOrganizations(reader: Reader): Promise<OrganizationInd
   return new OrganizationIndex(await readListing('organizations', readPage));
 }
 
-/** The same organizations under the names that documents give them. */
-export function renamedBy(
+/** The same organizations as documents will have made them: what refers to them is written afterwards. */
+export function changedBy(
   organizations: OrganizationIndex,
   declared: readonly Declared[],
 ): OrganizationIndex {
-  const names = declared.flatMap(({ kind, identity, fields }) =>
-    kind === 'Organization' &&
-    identity.id !== undefined &&
-    typeof fields.name === 'string' &&
-    organizations.byId(identity.id) !== undefined
-      ? [[identity.id, fields.name] as const]
-      : [],
-  );
-  return organizations.renamed(new Map(names));
+  const changes = declared.flatMap(({ kind, identity, fields }) => {
+    if (kind !== 'Organization') return [];
+    const { id: given, name: called = '' } = identity;
+    const found = given === undefined ? organizations.findNamed(called) : organizations.byId(given);
+    if (found === undefined || typeof found === 'string') return [];
+    const { name, label } = fields;
+    const change = {
+      ...(given !== undefined && typeof name === 'string' ? { name } : {}),
+      ...(typeof label === 'string' || label === null ? { label } : {}),
+    };
+    return Object.keys(change).length === 0 ? [] : [[String(found.id), change] as const];
+  });
+  return organizations.changed(new Map(changes));
 }

@@ -5,7 +5,7 @@ import type { Reader } from '../server/reader.js';
 import type { ExtraRead } from '../server/reads.js';
 import { type Catalog, readCatalog } from './catalog.js';
 import type { Declared } from './declared.js';
-import { type OrganizationIndex, readOrganizations, renamedBy } from './organizations.js';
+import { changedBy, type OrganizationIndex, readOrganizations } from './organizations.js';
 
 /** What the server lists as a whole: references of manifests are looked up in it, and it may answer for a kind. */
 interface Lists {
@@ -57,7 +57,7 @@ const types: { readonly [name in ListName]: ListType<name> } = {
   organizations: {
     scope: () => operations.listOrganizations.scope,
     read: readOrganizations,
-    after: renamedBy,
+    after: changedBy,
   },
   scopes: {
     scope: ({ name }) => reads[name].scopes?.scope,

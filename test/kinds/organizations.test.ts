@@ -216,7 +216,7 @@ describe('finding an organization', () => {
   });
 
   it('knows the names that organizations will have, and tells the new one to who uses the old one', () => {
-    const renamed = index.renamed(new Map([['1', 'acme international']]));
+    const renamed = index.changed(new Map([['1', { name: 'acme international' }]]));
     expect(renamed.find('acme international')).toMatchObject({ id: '1' });
     expect(renamed.find('acme')).toBe(
       'the organization "acme" is renamed to "acme international": refer to it by its new name',
@@ -227,10 +227,10 @@ describe('finding an organization', () => {
     const swapped = new OrganizationIndex([
       { id: '1', name: 'a' },
       { id: '2', name: 'b' },
-    ]).renamed(
+    ]).changed(
       new Map([
-        ['1', 'b'],
-        ['2', 'a'],
+        ['1', { name: 'b' }],
+        ['2', { name: 'a' }],
       ]),
     );
     expect(swapped.find('a')).toMatchObject({ id: '2' });

@@ -73,7 +73,7 @@ describe('an id whose name on the server is another one', () => {
   });
 
   it('is told under the name that the manifests give an organization', () => {
-    const renamed = organizations.renamed(new Map([['o1', 'acme international']]));
+    const renamed = organizations.changed(new Map([['o1', { name: 'acme international' }]]));
     const member = (name: string) =>
       change({ organizations: [{ id: 'o1', name }] }, {}, { organizations: renamed });
     expect(member('acme international').action).toBe('update');

@@ -263,7 +263,7 @@ describe("a user's organizations", () => {
   });
 
   it('can be named by the name that they will have', () => {
-    const renamed = organizations.renamed(new Map([['1', 'acme international']]));
+    const renamed = organizations.changed(new Map([['1', { name: 'acme international' }]]));
     expect(changeFor(memberOf('acme international'), { organizations: renamed }).action).toBe('update');
     expect(changeFor(memberOf('acme'), { organizations: renamed }).action).toBe('blocked');
   });

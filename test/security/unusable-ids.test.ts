@@ -65,7 +65,7 @@ describe('a UUID in capitals', () => {
     const index = new OrganizationIndex([{ id: ids.acme.toUpperCase(), name: 'acme' }]);
     expect(index.byId(ids.acme)?.name).toBe('acme');
     expect(index.find(ids.acme)).toMatchObject({ name: 'acme' });
-    expect(index.renamed(new Map([[ids.acme, 'new']])).byId(ids.acme)?.name).toBe('new');
+    expect(index.changed(new Map([[ids.acme, { name: 'new' }]])).byId(ids.acme)?.name).toBe('new');
     expect(new OrganizationIndex([{ id: ids.acme, name: 'acme' }]).byId(ids.acme.toUpperCase())?.name).toBe(
       'acme',
     );
