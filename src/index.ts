@@ -25,6 +25,7 @@ export { type KindName, kindNames } from './base/kind-names.js';
 export { problemCodes } from './base/problem-codes.js';
 export { type Place, type Problem, type ProblemCode, ProblemsError, type Severity } from './base/problems.js';
 export type { Progress, Retrying, Stepped } from './base/progress.js';
+export type { Shard } from './base/shard.js';
 export { type ExactNumber, isExactNumber, type Json } from './base/values.js';
 export { version } from './base/version.js';
 export type { WarningPlace } from './kinds/change.js';

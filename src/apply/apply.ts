@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { whyRefused } from '../base/errno.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { ownMark } from '../base/process.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
+import type { Shard } from '../base/shard.js';
 import { userName } from '../base/user-name.js';
 import { type Fields, mapValues } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
@@ -18,13 +18,20 @@ import type { State } from '../state/state.js';
 import type { Recorder } from './attempt.js';
 import type { Outcome } from './ending.js';
 import { type ExecuteOptions, execute } from './execute.js';
+import { type Begun, type Keeping, keepingOf } from './keep.js';
 import { recordInto } from './record.js';
 import type { Result } from './result.js';
 
 export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefore'> {
-  readonly backend: Pick<StateBackend, 'place' | 'name' | 'save' | 'runs'>;
+  readonly backend: Pick<StateBackend, 'place' | 'name' | 'save' | 'merge' | 'runs'>;
   /** The state that the plan was made with. */
   readonly state: State;
+  /** The part of the objects that the plan is about; all of them where it isn't given. */
+  readonly shard?: Shard | undefined;
+  /** What tells the run that its shards do together from others; left out where nothing does. */
+  readonly sharedRun?: string | undefined;
+  /** The same where nothing tells that: what all of them declare. */
+  readonly declaring?: () => string;
   readonly hasher: Hasher;
   /** Throws where the right to write is lost. */
   readonly confirm: () => Promise<void>;
@@ -50,28 +57,29 @@ export interface Applied {
  * written, before anything is sent.
  */
 export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOptions): Promise<Applied> {
-  const { backend, now, signal } = options;
+  const { backend, now, signal, shard } = options;
+  const keeping = keepingOf(options);
+  const { resources: recorded } = withoutDebts(options.state, plan.settled ?? []);
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
     const result = { run: null, results: [], interrupted: false };
     if (plan.settled === undefined || plan.settled.length === 0) {
       return { result, state: options.state, problems: stillOwed(plan) };
     }
     await options.confirm();
-    const state = { ...withoutDebts(options.state, plan.settled), serial: options.state.serial + 1 };
-    const problems = [...(await saved(backend, state)), ...stillOwed(plan)];
-    return { result, state, problems };
+    const { state, problems } = await kept(keeping, recorded, options);
+    return { result, state, problems: [...problems, ...stillOwed(plan)] };
   }
-  const run = await nextRun(options);
   await options.confirm();
-  const resources = { ...withoutDebts(options.state, plan.settled ?? []).resources };
-  let state: State = { ...options.state, resources, serial: options.state.serial + 1, open_run: run };
-  const journal = await start(plan, run, state, options);
+  const resources = { ...recorded };
+  const { begun, journal } = await start(plan, keeping, recorded, options);
+  const { run, journal: name } = begun;
+  let state: State = { ...begun.state, resources };
   const held = new Held(options.confirm);
   const recorder = journalRecorder(journal, held, options, async (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
     const became = { ...outcome, after: outcome.after };
     const asked = { ...change, ...change.apply };
-    const context = { run, at, hasher: options.hasher, readable };
+    const context = { run: name, at, hasher: options.hasher, readable };
     // Tried with a copy first, so that recording it finds all hashes made and happens at once.
     const { [asked.key]: known } = resources;
     await withSlowHashes(() =>
@@ -84,8 +92,12 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     await journal.close();
     throw failure;
   });
-  const result = { run, results, interrupted: signal.aborted };
-  const problems = [...(fatal === undefined ? [] : [runEndedEarly(run, fatal, journal)]), ...stillOwed(plan)];
+  const part = shard === undefined ? {} : { shard, journal: name };
+  const result = { run, ...part, results, interrupted: signal.aborted };
+  const problems = [
+    ...(fatal === undefined ? [] : [runEndedEarly(name, fatal, journal)]),
+    ...stillOwed(plan),
+  ];
   try {
     await held.look();
   } catch (failure) {
@@ -94,15 +106,12 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     return {
       result,
       state,
-      problems: fatal === undefined ? [runEndedEarly(run, failure, journal), ...problems] : problems,
+      problems: fatal === undefined ? [runEndedEarly(name, failure, journal), ...problems] : problems,
     };
   }
   try {
-    if (fatal === undefined) {
-      const { open_run: _, ...rest } = state;
-      state = { ...rest, last_run: run };
-    }
-    await backend.save(state);
+    const whole = fatal === undefined;
+    state = await keeping.end(begun, resources, { whole, cut: signal.aborted });
     if (fatal === undefined)
       await journal.write({ type: 'end', at: now().toISOString(), interrupted: signal.aborted });
   } catch (failure) {
@@ -112,8 +121,8 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
         `the state ${backend.place} could not be saved: ${messageOf(failure)}`,
         [],
         journal.kept === null
-          ? `${cureOf(failure)}; the journal of run ${run} holds everything, and the next apply reads it`
-          : keptHint(run, journal.kept),
+          ? `${cureOf(failure)}; the journal of run ${name} holds everything, and the next apply reads it`
+          : keptHint(name, journal.kept),
       ),
     );
   } finally {
@@ -134,24 +143,34 @@ function withoutDebts(state: State, keys: readonly string[]): State {
   return { ...state, resources };
 }
 
-async function saved(backend: ApplyOptions['backend'], state: State): Promise<Problem[]> {
+async function kept(
+  keeping: Keeping,
+  resources: State['resources'],
+  { backend, state }: ApplyOptions,
+): Promise<{ state: State; problems: Problem[] }> {
   try {
-    await backend.save(state);
-    return [];
+    return { state: await keeping.keep(resources), problems: [] };
   } catch (failure) {
     const why = `the state ${backend.place} could not be saved: ${messageOf(failure)}`;
-    return [error('state-not-saved', why, [], `${cureOf(failure)}; nothing was to be sent`)];
+    const problem = error('state-not-saved', why, [], `${cureOf(failure)}; nothing was to be sent`);
+    return { state: { ...state, resources }, problems: [problem] };
   }
 }
 
 /** Writes what has to be writable before anything is sent. */
-async function start(plan: Plan, run: string, state: State, options: ApplyOptions): Promise<Journal> {
+async function start(
+  plan: Plan,
+  keeping: Keeping,
+  resources: State['resources'],
+  options: ApplyOptions,
+): Promise<{ begun: Begun; journal: Journal }> {
   try {
-    await options.backend.save(state);
-    return await options.backend.runs.create({
+    const begun = await keeping.begin(resources);
+    const { state } = begun;
+    const journal = await options.backend.runs.create({
       type: 'run',
       format_version: JOURNAL_FORMAT,
-      run,
+      run: begun.journal,
       tool_version: plan.toolVersion,
       at: options.now().toISOString(),
       command: options.command,
@@ -164,6 +183,7 @@ async function start(plan: Plan, run: string, state: State, options: ApplyOption
       digest: plan.digest,
       salt: state.salt,
     });
+    return { begun, journal };
   } catch (failure) {
     throw new ProblemsError(
       [
@@ -303,27 +323,6 @@ function stored(
 
 function concealAll(fields: Fields, asked: Fields): Fields {
   return mapValues(fields, (value, field) => conceal(value, asked[field]));
-}
-
-/** A name that comes after those of all runs before, even where they are of the same second or the clock was set back. */
-async function nextRun({ backend, now, state }: ApplyOptions): Promise<string> {
-  const known = await backend.runs.list().catch(() => []);
-  const before = [...known, state.last_run ?? '', state.open_run ?? ''];
-  const newest = before.sort().at(-1) ?? '';
-  const [, date, time] = /^(\d{8}T)(\d{6})Z-/.exec(newest) ?? [];
-  const latest = date === undefined || time === undefined ? 0 : momentOf(date, time);
-  const first = runName(new Date(Math.max(now().getTime(), latest)));
-  return first > newest ? first : runName(new Date(Math.max(now().getTime(), latest + 1000)));
-}
-
-/** The time in the name of a run; 0 where it is none. */
-function momentOf(date: string, time: string): number {
-  const iso = `${date.replace(/(....)(..)(..)T/, '$1-$2-$3T')}${time.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`;
-  return Date.parse(iso) || 0;
-}
-
-function runName(now: Date): string {
-  return `${now.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z-${randomBytes(3).toString('hex')}`;
 }
 
 /** A run that leaves out what is owed is not at its end, however well it went. */

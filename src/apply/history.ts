@@ -1,4 +1,5 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { isOfRun, partCalled, partOfRun, runOf, type Shard } from '../base/shard.js';
 import { type Fields, holdsSensitive } from '../base/values.js';
 import { asItWillBe, contrast, lackOf, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -12,6 +13,7 @@ import { Hasher } from '../state/secrets.js';
 import { eachWithSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
+import { together } from './parts.js';
 import type { ChangeResult } from './result.js';
 import { knowsOf, withoutFirstLine } from './resume.js';
 
@@ -33,6 +35,13 @@ export interface PastRun {
   /** `unfinished`: it was killed, and no later run has settled it yet. */
   readonly ended: 'finished' | 'interrupted' | 'unfinished';
   readonly changes: readonly PastChange[];
+  /** The parts of it that have journals, where shards did it; one that was begun again has one for each time. */
+  readonly parts?: readonly PastPart[];
+}
+
+/** What one shard did of a run, as its journal tells it. */
+export interface PastPart extends Pick<PastRun, 'run' | 'ended' | 'changes'> {
+  readonly shard: Shard;
 }
 
 /** Reads all runs, oldest first; the problems are those of journals that can't be used, the state's own ones among them. */
@@ -40,38 +49,95 @@ export async function readRuns(
   store: RunStore,
   state?: State,
 ): Promise<{ runs: PastRun[]; problems: Problem[] }> {
-  const runs: PastRun[] = [];
+  const byRun = new Map<string, [JournalContent, ...JournalContent[]]>();
   const problems: Problem[] = [];
   for (const name of await store.list()) {
     try {
       const content = await store.read(name);
-      if (content !== null) runs.push(await pastRun(content));
-      else if (knowsOf(state, name)) problems.push(withoutFirstLine(name));
+      if (content !== null) {
+        const others = byRun.get(runOf(name));
+        if (others === undefined) byRun.set(runOf(name), [content]);
+        else others.push(content);
+      } else if (knowsOf(state, name)) problems.push(withoutFirstLine(name));
     } catch (failure) {
       if (!(failure instanceof ProblemsError)) throw failure;
       problems.push(...failure.problems);
     }
   }
+  const runs: PastRun[] = [];
+  for (const [name, contents] of byRun) runs.push(await pastRun({ name, contents }));
   return { runs, problems };
 }
 
 /**
- * Finds a run by its name, or by the beginning of it where that is enough.
- * Throws a ProblemsError (`no-such-run`) where none or several have it.
+ * Finds a run by its name, or by the beginning of it where that is enough: its journal, those of all its shards together, or that of one of
+ * them by its own name. Throws a ProblemsError (`no-such-run`) where none or several have it.
  */
 export async function findRun(store: RunStore, name: string): Promise<JournalContent> {
+  return asOne(await findParts(store, name));
+}
+
+/** The journals of a run, or of a part of one, and what it is called. */
+export interface Found {
+  readonly name: string;
+  readonly contents: readonly [JournalContent, ...JournalContent[]];
+}
+
+/** The same as the journals that there are of it: of a run all of its parts, of a part each time that it was begun. */
+export async function findParts(store: RunStore, given: string): Promise<Found> {
   const names = await store.list();
-  const found = names.includes(name) ? [name] : names.filter((one) => name !== '' && one.startsWith(name));
-  const [only] = found;
-  const content = only !== undefined && found.length === 1 ? await store.read(only) : null;
-  if (content !== null) return content;
-  if (only !== undefined && found.length === 1) throw new ProblemsError([withoutFirstLine(only)]);
-  const why = found.length > 1 ? `${found.length} runs begin with "${name}"` : `there is no run "${name}"`;
+  const name = meant(names, given);
+  const found = names.filter((one) => isOfRun(one, name));
+  const contents: JournalContent[] = [];
+  for (const one of found) {
+    const content = await store.read(one);
+    if (content !== null) contents.push(content);
+  }
+  const [first, ...others] = contents;
+  if (first === undefined) throw new ProblemsError(found.map(withoutFirstLine));
+  return { name, contents: [first, ...others] };
+}
+
+/** The run, the part or the journal that a name means, or the beginning of one. Throws a ProblemsError (`no-such-run`). */
+function meant(names: readonly string[], name: string): string {
+  const levels = [names.map(runOf), names.map(partCalled), names].map((level) => [...new Set(level)]);
+  const exact = levels.flat().find((one) => one === name);
+  if (exact !== undefined) return exact;
+  // The shortest that begins so is meant: a run before its parts.
+  const found = levels.map((level) => level.filter((one) => name !== '' && one.startsWith(name)));
+  const first = found.find((level) => level.length > 0) ?? [];
+  const [only] = first;
+  if (only !== undefined && first.length === 1) return only;
+  const what = first.some((one) => partOfRun(one) !== undefined) ? 'parts of runs' : 'runs';
+  const why =
+    first.length > 1
+      ? `${first.length} ${what} begin with "${name}": ${first.slice(0, NAMED).join(', ')}${first.length > NAMED ? ` and ${first.length - NAMED} more` : ''}`
+      : `there is no run "${name}"`;
   throw new ProblemsError([error('no-such-run', why, [], 'idops runs lists them')]);
 }
 
-/** What a journal tells, as people look at it. */
-export async function pastRun(content: JournalContent): Promise<PastRun> {
+/** How many of several that may be meant are named. */
+const NAMED = 5;
+
+/** Journals as one, under the name of what they are of. */
+function asOne({ name, contents }: Found): JournalContent {
+  const [first, ...others] = contents;
+  return others.length === 0 && first.run.run === name ? first : together(contents, name);
+}
+
+/** What the journals of a run tell, as people look at it. */
+export async function pastRun(found: Found): Promise<PastRun> {
+  const { contents } = found;
+  const whole = await pastOf(asOne(found));
+  const parts: PastPart[] = [];
+  for (const content of contents) {
+    const part = partOfRun(content.run.run);
+    if (part !== undefined) parts.push({ ...(await pastOf(content)), shard: part.shard });
+  }
+  return parts.length === 0 ? whole : { ...whole, parts };
+}
+
+async function pastOf(content: JournalContent): Promise<PastRun> {
   const hasher = new Hasher(content.run);
   const last = content.lines.at(-1);
   const profile = profiles[content.run.profile] ?? profiles.documented;

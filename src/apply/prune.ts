@@ -1,6 +1,7 @@
 import { type Problem, ProblemsError } from '../base/problems.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
+import { heldBefore, openRuns } from '../state/shards.js';
 import type { State } from '../state/state.js';
 import { belongs } from './owner.js';
 
@@ -60,13 +61,14 @@ function endOf({ run, lines }: JournalContent): number {
 
 /** Why a journal can't be done without, whatever its age. */
 function whyNeeded({ run: { run }, ended }: JournalContent, state: State): string | undefined {
-  if (!ended || run === state.open_run) return 'it has not ended';
+  if (!ended || openRuns(state).has(run)) return 'it has not ended';
   if (Object.values(state.resources).some((record) => record.pending_regeneration === run)) {
     return 'a regeneration in it has no known outcome yet; idops runs settle takes the answer';
   }
   if (Object.values(state.resources).some((record) => record.owed?.run === run)) {
     return 'what it took away is not put back yet';
   }
-  if (state.last_run === undefined || run > state.last_run) return 'the state does not hold it yet';
-  return run === state.last_run ? 'it is the newest that the state holds' : undefined;
+  const held = heldBefore(state, run);
+  if (held === undefined || run > held) return 'the state does not hold it yet';
+  return run === held ? 'it is the newest that the state holds' : undefined;
 }

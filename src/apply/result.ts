@@ -1,3 +1,4 @@
+import type { Shard } from '../base/shard.js';
 import type { Action } from '../plan/plan.js';
 import type { Left } from './undo.js';
 
@@ -38,6 +39,10 @@ export interface ChangeResult {
 export interface Result {
   /** The name of the run and of its journal; null where there was nothing to do, so that none was written. */
   readonly run: string | null;
+  /** The part of the objects that it was about; left out where it was about all. */
+  readonly shard?: Shard;
+  /** The name of its journal, where other shards have others under the same run. */
+  readonly journal?: string;
   /** What became of each change, in the order of the plan. */
   readonly results: readonly ChangeResult[];
   /** The run that it put back; left out where it followed manifests. */

@@ -1,4 +1,5 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { partOfRun, type Shard } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
@@ -7,6 +8,7 @@ import type { Reader } from '../server/reader.js';
 import type { RunStore } from '../state/backend.js';
 import { type AnsweredLine, COPY_BACK, type JournalContent } from '../state/journal.js';
 import { Hasher, storeFields } from '../state/secrets.js';
+import { heldBefore, openRuns, withSettled } from '../state/shards.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
@@ -17,25 +19,33 @@ import { type Became, recordInto } from './record.js';
 
 /**
  * The journals that a state doesn't hold: of runs that were killed, and of runs that ended after an older copy of
- * the state was made, which has been put back since. Those of another state are none of its business.
+ * the state was made, which has been put back since. Those of another state are none of its business, and with a shard those of others
+ * neither.
  */
-export async function unfinishedRuns(state: State, home: StateHome): Promise<JournalContent[]> {
+export async function unfinishedRuns(
+  state: State,
+  home: StateHome,
+  shard?: Shard,
+): Promise<JournalContent[]> {
   const { runs } = home.backend;
-  const { open_run, last_run } = state;
+  const open = openRuns(state);
   const names: string[] = [];
   const kept = new Set(await runs.kept());
+  const isNewestHeld = (name: string): boolean => name === heldBefore(state, name);
   const read = async (name: string): Promise<JournalContent | null> =>
     // The state holds all of the newest: that can be done without.
-    name === last_run && name !== open_run ? await runs.read(name).catch(() => null) : await runs.read(name);
+    isNewestHeld(name) && !open.has(name) ? await runs.read(name).catch(() => null) : await runs.read(name);
   for (const name of await runs.list()) {
-    const later = kept.has(name) || name === open_run || last_run === undefined || name > last_run;
+    if (shard !== undefined && !isOfShard(name, shard)) continue;
+    const held = heldBefore(state, name);
+    const later = kept.has(name) || open.has(name) || held === undefined || name > held;
     // The newest may have been killed just before its last line.
-    if (later || (name === last_run && !(await runs.hasEnd(name).catch(() => true)))) names.push(name);
+    if (later || (name === held && !(await runs.hasEnd(name).catch(() => true)))) names.push(name);
   }
   const contents = (await Promise.all(names.map((name) => read(name)))).filter(
     (content) => content !== null && content.run.server === state.server,
   ) as JournalContent[];
-  const own = contents.filter(({ run, ended }) => belongs(run, state) && !(ended && run.run === last_run));
+  const own = contents.filter(({ run, ended }) => belongs(run, state) && !(ended && isNewestHeld(run.run)));
   const others = contents.filter(({ run, ended }) => !ended && !belongs(run, state));
   if (others.length === 0 || state.serial > 0) return own;
   const isOther = await othersOf(state, home);
@@ -53,7 +63,7 @@ export async function newestRun(runs: RunStore, state: State): Promise<string | 
       throw maybeNewest(failure);
     });
     // A run that was killed before its first line sent nothing, so no state knows it.
-    if (content === null && name === state.last_run)
+    if (content === null && name === heldBefore(state, name))
       throw maybeNewest(new ProblemsError([withoutFirstLine(name)]));
     if (content !== null && content.run.server === state.server && belongs(content.run, state)) return name;
   }
@@ -63,7 +73,9 @@ export async function newestRun(runs: RunStore, state: State): Promise<string | 
 /** Whether a state has something of a run, which then had a journal with a first line. */
 export function knowsOf(state: State | null | undefined, run: string): boolean {
   if (state == null) return false;
-  return state.last_run === run || Object.values(state.resources).some((record) => record.run === run);
+  return (
+    heldBefore(state, run) === run || Object.values(state.resources).some((record) => record.run === run)
+  );
 }
 
 /** What is wrong with the journal of a run that a state knows, where there is nothing in it. */
@@ -182,9 +194,8 @@ export async function resumeRun(
     return { resources, findings, additions };
   };
   const { resources, findings, additions } = await withSlowHashes(takeIn);
-  const { open_run: _, ...rest } = state;
   return {
-    state: { ...rest, resources, serial: before.serial + 1, last_run: laterOf(before.last_run, run.run) },
+    state: withSettled({ ...state, resources, serial: before.serial + 1 }, run.run),
     run: run.run,
     findings,
     settled: entries.length - findings.length,
@@ -266,6 +277,7 @@ function withoutHashes(fields: Fields, hasher: Hasher): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([field]) => !hashed.has(field)));
 }
 
-function laterOf(a: string | undefined, b: string): string {
-  return a !== undefined && a > b ? a : b;
+function isOfShard(name: string, { index, count }: Shard): boolean {
+  const shard = partOfRun(name)?.shard;
+  return shard?.index === index && shard.count === count;
 }

@@ -3,7 +3,7 @@ import { objectKey } from '../base/values.js';
 import type { StateBackend } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import { entriesOf } from './entries.js';
+import { type Entry, entriesOf } from './entries.js';
 
 export interface SettleOptions {
   readonly content: JournalContent;
@@ -16,16 +16,25 @@ export interface SettleOptions {
   readonly now: Date;
 }
 
+function regenerationIn(content: JournalContent, address: string): Entry | undefined {
+  return entriesOf(content).find(
+    ({ sending }) =>
+      (sending.address === address || sending.key === objectKey(address)) && sending.action === 'regenerate',
+  );
+}
+
+/** Whether a journal tells of a regeneration of an object. */
+export function isAbout(content: JournalContent, address: string): boolean {
+  return regenerationIn(content, address) !== undefined;
+}
+
 /**
  * Takes a person's word for what became of a regeneration whose outcome nobody knew, into the journal and the
  * state. Throws a ProblemsError (`nothing-to-settle`) where the run left nothing open at that address.
  */
 export async function settleRegeneration(options: SettleOptions): Promise<void> {
   const { content, address, done, state, backend, now } = options;
-  const entry = entriesOf(content).find(
-    ({ sending }) =>
-      (sending.address === address || sending.key === objectKey(address)) && sending.action === 'regenerate',
-  );
+  const entry = regenerationIn(content, address);
   const key = entry?.sending.key ?? '';
   const { [key]: record } = state.resources;
   if (entry === undefined || record?.pending_regeneration !== content.run.run) {

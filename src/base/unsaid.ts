@@ -52,8 +52,8 @@ function partsOf(word: string): string[] {
   return parts.filter(({ length }) => length >= leastWord);
 }
 
-/** The name of a run, or how it begins: that is enough to name one. */
-const run = /^\d{8}T\d{6}Z-[0-9a-f]{1,6}$/;
+/** The name of a run or of a part of it, or how it begins: that is enough to name one. */
+const run = /^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/;
 const fileName = /\.[a-z]{2,8}$/;
 
 /** Whether a word is a JSON Web Token, or so long and mixed that nobody would have chosen it as a name. */

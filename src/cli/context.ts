@@ -29,6 +29,9 @@ export interface Streams {
   readonly stderr: OutputStream;
 }
 
+/** What a session is about: which part of the objects, and whether the manifests have a part in it. */
+export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'sharedRun'>;
+
 /** What a command works with: the way to the person, and the way to the project. */
 export interface Context {
   readonly options: GlobalOptions;
@@ -53,12 +56,12 @@ export interface Context {
   /** Throws a ProblemsError where a file that is asked for is one that idops reads or keeps; asks once for each. */
   refuseOutputs(files: readonly string[], session?: Session): Promise<void>;
   /** Works in a session with the project's server that can't write. */
-  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Works in a session that holds the state's lock; `needs` says whether the manifests have a part in it. */
+  session<T>(work: (session: Session) => Promise<T>, about?: About): Promise<T>;
+  /** Works in a session that holds the state's lock. */
   writing<T>(
     command: WritingCommand,
     work: (session: WritingSession) => Promise<T>,
-    needs?: { readonly manifests: boolean },
+    about?: About,
   ): Promise<T>;
 }
 
@@ -171,14 +174,14 @@ export function createContext(
       await refuseInputs(open, config, session ?? project);
       for (const file of open) checked.add(file);
     },
-    async session(work) {
+    async session(work, about) {
       const { openSession } = await import('../session/open.js');
-      return await within(await openSession(await project(), sessionOptions()), work);
+      return await within(await openSession(await project(), { ...sessionOptions(), ...about }), work);
     },
-    async writing(command, work, needs = { manifests: true }) {
+    async writing(command, work, about) {
       const { openForWriting } = await import('../session/open.js');
       return await within(
-        await openForWriting(await project(), command, { ...sessionOptions(), ...needs }),
+        await openForWriting(await project(), command, { ...sessionOptions(), ...about }),
         work,
       );
     },

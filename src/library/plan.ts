@@ -1,5 +1,6 @@
 import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
+import type { Shard } from '../base/shard.js';
 import type { Json } from '../base/values.js';
 import {
   type ApprovedPlan as Approved,
@@ -102,6 +103,8 @@ export declare class Plan {
   readonly profile: ProfileName;
   /** The chosen environment; null where none is. */
   readonly environment: string | null;
+  /** The part of the objects that it is about; left out where it is about all. */
+  readonly shard?: Shard;
   /** In the order in which they are applied; unchanged objects included. */
   readonly changes: readonly Change[];
   /** The scopes that observing and applying need together, sorted. */
@@ -144,14 +147,16 @@ const approvals = new WeakMap<ApprovedPlan, Approved>();
 
 /** What a program gets of a plan. */
 export function publicPlan(made: Made, inside: Inside, maker: object): Plan {
-  const { toolVersion, createdAt, server, profile, environment, changes, requiredScopes, warnings, digest } =
-    redactPlan(made, inside.redactor);
+  const redacted = redactPlan(made, inside.redactor);
+  const { toolVersion, createdAt, server, profile, environment, shard } = redacted;
+  const { changes, requiredScopes, warnings, digest } = redacted;
   const members: Members<Plan> = {
     toolVersion,
     createdAt,
     server,
     profile,
     environment,
+    ...(shard === undefined ? {} : { shard: { ...shard } }),
     changes: changes.map(publicChange),
     requiredScopes: [...requiredScopes],
     warnings,

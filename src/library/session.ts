@@ -3,6 +3,7 @@ import type { Left } from '../apply/undo.js';
 import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
+import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
 import type { Plan as Made } from '../plan/plan.js';
 import { redactLeft, redactProblems, redactResult } from '../report/redacted.js';
 import { openSession as open, openForWriting as openLocked } from '../session/open.js';
@@ -23,6 +24,13 @@ export interface SessionOptions {
   readonly tokenFile?: string;
   /** False where the manifests have no part in what is done, as for `planUndo` and `planRegeneration`. */
   readonly manifests?: boolean;
+  /**
+   * The part of the objects that it plans and applies, beside other sessions of other parts; all of them where it isn't given. Such a
+   * session plans what manifests declare: `planUndo` and `planRegeneration` throw a TypeError.
+   */
+  readonly shard?: Shard;
+  /** What the sessions of one run's shards have in common and no others have, such as the id of a pipeline: by it they find their run. */
+  readonly sharedRun?: string;
   /** How many requests may be under way at once, from 1; 10 where it isn't given. */
   readonly concurrency?: number;
   /** Requests a second at most; any number where it isn't given. */
@@ -168,6 +176,12 @@ export function given(options: SessionOptions, { redactor }: Inside): Given {
   };
 }
 
+function isShard(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { index, count, ...others } = value as { [name: string]: unknown };
+  return Object.keys(others).length === 0 && parseShard(`${index}/${count}`) !== undefined;
+}
+
 /** What the command line would refuse, a program may not say either. */
 export function sessionRules(): { readonly [name in keyof SessionOptions]-?: Rule } {
   const parsers = new Map(connectionOptions().map((option) => [option.attributeName(), option.parseArg]));
@@ -187,6 +201,11 @@ export function sessionRules(): { readonly [name in keyof SessionOptions]-?: Rul
     baseUrl: someText,
     tokenFile: someText,
     manifests: yesOrNo,
+    shard: {
+      takes: `an object with the whole numbers index, from 1, and count, ${MAX_SHARDS} at most`,
+      fits: isShard,
+    },
+    sharedRun: someText,
     concurrency: number('concurrency', 'a whole number from 1 to 1000'),
     rate: number('rate', 'a number of more than 0'),
     timeout: number('timeout', 'a number of seconds, more than 0 and 86400 at most'),

@@ -45,22 +45,24 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const { selection, profile } = options;
   const observedAt = performance.now();
   const subjects = candidates(options);
-  const documents = subjects.flatMap((subject) => subject.declared ?? []);
+  const own = subjects.filter(({ elsewhere }) => !elsewhere);
+  const documents = own.flatMap((subject) => subject.declared ?? []);
   const { live, references } = await whileHashing(documents, options, () =>
-    observe(subjects, listsFor(referring(subjects, options), profile), options),
+    observe(subjects, listsFor(referring(own, options), profile), options),
   );
   const decider = new Decider(options, references, namesOf(live.values(), options.state));
   const addressed = subjects.map((subject) => ({
     subject,
     ...addresses(subject, live.get(subject), decider.references),
   }));
-  const selected = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
+  const alike = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
+  const selected = alike.filter(({ subject }) => !subject.elsewhere);
   checkTargets(
     selection,
     addressed.flatMap(({ all }) => all),
-    options.declared,
+    options,
   );
-  const twice = sameObjects(selected.map(({ subject, key }) => ({ subject, key })));
+  const twice = sameObjects(alike.map(({ subject, key }) => ({ subject, key })));
   const decided = await eachWithSlowHashes(
     selected,
     (one) => ({
@@ -103,7 +105,14 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const settled = decided.filter((one) => one.settled).map(({ one: { key } }) => key);
   const made = await assemble(arrange(fitting.changes), [...reads, ...listing], options);
   const leavesOut = selected.length === 0 && options.declared.length > 0;
-  const plan = { ...made, warnings, settled, ...(leavesOut ? { leavesOut } : {}) };
+  const { shard } = selection;
+  const plan: Plan = {
+    ...made,
+    ...(shard === undefined ? {} : { shard }),
+    warnings,
+    settled,
+    ...(leavesOut ? { leavesOut } : {}),
+  };
   return {
     plan,
     replan: replanOf(options, new Map(selected.map((one) => [one.key, one])), decider, observedAt),

@@ -1,4 +1,5 @@
 import type { Place } from '../base/problems.js';
+import type { Shard } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
 import type { Action, FieldChange, PlanWarning } from '../kinds/change.js';
 import type { KindName } from '../kinds/kind.js';
@@ -59,6 +60,8 @@ export interface Plan {
   readonly server: string;
   readonly profile: ProfileName;
   readonly environment: string | null;
+  /** The part of the objects that it is about; left out where it is about all. */
+  readonly shard?: Shard;
   /** In the order in which they are applied; unchanged objects included. */
   readonly changes: readonly Change[];
   /** The scopes that observing and applying need together, sorted. */

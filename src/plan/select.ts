@@ -1,4 +1,8 @@
+import { indexOf, type Shard } from '../base/shard.js';
 import { isUuid } from '../base/values.js';
+import { addressOf } from '../kinds/address.js';
+import { kindOf } from '../kinds/index.js';
+import type { Identity, KindName } from '../kinds/kind.js';
 
 /**
  * Whether a text matches a pattern in which `*` stands for any characters, `/` among them.
@@ -32,10 +36,18 @@ function withSmallId(address: string): string {
   return address.replace(/\/[^/]*/, (id) => id.toLowerCase());
 }
 
-/** Which objects a run is about: `--target` and `--kind`; empty lists mean all. */
+/** Which objects a run is about: `--target` and `--kind`, of which empty lists mean all, and `--shard`. */
 export interface Selection {
   readonly targets: readonly string[];
   readonly kinds: readonly string[];
+  readonly shard?: Shard | undefined;
+}
+
+/** Whether an object falls to the shard that a run is about. What can't be split is the first one's. */
+export function isInShard({ shard }: Pick<Selection, 'shard'>, kind: KindName, identity: Identity): boolean {
+  if (shard === undefined) return true;
+  const alone = kindOf(kind).succession !== undefined;
+  return shard.index === (alone ? 1 : indexOf(addressOf(kind, identity), shard.count));
 }
 
 /** Whether an object that goes by any of these addresses is selected. */

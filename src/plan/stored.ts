@@ -3,8 +3,17 @@ import * as z from 'zod';
 import { parseJson } from '../base/json.js';
 import { error, type Problem } from '../base/problems.js';
 import { redactAddress } from '../base/redact.js';
-import { canonical, holdsSensitive, type Json, mapValues, Sensitive } from '../base/values.js';
-import { normalForm, value } from '../kinds/fields.js';
+import { type Shard, shardText } from '../base/shard.js';
+import {
+  canonical,
+  holdsSensitive,
+  isMap,
+  type Json,
+  mapValues,
+  Sensitive,
+  type Value,
+} from '../base/values.js';
+import { type FieldType, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Hasher } from '../state/secrets.js';
 import { eachWithSlowHashes } from '../state/slow-hash.js';
@@ -20,6 +29,10 @@ export const sealSchema = z
     kinds: z.array(z.string()),
     prune: z.boolean(),
     assert: z.boolean(),
+    shard: z
+      .strictObject({ index: z.int().min(1), count: z.int().min(1) })
+      .optional()
+      .describe('The part of the objects that it is about; left out where it is about all'),
     objects: z.array(
       z.strictObject({
         address: z.string(),
@@ -93,7 +106,8 @@ function observedOf(change: Change, hasher: Hasher): Json {
   const types = kindOf(kind).fields;
   const secret = secretFields(change);
   const before = mapValues(apply.before, (field, name) => {
-    const normal = normalForm(types[name] ?? value, field);
+    const type = types[name] ?? value;
+    const normal = withoutLabels(type, normalForm(type, field));
     return secret.has(name) ? new Sensitive(withHashes(normal, hasher)) : normal;
   });
   const generation = fields.find(({ path }) => path === 'did_generation');
@@ -103,6 +117,16 @@ function observedOf(change: Change, hasher: Hasher): Json {
     apply.generation ?? null,
     withHashes(generation?.before ?? null, hasher),
   ];
+}
+
+/** A set without what its elements are labelled with, which is not the object's own: another shard of the same run may change it. */
+function withoutLabels({ type }: FieldType, field: Value): Value {
+  if (type !== 'set' || !Array.isArray(field)) return field;
+  return field.map((element) => {
+    if (!isMap(element) || typeof element.id !== 'string') return element;
+    const { label: _, ...rest } = element;
+    return rest;
+  });
 }
 
 /** The fields that the manifest has a secret in; of a change that is blocked all that it mentions, since nobody knows. */
@@ -180,6 +204,10 @@ export function isStoredPlan(read: StoredPlan | Problem): read is StoredPlan {
   return 'digest' in read;
 }
 
+function partOf({ shard }: { readonly shard?: Shard | undefined }): string {
+  return shard === undefined ? 'all objects' : `the shard ${shardText(shard)}`;
+}
+
 /** Why a stored plan is no longer what would be done now; empty where it is. */
 export async function staleness(stored: StoredPlan, now: Plan): Promise<Problem[]> {
   const found: string[] = [];
@@ -189,6 +217,8 @@ export async function staleness(stored: StoredPlan, now: Plan): Promise<Problem[
       `it is for the environment ${stored.environment ?? 'none'}, and this is ${now.environment ?? 'none'}`,
     );
   }
+  const [part, here] = [partOf(stored.apply), partOf(now)];
+  if (part !== here) found.push(`it is for ${part}, and this is ${here}`);
   const before = new Map(stored.apply.objects.map((object) => [object.address, object]));
   // Another token may be at work now than when it was made, so an object may go by its name or by its id.
   const { objects: whole } = await seal(now, stored.apply, (text) => text);

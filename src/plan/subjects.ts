@@ -1,5 +1,6 @@
 import { nearest } from '../base/nearest.js';
 import { error, ProblemsError } from '../base/problems.js';
+import { isOfRun } from '../base/shard.js';
 import { addressOf } from '../kinds/address.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
@@ -7,7 +8,7 @@ import type { References } from '../kinds/references.js';
 import type { ResourceRecord } from '../state/state.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
-import { isSelected, matchesTarget, mayMatchKind, type Selection } from './select.js';
+import { isInShard, isSelected, matchesTarget, mayMatchKind, type Selection } from './select.js';
 
 /** An object that the plan speaks of: a document, or what none names and the state does. */
 export interface Subject {
@@ -16,6 +17,8 @@ export interface Subject {
   readonly declared: Declared | undefined;
   /** Whether it is here only since something was taken away from it. */
   readonly owed?: true;
+  /** Whether another shard does it; it is here since only the server tells whether it is the same as one of this shard. */
+  readonly elsewhere?: true;
 }
 
 /** A subject and what it is called. */
@@ -41,14 +44,18 @@ export function undocumented(kind: KindName, identity: Identity): Declared {
 /** What has to be looked at: the documents that a target may mean, what was taken away, and what pruning may delete. */
 export function candidates(options: BuildOptions): Subject[] {
   const { declared, selection, prune, state } = options;
-  const documents = declared
-    .filter((document) => mayBeSelected(document, selection))
-    .map((document) => ({ kind: document.kind, identity: document.identity, declared: document }));
+  const documents = ownAndAlike(
+    declared.filter(({ kind, identity }) => mayMean(selection, kind, identity)),
+    selection,
+  );
   const named = new Set(declared.map((document) => addressOf(document.kind, document.identity)));
   const others = Object.entries(state.resources).filter(
     // A former version may have recorded it under another spelling of its address.
     ([address, { kind, identity }]) =>
-      !named.has(address) && !named.has(addressOf(kind, identity)) && isSelected(selection, kind, [address]),
+      !named.has(address) &&
+      !named.has(addressOf(kind, identity)) &&
+      isSelected(selection, kind, [address]) &&
+      isInShard(selection, kind, identity),
   );
   const orphans = others.flatMap(([, record]): Subject[] => {
     const { kind, identity, deleted, managed } = record;
@@ -63,9 +70,22 @@ export function candidates(options: BuildOptions): Subject[] {
   return [...documents, ...orphans];
 }
 
+/** The documents of this shard, and those of others that may turn out to be the same objects, which costs no further read. */
+function ownAndAlike(documents: readonly Declared[], selection: Selection): Subject[] {
+  const subjects = documents.map((document): Subject => {
+    const { kind, identity } = document;
+    const own = isInShard(selection, kind, identity);
+    return { kind, identity, declared: document, ...(own ? {} : { elsewhere: true }) };
+  });
+  const looked = new Set(subjects.flatMap(({ kind, elsewhere }) => (elsewhere ? [] : [kind])));
+  return subjects.filter(
+    ({ kind, elsewhere }) => !elsewhere || (kindOf(kind).naming !== undefined && looked.has(kind)),
+  );
+}
+
 function isOwed({ kind, owed }: ResourceRecord, { restores, profile }: BuildOptions): boolean {
   if (owed === undefined || restores === 'none' || !kindOf(kind).readable(profile)) return false;
-  return restores === 'all' || restores.run === owed.run;
+  return restores === 'all' || isOfRun(owed.run, restores.run);
 }
 
 /** The objects that something was taken away from, and that the selection leaves out. */
@@ -73,14 +93,19 @@ export function debtsLeftOut(options: BuildOptions): string[] {
   const { selection, state, restores } = options;
   if (restores !== 'all') return [];
   return Object.entries(state.resources)
-    .filter(([address, record]) => isOwed(record, options) && !isSelected(selection, record.kind, [address]))
+    .filter(
+      ([address, record]) =>
+        isOwed(record, options) &&
+        !isSelected(selection, record.kind, [address]) &&
+        isInShard(selection, record.kind, record.identity),
+    )
     .map(([address]) => address);
 }
 
-/** What takes its name from the server is decided about after reading. */
-function mayBeSelected(document: Declared, selection: Selection): boolean {
-  if (kindOf(document.kind).naming !== undefined) return mayMatchKind(selection, document.kind);
-  return isSelected(selection, document.kind, [addressOf(document.kind, document.identity)]);
+/** Whether an object may be selected; what takes its name from the server is decided about after reading. */
+function mayMean(selection: Selection, kind: KindName, identity: Identity): boolean {
+  if (kindOf(kind).naming !== undefined) return mayMatchKind(selection, kind);
+  return isSelected(selection, kind, [addressOf(kind, identity)]);
 }
 
 export interface Addresses {
@@ -106,13 +131,18 @@ export function addresses(
   };
 }
 
-/** Throws a ProblemsError for targets that match none of these addresses; `declared` are those of all documents. */
+/** Throws a ProblemsError for targets that match none of these addresses, nor anything of another shard. */
 export function checkTargets(
-  { targets, kinds }: Selection,
+  { targets, kinds, shard }: Selection,
   all: readonly string[],
-  declared: readonly Declared[],
+  { declared, state }: Pick<BuildOptions, 'declared' | 'state'>,
 ): void {
-  const lost = targets.filter((target) => !all.some((address) => matchesTarget(target, address)));
+  const elsewhere = shard === undefined ? [] : [...declared, ...Object.values(state.resources)];
+  const lost = targets.filter(
+    (target) =>
+      !all.some((address) => matchesTarget(target, address)) &&
+      !elsewhere.some(({ kind, identity }) => mayMean({ targets: [target], kinds }, kind, identity)),
+  );
   if (lost.length === 0) return;
   const names = [...new Set([...all, ...declared.map(({ kind, identity }) => addressOf(kind, identity))])];
   throw new ProblemsError(

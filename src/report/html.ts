@@ -1,3 +1,4 @@
+import { shardText } from '../base/shard.js';
 import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
 import { type Action, type Plan, summarize } from '../plan/plan.js';
@@ -51,6 +52,7 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
 ${factsList([
   markup`Profile <code>${plan.profile}</code>`,
   markup`Environment ${plan.environment === null ? 'none' : markup`<code>${plan.environment}</code>`}`,
+  ...(plan.shard === undefined ? [] : [`Shard ${shardText(plan.shard)}`]),
   `Made at ${plan.createdAt} by idops ${plan.toolVersion}`,
 ])}
 ${countsList(told.map((action) => ({ count: summary[action], words: actionWords[action] })))}

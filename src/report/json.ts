@@ -31,6 +31,7 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
     server: plan.server,
     profile: plan.profile,
     environment: plan.environment,
+    ...(plan.shard === undefined ? {} : { shard: plan.shard }),
     summary: {
       update,
       delete: deleted,
@@ -138,6 +139,7 @@ export function resultJson(result: Result): ResultJson {
   return {
     format_version: 1,
     run: result.run,
+    ...(result.shard === undefined ? {} : { shard: result.shard }),
     ...(result.undoes === undefined ? {} : { undoes: result.undoes }),
     summary: { applied, failed, not_converged, unknown, skipped },
     results: result.results.map((one) => ({

@@ -12,6 +12,7 @@ import {
   headline,
   type ReviewGroup,
   reviewGroups,
+  shardOf,
   shareNotes,
   shownPart,
 } from './review.js';
@@ -71,7 +72,7 @@ function headText(plan: Plan, warnings: number, only: Share | undefined): string
   const environment =
     plan.environment === null ? '' : `, environment ${code(shorten(escapeText(plan.environment), '', 100))}`;
   const lines = [
-    `Server ${code(shorten(escapeText(plan.server), '', 200))}, profile ${code(plan.profile)}${environment}.`,
+    `Server ${code(shorten(escapeText(plan.server), '', 200))}, profile ${code(plan.profile)}${environment}${plan.shard === undefined ? '' : `, ${shardOf(plan)} of the objects`}.`,
   ];
   const { count, inAll } = destructiveCount(shownPart(plan, only));
   const notes = [

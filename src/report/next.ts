@@ -1,5 +1,6 @@
 import { mayBeUndone, type Result } from '../apply/result.js';
 import type { Left } from '../apply/undo.js';
+import { partCalled } from '../base/shard.js';
 import { shellWord } from '../base/shell.js';
 import type { Plan } from '../plan/plan.js';
 import { firstFew } from './alike.js';
@@ -15,10 +16,18 @@ export interface NextStep {
 
 /** What to do after a run, a line each; empty where there is nothing to say. */
 export function nextSteps(
-  { run, results, undoing, otherwise }: Pick<Result, 'run' | 'results' | 'undoing' | 'otherwise'>,
+  {
+    run: name,
+    journal,
+    results,
+    undoing,
+    otherwise,
+  }: Pick<Result, 'run' | 'journal' | 'results' | 'undoing' | 'otherwise'>,
   { undoes, again = ['apply'] }: Pick<Plan, 'undoes' | 'again'>,
 ): NextStep[] {
-  if (run === null) return [];
+  if (name === null) return [];
+  // What other shards of it did is theirs.
+  const run = partCalled(journal ?? name);
   // Of a regeneration the result itself says what a person has to find out.
   const isLeft = results.some(({ status, action }) => status !== 'applied' && action !== 'regenerate');
   const isUndoable = mayBeUndone({ results }) && undoing?.possible !== false;

@@ -207,9 +207,17 @@ export function redactLeft(left: Left, redactor: Redactor): Left {
 
 /** A run of the past, as its journal tells it. */
 export function redactRun(past: PastRun, redactor: Redactor): PastRun {
-  const { run, changes } = past;
+  const { parts } = past;
   return {
-    ...past,
+    ...redactPart(past, redactor),
+    ...(parts === undefined ? {} : { parts: parts.map((part) => redactPart(part, redactor)) }),
+  };
+}
+
+function redactPart<T extends Pick<PastRun, 'run' | 'changes'>>(part: T, redactor: Redactor): T {
+  const { run, changes } = part;
+  return {
+    ...part,
     run: redactRunLine(run, redactor),
     changes: changes.map((past) => redactPast(past, run.run, redactor)),
   };

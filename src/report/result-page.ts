@@ -1,4 +1,5 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
+import { shardText } from '../base/shard.js';
 import { shellWord } from '../base/shell.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { Change, Plan } from '../plan/plan.js';
@@ -173,7 +174,7 @@ function grouped({ results }: Result, plan: Plan | null): Group[] {
   });
 }
 
-function facts({ run }: Result, plan: Plan | null): Insertable[] {
+function facts({ run, shard }: Result, plan: Plan | null): Insertable[] {
   const started = run === null ? undefined : startOf(run);
   return [
     ...(plan === null
@@ -183,6 +184,7 @@ function facts({ run }: Result, plan: Plan | null): Insertable[] {
           markup`Environment ${plan.environment === null ? 'none' : markup`<code>${plan.environment}</code>`}`,
         ]),
     ...(run === null ? [] : [markup`Run <code>${run}</code>`]),
+    ...(shard === undefined ? [] : [`Shard ${shardText(shard)}`]),
     ...(started === undefined ? [] : [`Started at ${started}`]),
     ...(plan === null ? [] : [`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]),
   ];

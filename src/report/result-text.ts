@@ -1,5 +1,6 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
+import { shardText } from '../base/shard.js';
 import type { Action } from '../plan/plan.js';
 import { alike, gistOf, leftText, someOf } from './alike.js';
 import type { Pen } from './field-text.js';
@@ -40,9 +41,14 @@ export function resultText(result: Result, options: TextOptions): string {
     const text = 'Interrupted: requests in flight were finished and recorded, no more were sent.';
     lines.push(fold([{ text, tint: paint.yellow }], 2, columns));
   }
-  if (result.run !== null) lines.push('', `Run: ${escapeText(result.run)}`);
+  if (result.run !== null) lines.push('', `Run: ${escapeText(result.run)}${partText(result)}`);
   const closing = fold([{ text: resultSummaryLine(result), tint: paint.bold }], 2, columns);
   return `${[...lines, closing].join('\n')}\n`;
+}
+
+/** The part of the objects that a run was about, behind its name. */
+export function partText({ shard }: Pick<Result, 'shard'>): string {
+  return shard === undefined ? '' : `, shard ${shardText(shard)}`;
 }
 
 /** The line that closes a result: how many changes ended in each way. */

@@ -1,6 +1,6 @@
 import type { ChangeResult, Result } from '../apply/result.js';
 import { code, codeName, prose } from './marked.js';
-import { resultSummaryLine } from './result-text.js';
+import { partText, resultSummaryLine } from './result-text.js';
 import { plural } from './words.js';
 
 /** As much as a comment takes, with room for what stands around it. */
@@ -24,7 +24,7 @@ export function resultMarkdown(
   const command = result.undoes === undefined ? 'apply' : 'undo';
   const head = [
     `## ${title ?? `idops ${command}: ${prose(resultSummaryLine(result))}`}`,
-    ...(result.run === null ? [] : ['', `Run ${code(result.run)}`]),
+    ...(result.run === null ? [] : ['', `Run ${code(result.run)}${partText(result)}`]),
     ...(intro === '' ? [] : ['', intro]),
     ...(result.undoes === undefined ? [] : ['', `Undoes run ${code(result.undoes)}`]),
     ...(result.interrupted ? ['', '**Interrupted**: what was left was not sent.'] : []),

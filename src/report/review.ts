@@ -1,5 +1,6 @@
 import type { Status } from '../apply/result.js';
 import { bare } from '../base/escape.js';
+import { shardText } from '../base/shard.js';
 import { kindOf } from '../kinds/index.js';
 import { shareOf } from '../plan/drift.js';
 import type { Action, Change, Plan, PlanWarning } from '../plan/plan.js';
@@ -97,6 +98,8 @@ export function headline(plan: Plan): string {
       return 'nothing to put back';
     case 'owed':
       return `nothing to change of what is selected${unchanged}; of what is left out, something is still owed`;
+    case 'elsewhere':
+      return `nothing falls to ${shardOf(plan)}`;
     case 'unselected':
       return 'nothing of what is selected is declared';
     case 'undeclared':
@@ -122,11 +125,19 @@ export function sendsText(plan: Plan): string {
 }
 
 /** Why a plan in which nothing is to be done has nothing to do; every format says so in its words. */
-export function idleBecause(plan: Plan): 'undone' | 'owed' | 'unselected' | 'undeclared' | 'unchanged' {
+export function idleBecause(
+  plan: Plan,
+): 'undone' | 'owed' | 'elsewhere' | 'unselected' | 'undeclared' | 'unchanged' {
   if (plan.undoes !== undefined) return 'undone';
   if (leavesDebts(plan)) return 'owed';
   if (plan.changes.length > 0) return 'unchanged';
-  return plan.leavesOut === true ? 'unselected' : 'undeclared';
+  if (plan.leavesOut !== true) return 'undeclared';
+  return plan.shard === undefined ? 'unselected' : 'elsewhere';
+}
+
+/** Which part of the objects a plan is about, in words. */
+export function shardOf({ shard }: Pick<Plan, 'shard'>): string {
+  return shard === undefined ? 'the whole' : `shard ${shardText(shard)}`;
 }
 
 /**

@@ -1,6 +1,7 @@
-import type { PastChange, PastRun } from '../apply/history.js';
+import type { PastChange, PastPart, PastRun } from '../apply/history.js';
 import { summarizeResult } from '../apply/result.js';
 import { bare, escapeText } from '../base/escape.js';
+import { shardText } from '../base/shard.js';
 import type { Change } from '../plan/plan.js';
 import { fieldJson } from './json.js';
 import { changeLines, penOf, type TextOptions } from './text.js';
@@ -10,9 +11,9 @@ import { colors, wrap } from './words.js';
 export function runsText(runs: readonly PastRun[], all: boolean, { color }: TextOptions): string {
   if (runs.length === 0) return all ? 'There are no runs yet.\n' : 'There are no runs that can be read.\n';
   const paint = colors(color);
-  const lines = runs.map(({ run, ended, changes }) => {
+  const lines = runs.map(({ run, ended, changes, parts }) => {
     const mark = ended === 'finished' ? '' : ` (${ended})`;
-    return `${paint.bold(escapeText(run.run))}  ${escapeText(run.command)} by ${who(run)}: ${counts(changes)}${mark}`;
+    return `${paint.bold(escapeText(run.run))}  ${escapeText(run.command)}${ofShards(parts)} by ${who(run)}: ${counts(changes)}${mark}`;
   });
   return `${lines.join('\n')}\n`;
 }
@@ -20,7 +21,7 @@ export function runsText(runs: readonly PastRun[], all: boolean, { color }: Text
 /** One run: who, when, which server, and what changed. */
 export function runText(past: PastRun, options: TextOptions): string {
   const paint = colors(options.color);
-  const { run, ended, changes } = past;
+  const { run, ended, changes, parts = [] } = past;
   const lines = [
     `Run:         ${paint.bold(escapeText(run.run))} (${ended})`,
     `Command:     ${escapeText(run.command)}, idops ${escapeText(run.tool_version)}`,
@@ -29,11 +30,28 @@ export function runText(past: PastRun, options: TextOptions): string {
     `Server:      ${escapeText(run.server)}`,
     `Profile:     ${escapeText(run.profile)}`,
     `Environment: ${run.environment === null ? 'none' : escapeText(run.environment)}`,
-    `Digest:      ${escapeText(run.digest)}`,
+    ...(parts.length === 0
+      ? [`Digest:      ${escapeText(run.digest)}`]
+      : ['Shards:', ...parts.flatMap((part) => wrap('  ', partText(part), options.columns))]),
     '',
     ...changes.flatMap((change) => [...pastLines(change, options), '']),
   ];
   return `${[...lines, counts(changes)].join('\n')}\n`;
+}
+
+/** How many of a run's shards have a journal of it, behind its command. */
+function ofShards(parts: PastRun['parts']): string {
+  const [first] = parts ?? [];
+  if (parts === undefined || first === undefined) return '';
+  const { count } = first.shard;
+  const there = new Set(parts.map(({ shard }) => shard.index)).size;
+  return there === count ? ` of ${count} shards` : ` of ${there} of ${count} shards`;
+}
+
+/** What one shard did, in a line. */
+function partText({ shard, run, ended, changes }: PastPart): string {
+  const { run: journal, at, pid, digest } = run;
+  return `${shardText(shard)} (${ended}): ${counts(changes)}; ${journal}, ${at}, by ${who(run)}, process ${pid}, ${digest}`;
 }
 
 /** What a run did to one object, and what became of it. */
@@ -111,7 +129,16 @@ export function pastChangeJson({ change, at, result }: PastChange): object {
   };
 }
 
-function header({ run, ended, changes }: PastRun): object {
+function header({ parts, ...past }: PastRun): object {
+  return {
+    ...headerOf(past),
+    ...(parts === undefined
+      ? {}
+      : { shards: parts.map(({ shard, ...part }) => ({ shard, ...headerOf(part) })) }),
+  };
+}
+
+function headerOf({ run, ended, changes }: PastRun): object {
   const results = changes.flatMap(({ result }) => result ?? []);
   return {
     run: run.run,

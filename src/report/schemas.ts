@@ -124,6 +124,14 @@ const change = z.strictObject({
     .describe('Where the manifest declares it'),
 });
 
+const shard = z
+  .strictObject({
+    index: z.int().min(1).meta(said('Which part, from 1', 2)),
+    count: z.int().min(1).meta(said('How many parts there are', 4)),
+  })
+  .optional()
+  .describe('The part of the objects that it is about, as --shard says; left out where it is about all');
+
 const RUN = '20260131T120000Z-4f2a1c';
 
 /** `plan --format json`. */
@@ -135,6 +143,7 @@ export const planSchema = z
     server: text('The base URL of the server', 'https://id.example.com'),
     profile: text('The server profile', 'documented'),
     environment: z.string().nullable().meta(said('The chosen environment', 'production')),
+    shard,
     summary: z
       .strictObject({
         update: count('Objects to update'),
@@ -175,7 +184,13 @@ export const resultSchema = z
     run: z
       .string()
       .nullable()
-      .meta(said('The name of the run and of its journal; null where there was nothing to do', RUN)),
+      .meta(
+        said(
+          'The name of the run, which its journal has too, and the runs of its other shards; null where there was nothing to do',
+          RUN,
+        ),
+      ),
+    shard,
     undoes: z.string().optional().meta(said('The run that it put back; there after an undo alone', RUN)),
     summary: z
       .strictObject({

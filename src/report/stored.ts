@@ -46,10 +46,13 @@ export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed):
     server: json.server,
     profile: json.profile as Plan['profile'],
     environment: json.environment,
+    ...(json.shard === undefined ? {} : { shard: json.shard }),
     changes: [...changes, ...unchanged.map(({ address }) => unchangedOf(address))],
     requiredScopes: json.required_scopes as Plan['requiredScopes'],
     warnings: json.warnings.map(warningOfJson),
-    ...(objects.length === 0 && targets.length + kinds.length > 0 ? { leavesOut: true } : {}),
+    ...(objects.length === 0 && (targets.length + kinds.length > 0 || json.shard !== undefined)
+      ? { leavesOut: true }
+      : {}),
     digest: json.digest,
   };
 }

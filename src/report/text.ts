@@ -1,4 +1,5 @@
 import { bare, displayWidth, escapeText } from '../base/escape.js';
+import { shardText } from '../base/shard.js';
 import { shareOf } from '../plan/drift.js';
 import { type Action, type Change, type Plan, summarize } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
@@ -6,7 +7,7 @@ import { driftSentence, leftOutSentence } from './drift.js';
 import { fieldLines, type Pen } from './field-text.js';
 import { fold, type Tinted } from './fold.js';
 import { labelBeside, nameOf } from './names.js';
-import { destructiveCount, idleBecause, isDestructive } from './review.js';
+import { destructiveCount, idleBecause, isDestructive, shardOf } from './review.js';
 import { originOf, requestTexts } from './view.js';
 import { togetherLines, toldWarnings, warningLines } from './warning-text.js';
 import { colors, wrap } from './words.js';
@@ -45,6 +46,7 @@ export function planText(plan: Plan, options: TextOptions): string {
     `Server:      ${paint.bold(escapeText(plan.server))}`,
     `Profile:     ${escapeText(plan.profile)}`,
     `Environment: ${plan.environment === null ? 'none' : paint.bold(escapeText(plan.environment))}`,
+    ...(plan.shard === undefined ? [] : [`Shard:       ${paint.bold(shardText(plan.shard))}`]),
     ...(plan.undoes === undefined ? [] : [`Undoes:      run ${escapeText(plan.undoes)}`]),
     ...(options.stored === true
       ? [`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]
@@ -109,6 +111,7 @@ function byRecordSentence(plan: Plan): string | null {
 
 function idleText(plan: Plan): string {
   const why = idleBecause(plan);
+  if (why === 'elsewhere') return `Nothing of what is declared and selected falls to ${shardOf(plan)}.`;
   if (why !== 'undone') return nothingToDo[why];
   const run = `run ${escapeText(plan.undoes ?? '')}`;
   return plan.leaves === true
@@ -116,7 +119,9 @@ function idleText(plan: Plan): string {
     : `Nothing to put back: all that it changed is as it was before ${run}.`;
 }
 
-const nothingToDo: { readonly [why in Exclude<ReturnType<typeof idleBecause>, 'undone'>]: string } = {
+const nothingToDo: {
+  readonly [why in Exclude<ReturnType<typeof idleBecause>, 'undone' | 'elsewhere'>]: string;
+} = {
   owed: 'Nothing to change of what is selected; of what is left out, something is still owed.',
   unselected: 'Nothing of what is selected is declared, so there is nothing to do.',
   undeclared: 'Nothing is declared, so there is nothing to do.',

@@ -1,14 +1,26 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { withDebts } from '../apply/debts.js';
 import { heirOf, type StateHome } from '../apply/owner.js';
 import { type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
-import type { Lock } from '../state/backend.js';
+import { interrupted } from '../base/pauses.js';
+import { ProblemsError } from '../base/problems.js';
+import { partOfRun, type Shard, shardText } from '../base/shard.js';
+import type { Lock, StateBackend } from '../state/backend.js';
 import { isUnderWay, runHolder, underWay } from '../state/journal.js';
+import { changedRecords, isSplit, joined, sameState, split, withSettled } from '../state/shards.js';
 import type { State } from '../state/state.js';
 
 export interface HeldState {
   readonly state: State;
   readonly lock: Lock | undefined;
   readonly notes: readonly string[];
+}
+
+export interface HoldOptions extends Omit<ResumeOptions, 'runs' | 'now'> {
+  readonly server: string;
+  readonly signal?: AbortSignal;
+  /** The part that the session is for; all of it where it isn't given. */
+  readonly shard?: Shard | undefined;
 }
 
 /**
@@ -18,29 +30,123 @@ export interface HeldState {
 export async function settleState(
   home: StateHome,
   writes: string | undefined,
-  options: Omit<ResumeOptions, 'runs' | 'now'> & { readonly server: string },
+  options: HoldOptions,
+): Promise<HeldState> {
+  const { shard } = options;
+  if (shard === undefined) return await settleAs(home, writes, undefined, options);
+  if (writes !== undefined) return await holdShard(home, writes, shard, options);
+  // Where nothing was split yet, what is unfinished was of all of it.
+  const part = isSplit(await home.backend.saved(), shard) ? shard : undefined;
+  return await settleAs(home, undefined, part, options);
+}
+
+/** What the lock is held for in which a state is made ready for its shards. */
+const SPLITTING = 'apply, which begins its shards,';
+
+/** Milliseconds that other shards of the same run get to make a state ready. */
+const PATIENCE = 120_000;
+/** Milliseconds between two looks at them, at most. */
+const A_MOMENT = 500;
+
+/** Holds the lock of a shard, of a state that is ready for so many of them. */
+async function holdShard(
+  home: StateHome,
+  writes: string,
+  shard: Shard,
+  options: HoldOptions,
 ): Promise<HeldState> {
   const { backend } = home;
   const notes: string[] = [];
-  let lock = writes === undefined ? undefined : await backend.lock(writes, new Date());
+  const until = performance.now() + PATIENCE;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const isReady = async () =>
+        isSplit(await backend.saved(), shard) && (await backend.runs.kept()).every((run) => partOfRun(run));
+      if (!(await isReady())) {
+        const whole = await settleAs(home, SPLITTING, undefined, options);
+        notes.push(...whole.notes);
+        try {
+          if (!isSplit(whole.saved, shard)) await backend.save(split(whole.state, shard));
+        } finally {
+          await whole.lock?.release();
+        }
+      }
+      const held = await settleAs(home, `${writes} --shard ${shardText(shard)}`, shard, options);
+      if (held.isReady) return { ...held, notes: [...notes, ...held.notes] };
+      await held.lock?.release();
+    } catch (failure) {
+      const mayPass = isLocked(failure) && performance.now() < until;
+      if (!mayPass || !(await isBySibling(backend, shard))) throw failure;
+    }
+    if (options.signal?.aborted) throw interrupted('nothing was sent');
+    await wait(Math.random() * Math.min(A_MOMENT, 20 * 2 ** tries));
+  }
+}
+
+function isLocked(failure: unknown): boolean {
+  return failure instanceof ProblemsError && failure.problems.every(({ code }) => code === 'locked');
+}
+
+/** Whether all that is in the way are other shards of the same run, which make the state ready. */
+async function isBySibling(backend: StateBackend, own: Shard): Promise<boolean> {
+  const holdings = (await backend.holdings()).filter(({ fate }) => fate !== 'gone');
+  return holdings.every(({ shard, command }) =>
+    shard === undefined ? command === SPLITTING : shard.count === own.count && shard.index !== own.index,
+  );
+}
+
+interface Settled extends HeldState {
+  /** The state as it is kept. */
+  readonly saved: State;
+  /** Whether it is as a run of the shard needs it. */
+  readonly isReady: boolean;
+}
+
+/** The same for the whole, or for the runs of one shard of a state that is split so. */
+async function settleAs(
+  { backend, environment }: StateHome,
+  writes: string | undefined,
+  shard: Shard | undefined,
+  options: HoldOptions,
+): Promise<Settled> {
+  const home = { backend, environment };
+  const notes: string[] = [];
+  let lock = writes === undefined ? undefined : await backend.lock(writes, new Date(), shard);
   try {
     const load = async (): Promise<State> => await withDebts(await backend.load(options.server), home);
     let state = await load();
-    const unfinished = () => unfinishedRuns(state, home);
+    const isReady = shard === undefined || isSplit(state, shard);
+    const held = (): Settled => ({
+      // A run of the whole goes on from all that shards did.
+      state: shard === undefined && writes !== undefined ? joined(state) : state,
+      saved: state,
+      lock,
+      notes,
+      isReady,
+    });
+    if (!isReady) return held();
+    const unfinished = () => unfinishedRuns(state, home, shard);
     const found = await unfinished();
-    if (found.length === 0) return { state, lock, notes: takeover(lock) };
+    if (found.length === 0) {
+      notes.push(...takeover(lock));
+      return held();
+    }
     // Where its lock was removed, nothing may be written beside a run all the same.
     const living = found.find(isUnderWay);
     if (lock === undefined) {
       const holder = (await backend.holder()) ?? (living === undefined ? null : runHolder(living.run));
-      if (holder !== null) return { state, lock, notes: [`the state is being written: ${holder}`] };
+      if (holder !== null) {
+        notes.push(`the state is being written: ${holder}`);
+        return held();
+      }
       try {
-        lock = await backend.lock('plan', new Date());
+        lock = await backend.lock('plan', new Date(), shard);
       } catch (failure) {
         // Another process was quicker, and settles it or goes on with it.
         const quicker = await backend.holder();
         if (quicker === null) throw failure;
-        return { state, lock, notes: [`the state is being written: ${quicker}`] };
+        notes.push(`the state is being written: ${quicker}`);
+        return held();
       }
       // What was unfinished may have ended while the lock was taken.
       state = await load();
@@ -48,13 +154,21 @@ export async function settleState(
     if (living !== undefined) throw underWay(living.run);
     notes.push(...takeover(lock));
     for (const content of await unfinished()) {
-      const resumed = await resumeRun(content, heirOf(state, content.run), {
+      const before = state;
+      const resumed = await resumeRun(content, shard === undefined ? heirOf(state, content.run) : state, {
         ...options,
         runs: backend.runs,
         now: () => new Date(),
       });
       state = resumed.state;
-      await backend.save(state);
+      if (shard === undefined) await backend.save(state);
+      else {
+        const head = await backend.merge({
+          records: changedRecords(before.resources, state.resources),
+          head: (now) => withSettled({ ...sameState(now, before), serial: now.serial + 1 }, resumed.run),
+        });
+        state = { ...head, resources: state.resources };
+      }
       await resumed.finish();
       notes.push(
         content.ended
@@ -63,9 +177,10 @@ export async function settleState(
         ...resumed.findings,
       );
     }
-    if (writes !== undefined) return { state, lock, notes };
+    if (writes !== undefined) return held();
     await lock.release();
-    return { state, lock: undefined, notes };
+    lock = undefined;
+    return held();
   } catch (failure) {
     await lock?.release();
     throw failure;

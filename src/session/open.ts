@@ -8,6 +8,7 @@ import { quote } from '../base/escape.js';
 import { error, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
+import { partCalled, runOf, shardText } from '../base/shard.js';
 import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
 import { identifier } from '../kinds/schema.js';
@@ -26,6 +27,7 @@ import { Hasher } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import { backendOf } from './backend.js';
 import { DEFAULT_TIMEOUT, openConnection } from './connection.js';
+import { declaredHash } from './declared-hash.js';
 import { otherServer, undeclaredClient } from './guard.js';
 import { settleState } from './hold.js';
 import { Life } from './life.js';
@@ -113,11 +115,14 @@ async function open(
     ...network,
   });
   const { reader, writer } = connection;
+  // One part of one is all of it.
+  const shard = options.shard?.count === 1 ? undefined : options.shard;
   const shared = { reader, profile: server.profile, concurrency, progress, signal };
   const home = { backend, environment: project.environment };
   const held = await settleState(home, command, {
     ...shared,
     server: server.baseUrl,
+    shard,
     holds: redactor.holds,
   }).catch(async (failure) => {
     await connection.close();
@@ -160,26 +165,32 @@ async function open(
     now: new Date(),
     recognise: server.profileWritten ? null : recognise,
   });
-  const plan = async (given: PlanOptions = {}): Promise<Plan> => {
+  const plan = async (asked: PlanOptions = {}): Promise<Plan> => {
     const plans = current;
-    const { targets, kinds, prune, assert } = withDefaults(given);
-    const { acceptDids = [] } = given;
+    const { targets, kinds, prune, assert } = withDefaults(asked);
+    const { acceptDids = [] } = asked;
     refuse(acceptDids.flatMap((id) => undeclaredClient(id, declared)));
     if (prune) refuse(await pruneRefusals(manifests));
     const built = await build({
       declared,
-      selection: { targets, kinds },
+      selection: { targets, kinds, shard },
       prune,
       assert,
       acceptDids,
       restores: 'all',
     });
-    const again = againOf({ targets, kinds, prune, assert }, acceptDids);
+    const given = { targets, kinds, prune, assert, ...(shard === undefined ? {} : { shard }) };
+    const again = againOf(given, acceptDids);
     const made = plans.remember({ ...built, plan: { ...built.plan, again } }, 'apply');
-    madeWith.set(made, { options: { targets, kinds, prune, assert }, storable: acceptDids.length === 0 });
+    madeWith.set(made, { options: given, storable: acceptDids.length === 0 });
     return made;
   };
+  const ofAll = (): void => {
+    if (shard !== undefined)
+      throw new TypeError('a session of a shard plans what manifests declare, and nothing else');
+  };
   const planUndo = async (run: string, force: boolean): Promise<UndoPlan> => {
+    ofAll();
     const plans = current;
     const content = await findRun(backend.runs, run);
     if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
@@ -235,7 +246,7 @@ async function open(
     lastRun: () =>
       life.does(async () => {
         const run = await newestRun(backend.runs, state);
-        if (run !== undefined) return run;
+        if (run !== undefined) return runOf(run);
         throw new ProblemsError([
           error(
             'no-such-run',
@@ -248,6 +259,7 @@ async function open(
     planUndo: (run, { force = false } = {}) => life.does(() => planUndo(run, force)),
     planRegeneration: (clientId) =>
       life.does(async () => {
+        ofAll();
         if (!identifier().safeParse(clientId).success)
           throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);
         const plans = current;
@@ -268,7 +280,7 @@ async function open(
     }
     if (result.run === null || !mayBeUndone(result)) return result;
     // The run is done: a journal that can't be read doesn't change that.
-    const content = await backend.runs.read(result.run).catch(() => null);
+    const content = await findRun(backend.runs, partCalled(result.journal ?? result.run)).catch(() => null);
     const undoing = await undoingOf(content);
     return undoing === undefined ? result : { ...result, undoing };
   };
@@ -292,6 +304,9 @@ async function open(
         writer,
         backend,
         state,
+        shard,
+        sharedRun: options.sharedRun,
+        declaring: () => declaredHash(declared),
         hasher: new Hasher(state, redactor.holds),
         command: made.command,
         now: () => new Date(),
@@ -317,7 +332,7 @@ function withDefaults({
 
 /** What plans the same once more, as it is typed: what was left out stays out. */
 function againOf(
-  { targets, kinds, prune, assert }: StoredOptions,
+  { targets, kinds, prune, assert, shard }: StoredOptions,
   acceptDids: readonly string[],
 ): readonly string[] {
   const repeated = (option: string, values: readonly string[]): string[] =>
@@ -328,6 +343,7 @@ function againOf(
     ...repeated('--kind', kinds),
     ...(prune ? ['--prune'] : []),
     ...(assert ? ['--assert'] : []),
+    ...(shard === undefined ? [] : ['--shard', shardText(shard)]),
     ...repeated('--accept-did', acceptDids),
   ];
 }

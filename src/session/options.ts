@@ -2,6 +2,7 @@ import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type KindName, kindNames } from '../base/kind-names.js';
 import { areNear, nearest } from '../base/nearest.js';
 import { error, type Problem } from '../base/problems.js';
+import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
 import { type Share, shares } from '../plan/share.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
@@ -15,6 +16,8 @@ export interface SelectionOptions {
   readonly kind: readonly string[];
   readonly prune?: boolean;
   readonly assert?: boolean;
+  /** The part of the objects that it is about. */
+  readonly shard?: Shard | 'auto';
   /** Which of its changes are shown, whatever is planned. */
   readonly only?: Share;
 }
@@ -40,8 +43,24 @@ export function selectionOptions(): Option[] {
     kindOption(),
     new Option('--prune', 'delete templates that idops applied and no manifest names any more'),
     new Option('--assert', 'send even where the recorded value already matches'),
+    shardOption(),
     onlyOption(),
   ];
+}
+
+/** The option that says which part of the objects a plan is about. */
+function shardOption(): Option {
+  return new Option(
+    '--shard <I/N>',
+    'only the I-th of N parts of the objects, split by their addresses; auto takes both from a parallel CI job or an Indexed Job',
+  ).argParser((value) => {
+    if (value === 'auto') return value;
+    const shard = parseShard(value);
+    if (shard !== undefined) return shard;
+    throw new InvalidArgumentError(
+      `It must be I/N with I from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`,
+    );
+  });
 }
 
 /** The option that says which changes of a plan are shown. */
@@ -161,12 +180,14 @@ export function besidePlanFile({
   prune = false,
   assert = false,
   acceptDid,
+  shard,
 }: SelectionOptions & { readonly acceptDid: readonly string[] }): Problem[] {
-  if (target.length + kind.length + acceptDid.length === 0 && !prune && !assert) return [];
+  const given = target.length + kind.length + acceptDid.length > 0 || shard !== undefined;
+  if (!given && !prune && !assert) return [];
   return [
     error(
       'wrong-option',
-      "--target, --kind, --prune, --assert and --accept-did don't go with a plan file",
+      "--target, --kind, --prune, --assert, --shard and --accept-did don't go with a plan file",
       [],
       'a stored plan says itself what it is about',
     ),

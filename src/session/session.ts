@@ -3,6 +3,7 @@ import type { Left } from '../apply/undo.js';
 import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import type { Redactor } from '../base/redact.js';
+import type { Shard } from '../base/shard.js';
 import type { ApprovedPlan } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
 import type { Selection } from '../plan/select.js';
@@ -14,6 +15,10 @@ import type { SendingOptions } from './connection.js';
 export interface SessionOptions extends ServerOverrides {
   /** False where the manifests have no part in what is done. */
   readonly manifests?: boolean;
+  /** The part of the objects that it is about; all of them where it isn't given. */
+  readonly shard?: Shard;
+  /** What tells the run that shards do together from others, such as the id of a pipeline; left out where nothing does. */
+  readonly sharedRun?: string;
   /** How many requests may be under way at once; 10 where it isn't given. */
   readonly concurrency?: number;
   /** Seconds that one request may take; 30 where it isn't given. */

@@ -1,6 +1,7 @@
 import type { Fate } from '../base/process.js';
+import type { Shard } from '../base/shard.js';
 import type { Journal, JournalContent, RunLine } from './journal.js';
-import type { State } from './state.js';
+import type { ResourceRecord, State, StateHead } from './state.js';
 
 /** The right to write a state and its runs, held by one process at a time. */
 export interface Lock {
@@ -17,6 +18,8 @@ export interface Lock {
 export interface Holding {
   /** Who has it, in words. */
   readonly holder: string;
+  /** What it was taken for; null where nobody is named. */
+  readonly command: string | null;
   /** Whether it says who has it; idops writes no other. */
   readonly readable: boolean;
   /** Whether its process still runs, as far as that can be told from here. */
@@ -31,6 +34,28 @@ export interface Removable {
   readonly holder: string;
   /** Throws a ProblemsError (`locked`) where somebody else has it by now. */
   remove(): Promise<void>;
+}
+
+/** The locks that a state has: one for all of it, and one for each shard. None knows of the others. */
+export interface Locks {
+  /** The shards that there is a lock of. */
+  shards(): Promise<readonly Shard[]>;
+  /** Takes a lock, and takes it over from a process that is surely gone. Throws a ProblemsError (`locked`, `not-writable`). */
+  take(command: string, now: Date, shard?: Shard): Promise<Lock>;
+  /** Who holds it, in words; null where it is free or its holder is gone. */
+  holder(shard?: Shard): Promise<string | null>;
+  /** It as it stands, a dead holder's too; null where there is none. Throws a ProblemsError (`locked`) where it is no lock. */
+  holding(shard?: Shard): Promise<Holding | null>;
+  /** It, to be removed; null where there is none. Throws a ProblemsError (`locked`) where its holder surely runs. */
+  removable(shard?: Shard): Promise<Removable | null>;
+}
+
+/** What a run of one shard changes of a state, whatever others change at the same time. */
+export interface Merge {
+  /** The records that are to be there, by their keys; null is one that goes. */
+  readonly records: ReadonlyMap<string, ResourceRecord | null>;
+  /** What is to be said of the state as a whole, given what is said by then; called again where somebody was quicker. */
+  head(now: StateHead): StateHead;
 }
 
 /** What a state is told by. */
@@ -79,20 +104,25 @@ export interface StateBackend {
   saved(): Promise<State | undefined>;
   /** Replaces the state as a whole: after a crash there is the old one or the new one. */
   save(state: State): Promise<void>;
+  /**
+   * Changes a part of the state that is there, all of it or nothing, and gives what is then said of the whole. Throws a ProblemsError
+   * (`state-unreadable`) where there is none.
+   */
+  merge(change: Merge): Promise<StateHead>;
   /** What the state that is there is told by; undefined where there is none that can be read. */
   told(): Promise<StateName | undefined>;
   /** The other states that have their runs in the same place. */
   beside(): Promise<StateName[]>;
   /**
-   * Takes the lock, and takes it over from a process that is surely gone. Throws a ProblemsError (`locked`) that names
-   * the holder, or `not-writable`.
+   * Takes the lock of all of it, or of one shard, and takes it over from a process that is surely gone. Throws a ProblemsError (`locked`)
+   * that names who is in the way, or `not-writable`.
    */
-  lock(command: string, now: Date): Promise<Lock>;
-  /** Who holds the lock, in words; null where it is free or its holder is gone. */
+  lock(command: string, now: Date, shard?: Shard): Promise<Lock>;
+  /** Who holds a lock of it, in words; null where all are free or their holders are gone. */
   holder(): Promise<string | null>;
-  /** The lock as it stands, a dead holder's too; null where there is none. Throws a ProblemsError (`locked`) where it is no lock. */
-  holding(): Promise<Holding | null>;
-  /** The lock, to be removed; null where there is none. Throws a ProblemsError (`locked`) where its holder surely runs. */
+  /** The locks as they stand, dead holders' too. Throws a ProblemsError (`locked`) where one is no lock. */
+  holdings(): Promise<readonly (Holding & { readonly shard?: Shard })[]>;
+  /** The locks that may be removed; null where there are none. Throws a ProblemsError (`locked`) where the holders of all surely run. */
   removable(): Promise<Removable | null>;
   /** Throws a ProblemsError (`state-tracked`) where what would be used may come from a commit. */
   check(use: Use): Promise<void>;

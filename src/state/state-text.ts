@@ -91,4 +91,16 @@ function oneSpelling(resources: State['resources']): State['resources'] {
   return one;
 }
 
+/** The refusal to change a part of a state that is not there any more. */
+export function stateGone(place: string): ProblemsError {
+  return new ProblemsError([
+    error(
+      'state-unreadable',
+      `the state ${place} is gone`,
+      [],
+      'put it back, or begin anew with idops plan; journals of runs that go on are settled by it',
+    ),
+  ]);
+}
+
 const LOSS = 'without it requests may be sent again, and nothing is deleted or regenerated';

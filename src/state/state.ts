@@ -52,6 +52,25 @@ const recordSchema = z.strictObject({
   deleted: z.string().optional(),
 });
 
+/** What is known of the runs of one shard. */
+const partSchema = z.strictObject({
+  /** The journal of a run that is under way, or that was killed. */
+  open_run: z.string().optional(),
+  /** The newest journal that is all in here. */
+  last_run: z.string().optional(),
+  /** Whether that run was ended before it had done everything, so that the next one goes on with it. */
+  cut: z.literal(true).optional(),
+});
+
+const shardsSchema = z.strictObject({
+  count: z.int().min(2),
+  /** The run that shards take part in now, and what tells it from others. */
+  run: z.string().optional(),
+  key: z.string().optional(),
+  /** By the number of the shard. */
+  parts: z.record(z.string(), partSchema),
+});
+
 export const stateSchema = z.strictObject({
   format_version: z.literal(STATE_FORMAT),
   serial: z.int().min(0),
@@ -64,6 +83,8 @@ export const stateSchema = z.strictObject({
   moved_to: z.string().optional(),
   /** The newest run that is all in here. */
   last_run: z.string().optional(),
+  /** How the work is split, as long as no run of all of it comes between. */
+  shards: shardsSchema.optional(),
   resources: z.record(z.string(), recordSchema),
 });
 
@@ -72,6 +93,9 @@ export type ResourceRecord = z.infer<typeof recordSchema>;
 
 /** What idops knows of a server. Disposable: losing it may cost requests, never data. */
 export type State = z.infer<typeof stateSchema>;
+
+/** What is said of a state beside what it knows of objects. */
+export type StateHead = Omit<State, 'resources'>;
 
 /** The state of a server that nothing is known of. */
 export function emptyState(server: string): State {

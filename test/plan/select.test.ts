@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
 import { isSelected, matchesPattern, mayMatchKind } from '../../src/plan/select.js';
 import { checkTargets } from '../../src/plan/subjects.js';
+import { emptyState } from '../../src/state/state.js';
 import { often } from '../often.js';
 import { declared } from './fixtures.js';
 
@@ -109,7 +110,10 @@ describe('a target that matches nothing is told why', () => {
   ])('%s with %j', (target, kinds, message, hint) => {
     let thrown: unknown;
     try {
-      checkTargets({ targets: [target], kinds }, [], documents);
+      checkTargets({ targets: [target], kinds }, [], {
+        declared: documents,
+        state: emptyState('https://id.example.com'),
+      });
     } catch (failure) {
       thrown = failure;
     }

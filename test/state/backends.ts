@@ -4,39 +4,13 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { parseJson, stringifyJson } from '../../src/base/json.js';
-import { ProblemsError } from '../../src/base/problems.js';
 import { ownMark } from '../../src/base/process.js';
-import type { StateBackend } from '../../src/state/backend.js';
 import { JOURNAL_FORMAT, type JournalLine, type RunLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';
+import { at, type BackendPlace, codeOf, server } from './backend-place.js';
+import { keepsShards } from './shards.js';
 
-/** A place for states of a kind of backend: each name has one, all of them their runs together. */
-export interface BackendPlace {
-  open(name: string): Promise<StateBackend>;
-  /** Does something to a state that was saved, past the backend: nobody can read it, a later version wrote it, or it was moved. */
-  spoil(name: string, how: 'garbage' | 'newer' | 'moved'): Promise<void>;
-  /** Puts a line into the middle of a journal that is none. */
-  spoilRun(name: string, run: string): Promise<void>;
-  /** Leaves a lock of a process on another machine, of which nothing was heard since then. */
-  leave(name: string, since: Date): Promise<void>;
-  /** Whether the lock of a machine of which nothing is heard ends by itself; where it doesn't, nobody can judge it from elsewhere. */
-  readonly ends: boolean;
-  remove(): Promise<void>;
-}
-
-/** What names a process of another machine. */
-export const elsewhere = {
-  user: 'grace',
-  host: 'another-machine',
-  pid: 4711,
-  started: 'another-boot 1',
-  boot: 'another-boot',
-  namespace: 'pid:[1]',
-  command: 'apply',
-};
-
-const server = 'https://id.example.com';
-const at = '2026-01-31T12:00:00.000Z';
+export { type BackendPlace, elsewhere } from './backend-place.js';
 
 function runLine(run: string, state: State, name: string): RunLine {
   return {
@@ -81,16 +55,6 @@ async function livingMark(): Promise<Partial<RunLine>> {
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return JSON.parse(line.toString());
-}
-
-async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
-  const failure = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (failure === undefined) return undefined;
-  if (!(failure instanceof ProblemsError)) throw failure;
-  return failure.problems[0]?.code;
 }
 
 /** What anything that keeps states has to do, whatever it keeps them in. */
@@ -257,8 +221,8 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
       await here.leave('a', new Date());
       expect(await codeOf((await here.open('a')).lock('apply', new Date()))).toBe('locked');
       expect(await (await here.open('a')).holder()).toContain('grace on another-machine, process 4711');
-      expect(await (await here.open('a')).holding()).toMatchObject({ fate: 'unknown', readable: true });
-      expect((await (await here.open('a')).holding())?.elsewhere).not.toBeNull();
+      expect(await (await here.open('a')).holdings()).toMatchObject([{ fate: 'unknown', readable: true }]);
+      expect((await (await here.open('a')).holdings())[0]?.elsewhere).not.toBeNull();
       await (await (await here.open('a')).removable())?.remove();
 
       await here.leave('a', new Date(Date.now() - 24 * 3_600_000));
@@ -287,6 +251,8 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
       await second.release();
     });
   });
+
+  keepsShards(kind, place);
 
   describe(`${kind}: runs`, () => {
     const early = '20260131T120000Z-aaaaaa';

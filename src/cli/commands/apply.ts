@@ -8,6 +8,7 @@ import { besidePlanFile, planOptionsOf } from '../../session/options.js';
 import { refuseTwice } from '../../session/outputs.js';
 import { readPlanFile } from '../../session/plan-file.js';
 import type { Session } from '../../session/session.js';
+import { shardOptions } from '../../session/shard.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
@@ -29,25 +30,32 @@ export async function apply(
   const formats = parseFormats(options.format, resultReport);
   if (planFile !== undefined) await refuseTwice([planFile, ...filesOf(formats)]);
   const stored = planFile === undefined ? undefined : await storedPlanOf(planFile, options);
-  return await context.writing('apply', async (session) => {
-    await context.refuseOutputs(filesOf(formats), session);
-    const plan =
-      stored === undefined ? await session.plan(planOptionsOf(options)) : await planAgain(session, stored);
-    const asks = stored === undefined && changesServer(plan) && options.yes !== true;
-    await showPlan(plan, formats, context, { asks, only: options.only });
-    const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
-    refuse(refusalsOf(plan, limits.maxDestructive).map(stored === undefined ? (one) => one : ofStored));
-    const agreed = await consent(
-      questionOf(
-        `Apply ${sendsText(plan)} to ${where(plan)}?`,
-        plan,
-        ', or apply a plan that was stored with idops plan --out',
-      ),
-      !asks,
-      context,
-    );
-    return await carryOut(session, plan, limits, agreed, formats, context);
-  });
+  // A stored plan says itself which part it is about.
+  const shard = stored === undefined ? options.shard : stored.apply.shard;
+  const about = shardOptions(shard, process.env);
+  return await context.writing(
+    'apply',
+    async (session) => {
+      await context.refuseOutputs(filesOf(formats), session);
+      const plan =
+        stored === undefined ? await session.plan(planOptionsOf(options)) : await planAgain(session, stored);
+      const asks = stored === undefined && changesServer(plan) && options.yes !== true;
+      await showPlan(plan, formats, context, { asks, only: options.only });
+      const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
+      refuse(refusalsOf(plan, limits.maxDestructive).map(stored === undefined ? (one) => one : ofStored));
+      const agreed = await consent(
+        questionOf(
+          `Apply ${sendsText(plan)} to ${where(plan)}?`,
+          plan,
+          ', or apply a plan that was stored with idops plan --out',
+        ),
+        !asks,
+        context,
+      );
+      return await carryOut(session, plan, limits, agreed, formats, context);
+    },
+    about,
+  );
 }
 
 /** What to do about what is blocked, where the plan is what it is. */

@@ -1,6 +1,7 @@
 import { summarizeResult } from '../../apply/result.js';
 import { escapeText } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
+import { shardText } from '../../base/shard.js';
 import type { NamedSample } from '../../mail/samples.js';
 import { approve, type Limits } from '../../plan/approve.js';
 import type { Plan } from '../../plan/plan.js';
@@ -35,9 +36,14 @@ export async function showPlan(
   }
 }
 
-/** A server and an environment, as a question names them. */
-export function where({ server, environment }: Pick<Plan, 'server' | 'environment'>): string {
-  return `${server} (${environment ?? 'no environment'})`;
+/** A server, an environment and a shard, as a question names them. */
+export function where({
+  server,
+  environment,
+  shard,
+}: Pick<Plan, 'server' | 'environment' | 'shard'>): string {
+  const part = shard === undefined ? '' : `, shard ${shardText(shard)}`;
+  return `${server} (${environment ?? 'no environment'}${part})`;
 }
 
 /** Whether to go on: with when a person said so, where one was asked; or with which exit code not. */

@@ -7,6 +7,7 @@ import type { Project } from '../../project/index.js';
 import { planReport } from '../../report/formats.js';
 import { planOptionsOf, type SelectionOptions } from '../../session/options.js';
 import { planSamples } from '../../session/plan-samples.js';
+import { shardOptions } from '../../session/shard.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, filesOf, parseFormats, show } from '../formats.js';
@@ -26,17 +27,20 @@ interface Options extends PlanningOptions {
 /** `idops plan`: what would change. */
 export async function plan(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, planReport);
-  const { made, samples } = await context.session(async (session) => {
-    await context.refuseOutputs(
-      [...filesOf(formats), ...(options.out === undefined ? [] : [options.out])],
-      session,
-    );
-    const plan = await session.plan(planOptionsOf(options));
-    if (options.out !== undefined) {
-      await writeResult(options.out, await session.storePlan(plan), 0o600);
-    }
-    return { made: plan, samples: await readSamples(plan, session.project, formats, context) };
-  });
+  const { made, samples } = await context.session(
+    async (session) => {
+      await context.refuseOutputs(
+        [...filesOf(formats), ...(options.out === undefined ? [] : [options.out])],
+        session,
+      );
+      const plan = await session.plan(planOptionsOf(options));
+      if (options.out !== undefined) {
+        await writeResult(options.out, await session.storePlan(plan), 0o600);
+      }
+      return { made: plan, samples: await readSamples(plan, session.project, formats, context) };
+    },
+    shardOptions(options.shard, process.env),
+  );
   const { markdownBudget: budget, only } = options;
   const look = { ...(budget === undefined ? {} : { budget }), ...(only === undefined ? {} : { only }) };
   await show(formats, planReport, { plan: made, samples }, context, look);

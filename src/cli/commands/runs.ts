@@ -1,7 +1,7 @@
-import { findRun, type PastRun, pastRun, readRuns } from '../../apply/history.js';
+import { findParts, type PastRun, pastRun, readRuns } from '../../apply/history.js';
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
 import { historyOf, type PastOfObject } from '../../apply/past-of-object.js';
-import { settleRegeneration } from '../../apply/settle.js';
+import { isAbout, settleRegeneration } from '../../apply/settle.js';
 import { escapeText } from '../../base/escape.js';
 import { error, type Problem, ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/user-name.js';
@@ -74,9 +74,10 @@ export async function showRun(
   const project = await context.project();
   await context.learnTokens();
   const { home, isOther } = await told(project, context);
-  const content = await findRun(home.backend.runs, name);
-  if (isOther(content.run)) context.output.message(escapeText(`Note: ${ownerOf(content.run, home)}.`));
-  const run = await pastRun(content);
+  const found = await findParts(home.backend.runs, name);
+  const [{ run: first }] = found.contents;
+  if (isOther(first)) context.output.message(escapeText(`Note: ${ownerOf(first, home)}.`));
+  const run = await pastRun(found);
   await show(formats, runReport, run, context);
   return exit.done;
 }
@@ -102,7 +103,8 @@ export async function settleRun(
   await backend.check('write');
   const lock = await backend.lock('runs settle', new Date());
   try {
-    const content = await findRun(backend.runs, name);
+    const { contents } = await findParts(backend.runs, name);
+    const content = contents.findLast((one) => isAbout(one, address)) ?? contents[0];
     await settleRegeneration({
       content,
       address,

@@ -7,6 +7,7 @@ import { stateReport } from '../../report/formats.js';
 import type { ShownState } from '../../report/recorded.js';
 import { plural } from '../../report/words.js';
 import { backendOf } from '../../session/backend.js';
+import { newestHeld, openRuns } from '../../state/shards.js';
 import type { State } from '../../state/state.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -30,14 +31,14 @@ export async function showState(
 }
 
 function shownState(state: State, place: string, names: readonly string[]): ShownState {
-  const { server, lineage, serial, last_run, open_run } = state;
+  const { server, lineage, serial } = state;
   return {
     place,
     server,
     lineage,
     serial,
-    lastRun: last_run ?? null,
-    openRun: open_run ?? null,
+    lastRun: newestHeld(state) ?? null,
+    openRun: [...openRuns(state)].sort().at(-1) ?? null,
     records: names.length === 0 ? recordedIn(state) : findRecorded(state, names),
     whole: names.length > 0,
   };

@@ -6,6 +6,7 @@ import { DEFAULT_TIMEOUT } from '../../session/connection.js';
 import { stacksOf } from '../../session/failures.js';
 import { planOptionsOf } from '../../session/options.js';
 import type { SessionOptions } from '../../session/session.js';
+import { shardOptions } from '../../session/shard.js';
 import { again } from '../../session/watch/again.js';
 import { Health } from '../../session/watch/health.js';
 import { Newspaper } from '../../session/watch/news.js';
@@ -39,6 +40,8 @@ export async function watch(context: Context, options: Options & GlobalOptions):
       : await (await import('../watch/serving.js')).serve(listen, health, interval);
   if (serving !== undefined) output.message(`Health and metrics are served at ${serving.address}`);
   const newspaper = new Newspaper();
+  // Turns go on for ever, and no run that others share does.
+  const { sharedRun: _, ...shard } = shardOptions(options.shard, process.env);
   const ended = { cutShort: false, isRead: true };
 
   const take = async (number: number, ending: AbortSignal): Promise<boolean> => {
@@ -52,7 +55,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
     context.forget();
     const turn = await takeTurn({
       project: context.project,
-      session: watched(context, health, serving, ending),
+      session: { ...watched(context, health, serving, ending), ...shard },
       plan: planOptionsOf(options),
       ...(apply === undefined ? {} : { apply }),
       now: () => performance.now(),

@@ -2,6 +2,7 @@ import { othersOf, type StateHome } from '../../apply/owner.js';
 import { knowsOf, unfinishedRuns, withoutFirstLine } from '../../apply/resume.js';
 import { type Check, fail, ok, warn } from '../../base/checks.js';
 import { type Problem, ProblemsError } from '../../base/problems.js';
+import { shardText } from '../../base/shard.js';
 import { isUnderWay, type JournalContent, runHolder } from '../../state/journal.js';
 import type { State } from '../../state/state.js';
 import { failedBy } from './cure.js';
@@ -15,9 +16,9 @@ export interface StateFound {
 /** Looks at a state, its lock and its journals, and changes nothing of them. `server` is null where no address is known. */
 export async function lookAtState(home: StateHome, server: string | null): Promise<StateFound> {
   const { state, check } = await lookAtFile(home, server);
-  const [lock, journals] = [await lookAtLock(home), await lookAtJournals(home, state)];
+  const [locks, journals] = [await lookAtLocks(home), await lookAtJournals(home, state)];
   return {
-    checks: [check, ...(state === null ? [] : owing(state)), lock, ...journals.checks],
+    checks: [check, ...(state === null ? [] : owing(state)), ...locks, ...journals.checks],
     versions: journals.versions,
   };
 }
@@ -68,33 +69,42 @@ function owing({ resources }: State): Check[] {
   ]);
 }
 
-async function lookAtLock({ backend }: StateHome): Promise<Check> {
+async function lookAtLocks({ backend }: StateHome): Promise<Check[]> {
   try {
-    const holding = await backend.holding();
-    if (holding === null) return ok('lock', 'it is free');
-    const { holder, readable, fate, elsewhere } = holding;
-    if (!readable)
-      return fail(
-        'lock',
-        `it is held by ${holder}`,
-        'idops runs unlock removes it, where surely nothing runs',
-      );
-    if (fate === 'gone')
-      return warn(
-        'lock',
-        `it was left by ${holder}, which is gone`,
-        'the next run takes it over; idops runs unlock removes it',
-      );
-    if (fate === 'alive')
-      return warn('lock', `it is held by ${holder}`, 'wait until that has ended, or end it');
+    const holdings = await backend.holdings();
+    return holdings.length === 0 ? [ok('lock', 'it is free')] : holdings.map(lockCheck);
+  } catch (failure) {
+    return [failed('lock', failure)];
+  }
+}
+
+function lockCheck({
+  holder,
+  readable,
+  fate,
+  elsewhere,
+  shard,
+}: Awaited<ReturnType<StateHome['backend']['holdings']>>[number]): Check {
+  const which = shard === undefined ? 'it' : `that of the shard ${shardText(shard)}`;
+  if (!readable)
+    return fail(
+      'lock',
+      `${which} is held by ${holder}`,
+      'idops runs unlock removes it, where surely nothing runs',
+    );
+  if (fate === 'gone')
     return warn(
       'lock',
-      `it is held by ${holder}, and nobody can tell from here whether that still runs`,
-      `that process ${elsewhere ?? 'is not known here'}: make sure that it doesn't run any more, then use idops runs unlock`,
+      `${which} was left by ${holder}, which is gone`,
+      'the next run takes it over; idops runs unlock removes it',
     );
-  } catch (failure) {
-    return failed('lock', failure);
-  }
+  if (fate === 'alive')
+    return warn('lock', `${which} is held by ${holder}`, 'wait until that has ended, or end it');
+  return warn(
+    'lock',
+    `${which} is held by ${holder}, and nobody can tell from here whether that still runs`,
+    `that process ${elsewhere ?? 'is not known here'}: make sure that it doesn't run any more, then use idops runs unlock`,
+  );
 }
 
 async function lookAtJournals(home: StateHome, state: State | null): Promise<StateFound> {

@@ -7,10 +7,11 @@ import { whyRefused } from '../../base/errno.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { fateOf, ownMark } from '../../base/process.js';
 import { NoRegularFile, readRegular } from '../../base/regular.js';
+import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { sweepTemporaries, temporaryName } from '../../base/temporary.js';
 import { userName } from '../../base/user-name.js';
 import { makeFolder } from '../../base/whole-file.js';
-import type { Holding, Lock, Removable } from '../backend.js';
+import type { Holding, Lock, Locks, Removable } from '../backend.js';
 import { describeHolder, holderFields, whereElse } from '../holder.js';
 import { cureOf } from '../refused.js';
 
@@ -56,6 +57,55 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   };
 }
 
+/** What is locked of a state file: it, or a part of it. */
+export function lockedPath(statePath: string, shard: Shard | undefined): string {
+  return shard === undefined ? statePath : `${statePath}.${shardName(shard)}`;
+}
+
+/** The locks of a state file: its own, and beside it those of shards. */
+export function fileLocks(statePath: string): Locks {
+  const of = (shard: Shard | undefined): string => lockedPath(statePath, shard);
+  return {
+    async shards() {
+      const names = await readdir(dirname(statePath)).catch(() => []);
+      const [begin, end] = [`${basename(statePath)}.`, lockPath('')];
+      return names.flatMap((name) => {
+        if (!name.startsWith(begin) || !name.endsWith(end)) return [];
+        return shardNamed(name.slice(begin.length, -end.length)) ?? [];
+      });
+    },
+    take: (command, now, shard) => acquireLock(of(shard), command, now),
+    holder: (shard) => lockHolder(of(shard)),
+    holding: (shard) => lockHolding(of(shard)),
+    removable: (shard) => removableLock(of(shard)),
+  };
+}
+
+/** Milliseconds that are waited for those who change the same file. */
+const PATIENCE = 30_000;
+
+/** Does something to a state file that no other process does at the same time. Throws a ProblemsError (`locked`). */
+export async function alone<T>(statePath: string, work: () => Promise<T>): Promise<T> {
+  const until = performance.now() + PATIENCE;
+  for (;;) {
+    let lock: Lock;
+    try {
+      lock = await acquireLock(`${statePath}.merge`, 'merge', new Date());
+    } catch (failure) {
+      const isHeld =
+        failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'locked');
+      if (!isHeld || performance.now() > until) throw failure;
+      await wait(Math.random() * A_MOMENT);
+      continue;
+    }
+    try {
+      return await work();
+    } finally {
+      await lock.release();
+    }
+  }
+}
+
 /** Who holds the lock of a state: a holder that isn't known to be gone, in words; null where it is free or its holder is gone. */
 export async function lockHolder(statePath: string): Promise<string | null> {
   const holding = await lockHolding(statePath);
@@ -68,9 +118,11 @@ export async function lockHolder(statePath: string): Promise<string | null> {
 export async function lockHolding(statePath: string): Promise<Holding | null> {
   const holder = await readHolder(lockPath(statePath));
   if (holder === undefined) return null;
-  if (holder === null) return { holder: UNREADABLE, readable: false, fate: 'unknown', elsewhere: null };
+  if (holder === null)
+    return { holder: UNREADABLE, command: null, readable: false, fate: 'unknown', elsewhere: null };
   return {
     holder: describeHolder(holder),
+    command: holder.command,
     readable: true,
     fate: fateOf(holder),
     elsewhere: whereElse(holder),

@@ -6,11 +6,13 @@ import { error, ProblemsError } from '../../base/problems.js';
 import { NoRegularFile, readRegular } from '../../base/regular.js';
 import { writeWhole } from '../../base/whole-file.js';
 import type { StateBackend } from '../backend.js';
+import { withRecords } from '../shards.js';
 import { emptyState, type State } from '../state.js';
-import { ofServer, stateData, stateOf } from '../state-text.js';
+import { ofServer, stateData, stateGone, stateOf } from '../state-text.js';
+import { alone } from './lock.js';
 
 /** A state in one JSON file. */
-export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | 'saved' | 'save'> {
+export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | 'saved' | 'save' | 'merge'> {
   const place = relative(process.cwd(), path) || path;
   return {
     place,
@@ -19,11 +21,22 @@ export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | '
       return state === undefined ? emptyState(server) : ofServer(state, place, server);
     },
     saved: () => readState(path, place),
-    async save(state) {
-      // A link to a state that lies elsewhere stays one.
-      await writeWhole(await leadsTo(path), `${stringifyJson(state, 2)}\n`);
-    },
+    save: (state) => write(path, state),
+    merge: ({ records, head: change }) =>
+      alone(path, async () => {
+        const there = await readState(path, place);
+        if (there === undefined) throw stateGone(place);
+        const { resources: _, ...head } = there;
+        const next = change(head);
+        await write(path, { ...next, resources: withRecords(there, records) });
+        return next;
+      }),
   };
+}
+
+async function write(path: string, state: State): Promise<void> {
+  // A link to a state that lies elsewhere stays one.
+  await writeWhole(await leadsTo(path), `${stringifyJson(state, 2)}\n`);
 }
 
 async function readText(path: string, place: string): Promise<string | undefined> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { git, NoGit } from '../../base/git.js';
 import { userName } from '../../base/user-name.js';
-import { notHere, notTaken, refusedBy, unreachable } from './failures.js';
+import { mayBeBusy, notHere, notTaken, refusedBy, unreachable } from './failures.js';
 
 /** Where a state is kept in git. */
 export interface BranchSettings {
@@ -19,14 +19,17 @@ export interface BranchSettings {
   readonly pauses?: readonly number[];
 }
 
-/** What the remote has by two names; null where there is nothing. */
-export interface Heads {
+/** What the remote has. */
+export interface Seen {
+  /** The newest commit of the branch; null where there is none. */
   readonly branch: string | null;
-  readonly lock: string | null;
+  /** What the other references are that were asked for, by their names. */
+  readonly others: ReadonlyMap<string, string>;
 }
 
 /** A change of one reference: what it has to be before, and what it is to be; null is nothing. */
 export interface Move {
+  readonly ref: string;
   readonly from: string | null;
   readonly to: string | null;
 }
@@ -39,63 +42,70 @@ const PATIENCE = 30_000;
 /** A network that is away for a moment doesn't end a run. */
 const PAUSES = [500, 2000, 5000];
 
-/** A branch of a remote, and a reference beside it: each is changed only from what it is known to be. */
+/** A branch of a remote, and references beside it: each is changed only from what it is known to be. */
 export class Branch {
   readonly settings: BranchSettings;
-  readonly #refs: { readonly branch: string; readonly lock: string };
+  /** The reference of the branch. */
+  readonly ref: string;
   readonly #place: string;
   /** Whether the remote has ever answered: one that never did is wrong, and not away. */
   #answered = false;
 
-  /** `lock` names the reference beside the branch, `place` is what a message calls what is kept there. */
-  constructor(settings: BranchSettings, lock: string, place: string) {
+  /** `place` is what a message calls what is kept there. */
+  constructor(settings: BranchSettings, place: string) {
     this.settings = settings;
     this.#place = place;
-    this.#refs = { branch: `refs/heads/${settings.branch}`, lock };
+    this.ref = `refs/heads/${settings.branch}`;
   }
 
-  /** What the remote has now. */
-  async look(): Promise<Heads> {
+  /** What the remote has now: the branch, and references by their names, in which `*` is anything. */
+  async look(others: readonly string[]): Promise<Seen> {
     const { remote } = this.settings;
-    const names = Object.values(this.#refs);
-    const said = await this.#asking(['ls-remote', '--quiet', remote, ...names]);
+    const said = await this.#asking(['ls-remote', '--quiet', remote, this.ref, ...others]);
     const found = new Map(
       said
         .split('\n')
         .map((line) => line.split('\t'))
         .map(([sha = '', name = '']) => [name, sha]),
     );
+    // Git takes a name for the end of one.
+    const isMeant = (name: string): boolean =>
+      others.some((other) => (other.includes('*') ? name.startsWith('refs/idops/') : name === other));
     return {
-      branch: found.get(this.#refs.branch) ?? null,
-      lock: found.get(this.#refs.lock) ?? null,
+      branch: found.get(this.ref) ?? null,
+      others: new Map([...found].filter(([name]) => isMeant(name))),
     };
   }
 
   /** What the remote has now, brought here. Throws a ProblemsError (`state-unreachable`). */
-  async see(): Promise<Heads> {
+  async see(names: readonly string[]): Promise<Seen> {
     for (let tries = 1; ; tries += 1) {
-      const heads = await this.look();
-      const failure = await this.#fetch(heads).catch((thrown: unknown) => thrown);
-      // Somebody may have moved them between the two.
-      if ((await this.#missing(heads)).length === 0) return heads;
+      const { branch, others } = await this.look(names);
+      const seen = new Map([...(branch === null ? [] : [[this.ref, branch] as const]), ...others]);
+      const failure = await this.#fetch(seen).catch((thrown: unknown) => thrown);
+      if ((await this.#missing(seen)).length === 0) {
+        const head = seen.get(this.ref) ?? null;
+        seen.delete(this.ref);
+        return { branch: head, others: seen };
+      }
       if (tries >= SIGHTS) {
         throw unreachable(this.#place, this.settings.remote, failure ?? new Error('it moves all the time'));
       }
     }
   }
 
-  async #missing(heads: Heads): Promise<(keyof Heads)[]> {
-    const missing: (keyof Heads)[] = [];
-    for (const name of ['branch', 'lock'] as const) {
-      const { [name]: head } = heads;
-      if (head !== null && !(await this.#has(head))) missing.push(name);
-    }
-    return missing;
+  /** The names of those whose commits aren't here. */
+  async #missing(refs: ReadonlyMap<string, string>): Promise<string[]> {
+    if (refs.size === 0) return [];
+    const input = [...refs.values()].map((sha) => `${sha}\n`).join('');
+    const said = (await this.#git(['cat-file', '--batch-check=%(objecttype)'], { input })).split('\n');
+    return [...refs.keys()].filter((_, index) => said[index]?.endsWith(' missing') !== false);
   }
 
-  async #fetch(heads: Heads): Promise<void> {
+  /** Brings the references here that aren't, as they are by then: others may move them all the time. */
+  async #fetch(seen: Map<string, string>): Promise<void> {
     const { root, remote } = this.settings;
-    const missing = await this.#missing(heads);
+    const missing = await this.#missing(seen);
     if (missing.length === 0) return;
     const shallow = (await this.#git(['rev-parse', '--is-shallow-repository'])).trim() === 'true';
     const quiet = [
@@ -107,13 +117,17 @@ export class Branch {
     ];
     // Only what is newest is looked at, and a clone that has everything has to stay one.
     const depth = shallow ? ['--depth=1'] : [];
-    const passing = `refs/idops/passing/${randomUUID()}`;
-    const into = { branch: this.#seen, lock: passing };
-    const specs = missing.map((name) => `+${this.#refs[name]}:${into[name]}`);
+    const passing = new Map(missing.map((ref) => [ref, `refs/idops/passing/${randomUUID()}`]));
+    const specs = [...passing].map(([ref, here]) => `+${ref}:${here}`);
     try {
       await git(root, ['fetch', ...quiet, ...depth, remote, ...specs], FETCHING);
+      for (const [ref, here] of passing) {
+        const sha = (await this.#git(['rev-parse', '--verify', here])).trim();
+        seen.set(ref, sha);
+        if (ref === this.ref) await this.#git(['update-ref', this.#seen, sha]).catch(() => '');
+      }
     } finally {
-      if (missing.includes('lock')) await this.#git(['update-ref', '-d', passing]).catch(() => '');
+      for (const here of passing.values()) await this.#git(['update-ref', '-d', here]).catch(() => '');
     }
   }
 
@@ -210,14 +224,11 @@ export class Branch {
    * Moves references of the remote, all or none. A failure after which the remote has them so is none; where it can't be asked
    * that is tried again. Throws a ProblemsError (`not-writable`) where it refuses, or (`state-unreachable`).
    */
-  async push(moves: { readonly branch?: Move; readonly lock?: Move }): Promise<Pushed> {
+  async push(moves: readonly Move[]): Promise<Pushed> {
     const { remote, pauses = PAUSES } = this.settings;
-    const named = Object.entries(moves).map(([name, move]) => ({
-      ref: this.#refs[name as keyof Heads],
-      ...move,
-    }));
-    const leases = named.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ''}`);
-    const specs = named.map(({ ref, to }) => `${to ?? ''}:${ref}`);
+    const leases = moves.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ''}`);
+    const specs = moves.map(({ ref, to }) => `${to ?? ''}:${ref}`);
+    const others = moves.flatMap(({ ref }) => (ref === this.ref ? [] : [ref]));
     const options = [
       '--quiet',
       '--porcelain',
@@ -229,18 +240,20 @@ export class Branch {
     for (let tries = 0; ; tries += 1) {
       try {
         await git(this.settings.root, ['push', ...options, ...leases, remote, ...specs], FAR);
-        if (moves.branch?.to != null)
-          await this.#git(['update-ref', this.#seen, moves.branch.to]).catch(() => '');
+        const to = moves.find(({ ref }) => ref === this.ref)?.to ?? null;
+        if (to !== null) await this.#git(['update-ref', this.#seen, to]).catch(() => '');
         return 'done';
       } catch (failure) {
-        const now = await this.look();
-        const is = (compare: 'from' | 'to') =>
-          Object.entries(moves).every(([name, move]) => now[name as keyof Heads] === move[compare]);
+        const now = await this.look(others);
+        const has = (ref: string) => (ref === this.ref ? now.branch : (now.others.get(ref) ?? null));
+        const is = (compare: 'from' | 'to') => moves.every((move) => has(move.ref) === move[compare]);
         if (is('to')) return 'done';
         if (!is('from')) return 'moved';
         const refused = refusedBy(failure);
-        if (refused !== undefined) throw notTaken(this.#place, refused, failure);
         const pause = pauses[tries];
+        // Another push may have had its turn at that moment, and not be through with it.
+        if (refused !== undefined && (pause === undefined || !mayBeBusy(refused)))
+          throw notTaken(this.#place, refused, failure);
         if (pause === undefined) throw unreachable(this.#place, remote, failure);
         await sleep(pause);
       }
@@ -256,13 +269,6 @@ export class Branch {
     );
     const args = ['commit-tree', '--no-gpg-sign', tree, ...parents.flatMap((parent) => ['-p', parent])];
     return (await this.#git(args, { env, input: message })).trim();
-  }
-
-  async #has(object: string): Promise<boolean> {
-    return await this.#git(['cat-file', '-e', object]).then(
-      () => true,
-      () => false,
-    );
   }
 
   /** What the remote answers; asked again where it can't be asked. Throws a ProblemsError (`state-unreachable`). */

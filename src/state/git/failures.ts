@@ -20,6 +20,11 @@ export function refusedBy(failure: unknown): Refused | undefined {
   return undefined;
 }
 
+/** Whether a remote may have refused only since it was moving the same reference for somebody else, in whatever words. */
+export function mayBeBusy({ reason }: Refused): boolean {
+  return /lock|failed to update ref|atomic/i.test(reason);
+}
+
 /** What is wrong where a remote can't be asked, or asks for more than git has. */
 export function unreachable(place: string, remote: string, failure: unknown): ProblemsError {
   const hint =

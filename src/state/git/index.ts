@@ -2,11 +2,13 @@ import { posix } from 'node:path';
 import * as z from 'zod';
 import { stringifyJson } from '../../base/json.js';
 import type { StateBackend, StateName } from '../backend.js';
+import { excluding } from '../locks.js';
+import { withRecords } from '../shards.js';
 import { emptyState, type State } from '../state.js';
-import { ofServer, stateData, stateOf } from '../state-text.js';
-import type { BranchSettings } from './branch.js';
+import { ofServer, stateData, stateGone, stateOf } from '../state-text.js';
+import type { Branch, BranchSettings } from './branch.js';
 import { gitRuns } from './runs.js';
-import { Store } from './store.js';
+import { type Change, Store } from './store.js';
 
 /** Where a state lies in git. */
 export interface GitSettings extends BranchSettings {
@@ -38,6 +40,10 @@ export function gitBackend(settings: GitSettings): StateBackend {
       return undefined;
     }
   };
+  const written = (state: State): Change => ({
+    files: new Map([[path, `${stringifyJson(state, 2)}\n`]]),
+    message: `idops: ${path}, serial ${state.serial}`,
+  });
   return {
     place,
     name: posix.basename(path),
@@ -47,11 +53,20 @@ export function gitBackend(settings: GitSettings): StateBackend {
       return state === undefined ? emptyState(server) : ofServer(state, place, server);
     },
     saved,
-    save: (state) =>
-      store.change(
-        () => new Map([[path, `${stringifyJson(state, 2)}\n`]]),
-        `idops: ${path}, serial ${state.serial}`,
-      ),
+    async save(state) {
+      await store.change(() => written(state));
+    },
+    async merge(change) {
+      const merged = async (commit: string | null, of: Branch) => {
+        const text = commit === null ? undefined : await of.text(commit, path);
+        if (text === undefined) throw stateGone(place);
+        const { resources, ...now } = stateOf(stateData(text, place), place);
+        const head = change.head(now);
+        return { ...written({ ...head, resources: withRecords({ resources }, change.records) }), head };
+      };
+      const { head } = await store.change(merged, true);
+      return head;
+    },
     told: () => named(path),
     async beside() {
       const files = await store.read((head, of) => of.list(head, folder === '.' ? '' : folder, 'blob'));
@@ -59,13 +74,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
       const names = await Promise.all(others.map(named));
       return names.filter((name) => name !== undefined);
     },
-    lock: (command, now) => store.lock(command, now),
-    async holder() {
-      const holding = await store.holding();
-      return holding === null || holding.fate === 'gone' ? null : holding.holder;
-    },
-    holding: () => store.holding(),
-    removable: () => store.removable(),
+    ...excluding(store, () => place),
     // What is on the branch is no part of anybody's commit.
     async check() {},
   };

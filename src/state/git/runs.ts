@@ -37,8 +37,9 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
         if (head !== null && (await batches(head, branch, run)).length > 0) {
           throw new Error(`there is a journal of ${run} already`);
         }
-        return new Map([[`${folder(run)}/${numbered(0)}`, textOf([first])]]);
-      }, `idops: run ${run} begins`);
+        const files = new Map([[`${folder(run)}/${numbered(0)}`, textOf([first])]]);
+        return { files, message: `idops: run ${run} begins` };
+      });
       return new GitJournal(store, folder(run), run, 1);
     },
     async reopen(content) {
@@ -50,7 +51,8 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
     async remove(names) {
       if (names.length === 0) return;
       const what = names.length === 1 ? `the journal of ${names[0]}` : `${names.length} journals`;
-      await store.change(() => new Map(names.map((run) => [folder(run), null])), `idops: ${what} removed`);
+      const files = new Map(names.map((run) => [folder(run), null]));
+      await store.change(() => ({ files, message: `idops: ${what} removed` }));
     },
   };
 }
@@ -104,7 +106,8 @@ class GitJournal implements Journal {
       this.#number += 1;
       try {
         const text = textOf(batch.map(({ line }) => line));
-        await this.#store.change(() => new Map([[path, text]]), `idops: run ${this.#run}`);
+        const files = new Map([[path, text]]);
+        await this.#store.change(() => ({ files, message: `idops: run ${this.#run}` }));
         for (const { done } of batch) done();
       } catch (failure) {
         for (const { failed } of batch) failed(failure);

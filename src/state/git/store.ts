@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { ProblemsError } from '../../base/problems.js';
 import { fateOf, ownMark } from '../../base/process.js';
+import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { userName } from '../../base/user-name.js';
-import type { Holding, Lock, Removable } from '../backend.js';
+import type { Holding, Lock, Locks, Removable } from '../backend.js';
 import { whereElse } from '../holder.js';
-import { Branch, type BranchSettings, type Heads } from './branch.js';
+import { Branch, type BranchSettings, type Seen } from './branch.js';
 import { outrun } from './failures.js';
 import {
   describe,
@@ -27,6 +28,8 @@ const TRIES = 300;
 const PAUSE = 200;
 /** Milliseconds for which what was seen of the remote is read from. */
 const FRESH = 1000;
+/** When nothing was seen yet. */
+const UNSEEN = Number.NEGATIVE_INFINITY;
 
 /** What tells a branch of states from others, and tells a person what it is. */
 const ABOUT = 'README.md';
@@ -38,101 +41,165 @@ is the audit log. Change nothing by hand, and merge it nowhere.
 `;
 
 /** Files by their paths on the branch; null is a file, or a folder, that goes. */
-export type Files = ReadonlyMap<string, string | null>;
+type Files = ReadonlyMap<string, string | null>;
 
-/** What the branch and the lock of a state are known to be, and the changes of both, one after the other. */
-export class Store {
+/** What a commit changes, and says. */
+export interface Change {
+  readonly files: Files;
+  readonly message: string;
+}
+
+/** A lock of this process, and the commit that it is by now. */
+interface Held {
+  readonly ref: string;
+  readonly holder: Holder;
+  readonly at: string;
+}
+
+/** What the branch and the locks of a state are known to be, and the changes of both, one after the other. */
+export class Store implements Locks {
   readonly #branch: Branch;
   readonly #place: string;
   readonly #inTurn = pLimit(1);
-  #heads: Heads = { branch: null, lock: null };
-  #seenAt = Number.NEGATIVE_INFINITY;
-  #held: { readonly holder: Holder; readonly at: string } | undefined;
+  /** The reference of the lock of all of it; that of a shard has its name behind a dot, since git takes no name below another. */
+  readonly #whole: string;
+  #head: string | null = null;
+  #seenAt = UNSEEN;
+  #held: Held | undefined;
   #lost: ProblemsError | undefined;
+  /** What the locks were when they were listed last, each to be looked at once: what is asked after that is asked anew. */
+  #listed = new Map<string, string | null>();
+  #listedAt = UNSEEN;
+  /** Whether somebody else changes the branch at the same time, as far as was seen: a push on top of what was there last is in vain. */
+  #isShared = false;
   /** Whether the branch was found to be one that idops made. */
   #isOwn = false;
 
   /** `lock` names the lock beside those of the branch's other states, `place` is what a message calls the state. */
   constructor(settings: BranchSettings, lock: string, place: string) {
-    this.#branch = new Branch(settings, `refs/idops/lock/${settings.branch}/${lock}`, place);
+    this.#branch = new Branch(settings, place);
+    this.#whole = `refs/idops/lock/${settings.branch}/${lock}`;
     this.#place = place;
   }
 
-  /** Reads from what the remote has; undefined where there is no branch. With the lock held nobody else changes it. */
+  /** Reads from what the remote has; undefined where there is no branch. With the lock of all of it held nobody else changes it. */
   async read<T>(work: (head: string, branch: Branch) => Promise<T>): Promise<T | undefined> {
-    const { branch: head } = await this.#inTurn(async () => {
-      const isFresh = this.#held !== undefined || performance.now() - this.#seenAt < FRESH;
-      return isFresh ? this.#heads : await this.#see();
+    const head = await this.#inTurn(async () => {
+      const isOnly = this.#held?.ref === this.#whole && this.#seenAt !== UNSEEN;
+      if (!isOnly && performance.now() - this.#seenAt >= FRESH) await this.#see([]);
+      return this.#head;
     });
     return head === null ? undefined : await work(head, this.#branch);
   }
 
-  async #see(): Promise<Heads> {
-    this.#heads = await this.#branch.see();
-    const { branch: head } = this.#heads;
+  async #see(locks: readonly string[]): Promise<Seen> {
+    const seen = await this.#branch.see(locks);
+    const { branch: head } = seen;
     if (head !== null && !this.#isOwn) {
       const about = await this.#branch.text(head, ABOUT);
       if (about?.startsWith(TITLE) !== true) throw notOwn(this.#place);
       this.#isOwn = true;
     }
+    this.#head = head;
     this.#seenAt = performance.now();
-    return this.#heads;
+    return seen;
+  }
+
+  #refOf(shard: Shard | undefined): string {
+    return shard === undefined ? this.#whole : `${this.#whole}.${shardName(shard)}`;
+  }
+
+  /** The commit of a lock, as it is now; null where there is none. */
+  async #lockAt(ref: string): Promise<string | null> {
+    return (await this.#see([ref])).others.get(ref) ?? null;
+  }
+
+  /** The same, or as it was listed just now. */
+  async #lockSeen(ref: string): Promise<string | null> {
+    const listed = performance.now() - this.#listedAt < FRESH ? this.#listed.get(ref) : undefined;
+    this.#listed.delete(ref);
+    return listed === undefined ? await this.#lockAt(ref) : listed;
+  }
+
+  async shards(): Promise<readonly Shard[]> {
+    return await this.#inTurn(async () => {
+      // All at once, and the branch with them: where no lock is in the way, nobody has changed it since.
+      const { others } = await this.#see([this.#whole, `${this.#whole}.*-of-*`]);
+      this.#listed = new Map([[this.#whole, null], ...others]);
+      this.#listedAt = performance.now();
+      return [...others.keys()].flatMap((ref) =>
+        ref.startsWith(`${this.#whole}.`) ? (shardNamed(ref.slice(this.#whole.length + 1)) ?? []) : [],
+      );
+    });
   }
 
   /**
-   * Changes files on the branch, on top of whatever others have put there; with the lock held, only as long as it is, which is
-   * renewed by it. Throws a ProblemsError (`locked`) where it was lost.
+   * Changes files on the branch, on top of whatever others have put there, and says what was changed in the end; with a lock held, only
+   * as long as it is, which is renewed by it. `anew`: what is there by now decides what is done, so that has to be seen. Throws a ProblemsError
+   * (`locked`) where the lock was lost.
    */
-  async change(
-    files: (head: string | null, branch: Branch) => Files | Promise<Files>,
-    message: string,
-  ): Promise<void> {
-    await this.#inTurn(async () => {
+  async change<C extends Change>(
+    work: (head: string | null, branch: Branch) => C | Promise<C>,
+    anew = false,
+  ): Promise<C> {
+    return await this.#inTurn(async () => {
       for (let tries = 1; tries <= TRIES; tries += 1) {
         if (this.#lost !== undefined) throw this.#lost;
-        if (tries > 1 || this.#heads.branch === null) await this.#see();
-        const { branch: from } = this.#heads;
-        const changed = await files(from, this.#branch);
-        const about = from === null ? [[ABOUT, TEXT] as const] : [];
-        const to = await this.#branch.change(from, new Map([...about, ...changed]), message);
-        const renewed = this.#held === undefined ? undefined : await this.#renewed(this.#held.holder);
-        const lock = renewed && this.#held && { from: this.#held.at, to: renewed.at };
-        const pushed = await this.#branch.push({
-          branch: { from, to },
-          ...(lock === undefined ? {} : { lock }),
-        });
-        if (pushed === 'done') {
-          this.#heads = { branch: to, lock: lock?.to ?? this.#heads.lock };
-          if (renewed !== undefined) this.#held = renewed;
-          return;
+        if (tries > 1 || anew || this.#isShared || this.#head === null) {
+          const last = this.#head;
+          if (this.#held === undefined) await this.#see([]);
+          else await this.#confirm(this.#held);
+          this.#isShared &&= tries > 1 || last !== this.#head;
         }
-        if (this.#held !== undefined) await this.#confirm(this.#held.holder);
+        const from = this.#head;
+        const changed = await work(from, this.#branch);
+        const about = from === null ? [[ABOUT, TEXT] as const] : [];
+        const files = new Map([...about, ...changed.files]);
+        const to = await this.#branch.change(from, files, changed.message);
+        const held = this.#held;
+        const renewed = held && (await this.#renewed(held));
+        const lock = held && renewed ? [{ ref: held.ref, from: held.at, to: renewed.at }] : [];
+        const pushed = await this.#branch.push([{ ref: this.#branch.ref, from, to }, ...lock]);
+        if (pushed === 'done') {
+          this.#head = to;
+          this.#seenAt = performance.now();
+          this.#held = renewed;
+          return changed;
+        }
+        this.#isShared = true;
         await sleep(Math.random() * Math.min(PAUSE, 10 * tries));
       }
       throw outrun(this.#place, TRIES);
     });
   }
 
-  /** Takes the lock, for as long as it is renewed. Throws a ProblemsError (`locked`) where somebody has it. */
-  async lock(command: string, now: Date): Promise<Lock> {
+  /** Takes a lock, for as long as it is renewed. Throws a ProblemsError (`locked`) where somebody has it, or this process another one. */
+  async take(command: string, now: Date, shard?: Shard): Promise<Lock> {
     return await this.#inTurn(async () => {
-      const { lock: from } = await this.#see();
+      const ref = this.#refOf(shard);
+      // A second lock would take the place of the first, which nothing would renew any more.
+      if (this.#held !== undefined && this.#held.ref !== ref && this.#lost === undefined)
+        throw locked(this.#place, this.#held.holder);
+      const from = await this.#lockAt(ref);
       const other = from === null ? undefined : await this.#holder(from);
       if (other !== undefined && !isOver(other)) throw locked(this.#place, other);
       const mark = { ...ownMark(), command, at: now.toISOString(), expires: '', nonce: randomUUID() };
-      const made = await this.#renewed({ user: userName(), ...mark });
-      if ((await this.#branch.push({ lock: { from, to: made.at } })) === 'moved') {
-        const { lock } = await this.#see();
+      const made = await this.#renewed({ ref, holder: { user: userName(), ...mark } });
+      if ((await this.#branch.push([{ ref, from, to: made.at }])) === 'moved') {
+        const lock = await this.#lockAt(ref);
         throw locked(this.#place, lock === null ? null : await this.#holder(lock));
       }
       this.#held = made;
       this.#lost = undefined;
-      const timer = setInterval(() => void this.#renew().catch(() => {}), LEASE / 3);
+      // Whoever had another lock may have written until now.
+      this.#seenAt = UNSEEN;
+      this.#isShared = shard !== undefined;
+      const timer = setInterval(() => void this.#renew(made).catch(() => {}), LEASE / 3);
       timer.unref();
       return {
         takenOver: other === undefined ? null : `took over the lock of ${describe(other)}, which is gone`,
         fenced: true,
-        confirm: () => this.#inTurn(() => this.#confirm(made.holder)),
+        confirm: () => this.#inTurn(() => this.#confirm(made)),
         release: async () => {
           clearInterval(timer);
           // One that can't be given back now ends by itself.
@@ -142,33 +209,44 @@ export class Store {
     });
   }
 
-  async #release(made: { readonly at: string }): Promise<void> {
-    const { at } = this.#held ?? made;
-    this.#held = undefined;
-    this.#seenAt = Number.NEGATIVE_INFINITY;
-    await this.#branch.push({ lock: { from: at, to: null } });
+  async #release(made: Held): Promise<void> {
+    const { at } = this.#own(made) ?? made;
+    if (this.#own(made) !== undefined) this.#held = undefined;
+    this.#seenAt = UNSEEN;
+    await this.#branch.push([{ ref: made.ref, from: at, to: null }]);
   }
 
-  /** The lock as it stands; null where there is none. */
-  async holding(): Promise<Holding | null> {
-    const { lock } = await this.#inTurn(() => this.#see());
+  /** A lock as it is by now, if it is still this one. */
+  #own({ holder }: Held): Held | undefined {
+    return this.#held?.holder.nonce === holder.nonce ? this.#held : undefined;
+  }
+
+  async holder(shard?: Shard): Promise<string | null> {
+    const holding = await this.holding(shard);
+    return holding === null || holding.fate === 'gone' ? null : holding.holder;
+  }
+
+  async holding(shard?: Shard): Promise<Holding | null> {
+    const lock = await this.#inTurn(() => this.#lockSeen(this.#refOf(shard)));
     if (lock === null) return null;
     const holder = await this.#holder(lock);
-    if (holder === null) return { holder: NOBODY, readable: false, fate: 'unknown', elsewhere: null };
+    if (holder === null)
+      return { holder: NOBODY, command: null, readable: false, fate: 'unknown', elsewhere: null };
     const fate = isOver(holder) ? 'gone' : fateOf(holder);
     const elsewhere = whereElse(holder);
     const end = `, and its lock ends by itself at ${endInWords(holder)} where nothing renews it`;
     return {
       holder: describe(holder),
+      command: holder.command,
       readable: true,
       fate,
       elsewhere: fate === 'unknown' && elsewhere !== null ? elsewhere + end : null,
     };
   }
 
-  /** The lock, to be removed; null where there is none. Throws a ProblemsError (`locked`) where its holder surely runs. */
-  async removable(): Promise<Removable | null> {
-    const { lock } = await this.#inTurn(() => this.#see());
+  async removable(shard?: Shard): Promise<Removable | null> {
+    const ref = this.#refOf(shard);
+    const lock = await this.#inTurn(() => this.#lockSeen(ref));
     if (lock === null) return null;
     const holder = await this.#holder(lock);
     if (holder !== null && holder.pid !== process.pid && fateOf(holder) === 'alive')
@@ -176,37 +254,51 @@ export class Store {
     return {
       holder: describe(holder),
       remove: async () => {
-        const { lock: now } = await this.#inTurn(() => this.#see());
-        const other = now === null ? undefined : await this.#holder(now);
-        if (now === null || other === undefined) return;
-        if (other !== null && other.nonce !== holder?.nonce) throw locked(this.#place, other);
-        await this.#branch.push({ lock: { from: now, to: null } });
+        for (let pushed = false; !pushed; ) {
+          const now = await this.#inTurn(() => this.#lockAt(ref));
+          const other = now === null ? undefined : await this.#holder(now);
+          if (now === null || other === undefined) break;
+          if (other !== null && other.nonce !== holder?.nonce) throw locked(this.#place, other);
+          // It may be renewed at the same time.
+          pushed = (await this.#branch.push([{ ref, from: now, to: null }])) === 'done';
+        }
+        // Its holder may have written until now.
+        this.#seenAt = UNSEEN;
       },
     };
   }
 
-  async #renew(): Promise<void> {
+  async #renew(made: Held): Promise<void> {
     await this.#inTurn(async () => {
-      if (this.#held === undefined) return;
-      const renewed = await this.#renewed(this.#held.holder);
-      const pushed = await this.#branch.push({ lock: { from: this.#held.at, to: renewed.at } });
+      const held = this.#own(made);
+      if (held === undefined) return;
+      const renewed = await this.#renewed(held);
+      const pushed = await this.#branch.push([{ ref: held.ref, from: held.at, to: renewed.at }]);
       if (pushed === 'done') this.#held = renewed;
-      else await this.#confirm(this.#held.holder);
+      else await this.#confirm(held);
     });
   }
 
-  async #renewed(holder: Holder): Promise<{ readonly holder: Holder; readonly at: string }> {
+  async #renewed({ ref, holder }: Pick<Held, 'ref' | 'holder'>): Promise<Held> {
     const next = { ...holder, expires: new Date(Date.now() + LEASE).toISOString() };
     // Two that were made in one second would be one commit.
-    return { holder: next, at: await this.#branch.note(JSON.stringify({ ...next, turn: randomUUID() })) };
+    const at = await this.#branch.note(JSON.stringify({ ...next, turn: randomUUID() }));
+    return { ref, holder: next, at };
   }
 
-  async #confirm({ nonce }: Holder): Promise<void> {
-    const { lock } = await this.#see();
-    const now = lock === null ? undefined : await this.#holder(lock);
-    if (now?.nonce === nonce) return;
-    this.#lost = lostTo(this.#place, now);
-    throw this.#lost;
+  async #confirm(made: Held): Promise<void> {
+    const { ref, holder } = made;
+    const at = await this.#lockAt(ref);
+    const now = at === null ? undefined : await this.#holder(at);
+    const isOwn = this.#own(made) !== undefined;
+    if (at !== null && now?.nonce === holder.nonce) {
+      // A push may have arrived that was taken for one that did not.
+      if (isOwn) this.#held = { ref, holder: now, at };
+      return;
+    }
+    const failure = lostTo(this.#place, now);
+    if (isOwn) this.#lost = failure;
+    throw failure;
   }
 
   async #holder(commit: string): Promise<Holder | null> {

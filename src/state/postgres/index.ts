@@ -1,4 +1,5 @@
 import type { StateBackend } from '../backend.js';
+import { excluding } from '../locks.js';
 import { type Times, usualTimes } from './connection.js';
 import { Database } from './database.js';
 import { StateLock } from './lock.js';
@@ -24,10 +25,7 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
     name,
     runs: runRows(database, lock, name),
     ...stateRows(database, lock, name),
-    lock: (command, now) => lock.take(command, now),
-    holder: () => lock.holder(),
-    holding: () => lock.holding(),
-    removable: () => lock.removable(),
+    ...excluding(lock, () => database.target.place),
     // No commit brings a database along.
     check: async () => {},
   };

@@ -80,20 +80,21 @@ export class PostgresJournal implements Journal {
 
   /** Puts lines behind the others, as long as the lock and the journal are this process's. */
   async #send(statements: Statements, lines: readonly string[]): Promise<void> {
+    const { state, shard, session } = this.#lock;
     const { count } = await statements.run(
       `WITH held AS (
-         UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $5 AND session = $6::uuid RETURNING state
+         UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7::uuid RETURNING state
        ), mine AS (
          SELECT run FROM idops.runs WHERE run = $1 AND writer = $2 FOR SHARE
        )
        INSERT INTO idops.lines (run, number, line)
        SELECT mine.run, $3 + place - 1, line::json
        FROM mine, unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
-       WHERE $6::uuid IS NULL OR EXISTS (SELECT FROM held)`,
-      [this.#run, this.#writers.at(-1), this.#next, lines, this.#lock.state, this.#lock.session],
+       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,
+      [this.#run, this.#writers.at(-1), this.#next, lines, state, shard, session],
     );
     if (count > 0) return;
-    if (this.#lock.session !== null) await this.#lock.confirm(statements);
+    if (session !== null) await this.#lock.confirm(statements);
     throw this.#takenOver();
   }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { type Holder, holderFields } from '../holder.js';
 import type { Statements } from './connection.js';
 import { LOCKS } from './migrations.js';
@@ -31,15 +32,33 @@ interface Row {
   readonly free: boolean;
 }
 
-/** Who holds the lock of a state; undefined where nobody does. */
-export async function findHolder(statements: Statements, state: string): Promise<Found | undefined> {
+/** What the row of a shard's lock is told by among those of its state; that of all of it has no name. */
+export function shardKey(shard: Shard | undefined): string {
+  return shard === undefined ? '' : shardName(shard);
+}
+
+/** The shards of a state that there is a lock of. */
+export async function findShards(statements: Statements, state: string): Promise<Shard[]> {
+  const { rows } = await statements.run<{ shard: string }>(
+    "SELECT shard FROM idops.locks WHERE state = $1 AND shard <> '' ORDER BY shard",
+    [state],
+  );
+  return rows.flatMap(({ shard }) => shardNamed(shard) ?? []);
+}
+
+/** Who holds a lock of a state, that of a shard by its key; undefined where nobody does. */
+export async function findHolder(
+  statements: Statements,
+  state: string,
+  shard: string,
+): Promise<Found | undefined> {
   // Shared, so that two that look at the same time don't take each other for the holder.
   const { rows } = await statements.run<Row>(
     `SELECT nonce, session, holder::text, seen_at::text,
        extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
-       pg_try_advisory_xact_lock_shared($2, advisory) AS free
-     FROM idops.locks WHERE state = $1`,
-    [state, LOCKS],
+       pg_try_advisory_xact_lock_shared($3, advisory) AS free
+     FROM idops.locks WHERE state = $1 AND shard = $2`,
+    [state, shard, LOCKS],
   );
   const [row] = rows;
   if (row === undefined) return undefined;

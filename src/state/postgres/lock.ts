@@ -1,27 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import type { ProblemsError } from '../../base/problems.js';
 import { type Fate, fateOf, ownMark } from '../../base/process.js';
+import type { Shard } from '../../base/shard.js';
 import { userName } from '../../base/user-name.js';
-import type { Holding, Lock, Removable } from '../backend.js';
+import type { Holding, Lock, Locks, Removable } from '../backend.js';
 import { type Holder, whereElse } from '../holder.js';
 import type { Statements } from './connection.js';
 import type { Database, Keeper } from './database.js';
-import { type Found, findHolder, UNREADABLE } from './lock-row.js';
+import { type Found, findHolder, findShards, shardKey, UNREADABLE } from './lock-row.js';
 import { cut, inUse, lost, nameOf, pooled, refusal } from './lock-words.js';
 import { LOCKS } from './migrations.js';
 
 /** What a holder of the lock is told by: `session` is another one for each connection, so that nothing of a former one comes late. */
 interface Held {
+  /** The key of the shard that it is of. */
+  readonly shard: string;
   readonly nonce: string;
   readonly session: string;
   readonly advisory: number;
 }
 
 /**
- * The lock of a state: a row that says who holds it, which decides, and an advisory lock of its session, which ends with that and so tells at
+ * The locks of a state, of which one at a time is this process's: a row that says who holds it, which decides, and an advisory lock of its session, which ends with that and so tells at
  * once that it was cut. Each session has an advisory lock of its own number: who removes the row needs no right over the session.
  */
-export class StateLock implements Keeper {
+export class StateLock implements Keeper, Locks {
   readonly #database: Database;
   readonly state: string;
   #held: Held | undefined;
@@ -39,12 +42,23 @@ export class StateLock implements Keeper {
     return this.#held?.session ?? null;
   }
 
-  async take(command: string, now: Date): Promise<Lock> {
+  /** The key of the shard whose lock this process holds; empty where that is the lock of all of it, or where it holds none. */
+  get shard(): string {
+    return this.#held?.shard ?? '';
+  }
+
+  async shards(): Promise<readonly Shard[]> {
+    return await this.#database.read([], (statements) => findShards(statements, this.state));
+  }
+
+  async take(command: string, now: Date, of?: Shard): Promise<Lock> {
+    const shard = shardKey(of);
+    await this.#refuseSecond(shard);
     const holder: Holder = { user: userName(), ...ownMark(), command, at: now.toISOString() };
     const nonce = randomUUID();
     const { takenOver, held } = await this.#database.write(async (statements) => {
       const session = await this.#begin(statements);
-      const own: Held = { nonce, ...session };
+      const own: Held = { shard, nonce, ...session };
       try {
         return { takenOver: await this.#enter(statements, own, holder), held: own };
       } catch (failure) {
@@ -64,31 +78,35 @@ export class StateLock implements Keeper {
     return {
       takenOver,
       fenced: true,
-      confirm: () => this.#database.read(undefined, (statements) => this.confirm(statements, nonce)),
+      confirm: () =>
+        this.#database.read(undefined, (statements) => this.confirm(statements, { shard, nonce })),
       release: () => this.#release(nonce),
     };
   }
 
-  /** Throws a ProblemsError (`locked`) where the lock is no longer this process's; with a nonce, where it isn't that one. */
-  async confirm(statements: Statements, nonce = this.#held?.nonce): Promise<void> {
-    const found = await findHolder(statements, this.state);
+  /** Throws a ProblemsError (`locked`) where the lock is no longer this process's; with one named, where it isn't that one. */
+  async confirm(
+    statements: Statements,
+    asked: Pick<Held, 'shard' | 'nonce'> | undefined = this.#held,
+  ): Promise<void> {
+    const found = await findHolder(statements, this.state, asked?.shard ?? '');
     const own = this.#held;
-    if (own !== undefined && own.nonce === nonce && found?.session === own.session) return;
-    if (own?.nonce === nonce) throw this.#lose(found);
+    if (own !== undefined && own.nonce === asked?.nonce && found?.session === own.session) return;
+    if (own?.nonce === asked?.nonce) throw this.#lose(found);
     throw lost(found, this.#database.target.place);
   }
 
   async rejoin(statements: Statements): Promise<void> {
     const held = this.#held;
     if (held === undefined) return;
-    const own: Held = { nonce: held.nonce, ...(await this.#begin(statements)) };
+    const own: Held = { ...held, ...(await this.#begin(statements)) };
     // This waits for what the former session still does: afterwards nothing of it comes any more.
     const { count } = await statements.run(
-      `UPDATE idops.locks SET session = $3, advisory = $4, backend = pg_backend_pid(), seen_at = clock_timestamp()
-       WHERE state = $1 AND nonce = $2`,
-      [this.state, own.nonce, own.session, own.advisory],
+      `UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
+       WHERE state = $1 AND shard = $2 AND nonce = $3`,
+      [this.state, own.shard, own.nonce, own.session, own.advisory],
     );
-    if (count === 0) throw this.#lose(await findHolder(statements, this.state));
+    if (count === 0) throw this.#lose(await findHolder(statements, this.state, own.shard));
     this.#held = own;
   }
 
@@ -97,37 +115,39 @@ export class StateLock implements Keeper {
     const { session } = this;
     if (session === null) return;
     const { rows } = await statements.run<{ own: boolean }>(
-      `UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $1 AND session = $2
+      `UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $1 AND shard = $2 AND session = $3
        RETURNING backend = pg_backend_pid() AS own`,
-      [this.state, session],
+      [this.state, this.shard, session],
     );
     if (rows.length === 0) await this.confirm(statements);
     if (rows[0]?.own === false) throw pooled(this.#database.target.place);
   }
 
-  async holder(): Promise<string | null> {
-    const found = await this.#find();
+  async holder(shard?: Shard): Promise<string | null> {
+    const found = await this.#find(shardKey(shard));
     if (found === undefined || this.#fateOf(found) === 'gone') return null;
     if (found.holder === null || this.#isConnected(found)) return nameOf(found);
     return `${nameOf(found)} (${cut(found)})`;
   }
 
-  async holding(): Promise<Holding | null> {
-    const found = await this.#find();
+  async holding(shard?: Shard): Promise<Holding | null> {
+    const found = await this.#find(shardKey(shard));
     if (found === undefined) return null;
     if (found.holder === null)
-      return { holder: UNREADABLE, readable: false, fate: 'unknown', elsewhere: null };
+      return { holder: UNREADABLE, command: null, readable: false, fate: 'unknown', elsewhere: null };
     const fate = this.#fateOf(found);
     return {
       holder: nameOf(found),
+      command: found.holder.command,
       readable: true,
       fate,
       elsewhere: fate === 'unknown' ? whereElse(found.holder) : null,
     };
   }
 
-  async removable(): Promise<Removable | null> {
-    const found = await this.#find();
+  async removable(of?: Shard): Promise<Removable | null> {
+    const shard = shardKey(of);
+    const found = await this.#find(shard);
     if (found === undefined) return null;
     const { holder, nonce } = found;
     if (holder !== null && holder.pid !== process.pid && fateOf(holder) === 'alive') {
@@ -137,18 +157,23 @@ export class StateLock implements Keeper {
       holder: nameOf(found),
       remove: () =>
         this.#database.write(async (statements) => {
-          await statements.run('DELETE FROM idops.locks WHERE state = $1 AND nonce = $2', [
-            this.state,
-            nonce,
-          ]);
-          const other = await findHolder(statements, this.state);
+          await remove(statements, this.state, { shard, nonce });
+          const other = await findHolder(statements, this.state, shard);
           if (other !== undefined) throw this.#refusal(other);
         }),
     };
   }
 
-  async #find(): Promise<Found | undefined> {
-    return await this.#database.read(undefined, (statements) => findHolder(statements, this.state));
+  async #find(shard: string): Promise<Found | undefined> {
+    return await this.#database.read(undefined, (statements) => findHolder(statements, this.state, shard));
+  }
+
+  /** A second lock would take the place of the first, which nothing would keep any more. */
+  async #refuseSecond(shard: string): Promise<void> {
+    const held = this.#held;
+    if (held === undefined || this.#lost !== undefined || held.shard === shard) return;
+    const found = await this.#find(held.shard);
+    if (found?.nonce === held.nonce) throw this.#refusal(found);
   }
 
   /** Begins a session that others see: its advisory lock comes before its row, which then is never seen without. */
@@ -167,23 +192,23 @@ export class StateLock implements Keeper {
 
   /** Puts a holder into the row, if it is free or its holder is gone; says from whom it was taken over. */
   async #enter(statements: Statements, own: Held, holder: Holder): Promise<string | null> {
-    const values = [this.state, own.nonce, own.session, own.advisory, JSON.stringify(holder)];
+    const values = [this.state, own.shard, own.nonce, own.session, own.advisory, JSON.stringify(holder)];
     for (;;) {
       const { count } = await statements.run(
-        `INSERT INTO idops.locks (state, nonce, session, advisory, holder, backend)
-         VALUES ($1, $2, $3, $4, $5, pg_backend_pid()) ON CONFLICT (state) DO NOTHING`,
+        `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
+         VALUES ($1, $2, $3, $4, $5, $6, pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,
         values,
       );
       if (count === 1) return null;
-      const other = await findHolder(statements, this.state);
+      const other = await findHolder(statements, this.state, own.shard);
       // Released meanwhile.
       if (other === undefined) continue;
       // Put in by a former try, whose answer was cut off.
       const isOwn = other.nonce === own.nonce;
       if (!isOwn && this.#fateOf(other) !== 'gone') throw this.#refusal(other);
       const replaced = await statements.run(
-        `UPDATE idops.locks SET nonce = $2, session = $3, advisory = $4, holder = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
-         WHERE state = $1 AND session = $6 AND seen_at = $7::timestamptz`,
+        `UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_backend_pid(), seen_at = clock_timestamp()
+         WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,
         [...values, other.session, other.seenAt],
       );
       if (replaced.count === 0) continue;
@@ -209,7 +234,7 @@ export class StateLock implements Keeper {
     this.#database.drop();
     await this.#database
       .write(async (statements) => {
-        await statements.run('DELETE FROM idops.locks WHERE state = $1 AND nonce = $2', [this.state, nonce]);
+        await remove(statements, this.state, held);
         await end(statements, held.advisory);
       })
       .catch(() => {});
@@ -240,6 +265,18 @@ export class StateLock implements Keeper {
     clearInterval(this.#renewing);
     return this.#lost;
   }
+}
+
+async function remove(
+  statements: Statements,
+  state: string,
+  { shard, nonce }: Pick<Held, 'shard' | 'nonce'>,
+): Promise<void> {
+  await statements.run('DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3', [
+    state,
+    shard,
+    nonce,
+  ]);
 }
 
 async function end(statements: Statements, advisory: number): Promise<void> {

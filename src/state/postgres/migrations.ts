@@ -12,7 +12,7 @@ const MAKING = 0;
  * What makes the tables of each version out of those of the version before. What was released stays as it is: databases have it.
  * JSON is kept as `json`, which keeps the text to the letter; `jsonb` alters numbers, the order of keys and refuses `\u0000`.
  */
-const migrations: readonly (readonly string[])[] = [
+export const migrations: readonly (readonly string[])[] = [
   [
     `CREATE TABLE idops.states (
        name text PRIMARY KEY,
@@ -50,6 +50,11 @@ const migrations: readonly (readonly string[])[] = [
        PRIMARY KEY (run, number)
      )`,
   ],
+  [
+    // No name is the lock of all of a state, as those were that are there.
+    `ALTER TABLE idops.locks ADD COLUMN shard text NOT NULL DEFAULT ''`,
+    'ALTER TABLE idops.locks DROP CONSTRAINT locks_pkey, ADD PRIMARY KEY (state, shard)',
+  ],
 ];
 
 /**
@@ -80,6 +85,7 @@ export async function haveTables(statements: Statements, target: Target, make: b
     return true;
   } catch (failure) {
     if (!(failure instanceof Error) || !('code' in failure) || failure.code !== '42501') throw failure;
+    if (found > 0) throw notBroughtUp(target, found, failure);
     throw new ProblemsError(
       [
         error(
@@ -92,6 +98,21 @@ export async function haveTables(statements: Statements, target: Target, make: b
       { cause: failure },
     );
   }
+}
+
+/** Only who made tables may alter them. */
+function notBroughtUp({ place }: Target, found: number, failure: Error): ProblemsError {
+  return new ProblemsError(
+    [
+      error(
+        'not-writable',
+        `the tables of the state ${place} have version ${found} and can't be brought to version ${migrations.length}: this role may not alter them`,
+        [],
+        'let the role that made them run this version of idops once, such as idops plan; what it granted stays',
+      ),
+    ],
+    { cause: failure },
+  );
 }
 
 /** The version of the tables that are there, 0 where there are none. */

@@ -2,8 +2,8 @@ import { hash, randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { stringifyJson } from '../../base/json.js';
 import type { StateBackend, StateName } from '../backend.js';
-import { emptyState, type State } from '../state.js';
-import { ofServer, stateData, stateOf } from '../state-text.js';
+import { emptyState, type ResourceRecord, type State } from '../state.js';
+import { ofServer, stateData, stateGone, stateOf } from '../state-text.js';
 import { type Statements, transaction } from './connection.js';
 import type { Database } from './database.js';
 import type { StateLock } from './lock.js';
@@ -21,7 +21,7 @@ const CHARACTERS = 4_000_000;
 
 const nameSchema = z.object({ lineage: z.string(), salt: z.string() });
 
-type Kept = Pick<StateBackend, 'load' | 'saved' | 'save' | 'told' | 'beside'>;
+type Kept = Pick<StateBackend, 'load' | 'saved' | 'save' | 'merge' | 'told' | 'beside'>;
 
 /** A state in the tables of a database: a row of what is said of it as a whole, and one for each record. */
 export function stateRows(database: Database, lock: StateLock, name: string): Kept {
@@ -64,10 +64,7 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
     },
     saved,
     async save({ resources, ...head }) {
-      const records = Object.entries(resources).map(([key, record]): Row => {
-        const text = stringifyJson(record);
-        return { address: JSON.stringify(key).slice(1, -1), record: text, hash: hashOf(text) };
-      });
+      const records = Object.entries(resources).map(rowOf);
       const wanted = { head: stringifyJson(head), revision: randomUUID(), records };
       await database.write((statements) =>
         transaction(statements, async () => {
@@ -76,6 +73,35 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
         }),
       );
       known = knownOf(wanted);
+    },
+    async merge({ records, head: headOf }) {
+      const entries = [...records];
+      const put = entries.flatMap(([key, record]) => (record === null ? [] : [rowOf([key, record])]));
+      const gone = entries.flatMap(([key, record]) => (record === null ? [addressOf(key)] : []));
+      const revision = randomUUID();
+      const merged = await database.write((statements) =>
+        transaction(statements, async () => {
+          await lock.fence(statements);
+          // Whoever else merges or saves waits here.
+          const { rows } = await statements.run<{ head: string }>(
+            'SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE',
+            [name],
+          );
+          const [there] = rows;
+          if (there === undefined) throw stateGone(place);
+          // Its records may be very many, and nothing is asked of them.
+          const whole = { ...(stateData(there.head, place) as object), resources: {} };
+          const { resources: _, ...now } = stateOf(whole, place);
+          const head = headOf(now);
+          await remove(statements, name, gone);
+          await upsert(statements, name, put);
+          await describe(statements, name, { head: stringifyJson(head), revision });
+          return head;
+        }),
+      );
+      // What others merged isn't known here.
+      known = undefined;
+      return merged;
     },
     told: async () => (await names('name = $1'))[0],
     beside: () => names('name <> $1'),
@@ -146,15 +172,24 @@ async function replace(
     ? known.hashes
     : knownOf({ ...wanted, records: await readRecords(statements, name) }).hashes;
   const addresses = new Set(records.map(({ address }) => address));
-  const gone = [...there.keys()].filter((address) => !addresses.has(address)).map(keyOf);
-  for (let at = 0; at < gone.length; at += PAGE) {
-    const page = gone.slice(at, at + PAGE);
+  const gone = [...there.keys()].filter((address) => !addresses.has(address));
+  await remove(statements, name, gone);
+  const changed = records.filter(({ address, hash }) => there.get(address) !== hash);
+  await upsert(statements, name, changed);
+  await describe(statements, name, wanted);
+}
+
+async function remove(statements: Statements, name: string, addresses: readonly string[]): Promise<void> {
+  for (let at = 0; at < addresses.length; at += PAGE) {
     await statements.run('DELETE FROM idops.records WHERE state = $1 AND key = ANY ($2::uuid[])', [
       name,
-      page,
+      addresses.slice(at, at + PAGE).map(keyOf),
     ]);
   }
-  for (const page of pagesOf(records.filter(({ address, hash }) => there.get(address) !== hash))) {
+}
+
+async function upsert(statements: Statements, name: string, records: readonly Row[]): Promise<void> {
+  for (const page of pagesOf(records)) {
     await statements.run(
       `INSERT INTO idops.records (state, key, address, record)
        SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, record)
@@ -167,6 +202,14 @@ async function replace(
       ],
     );
   }
+}
+
+/** Writes what is said of a state as a whole. */
+async function describe(
+  statements: Statements,
+  name: string,
+  { head, revision }: Pick<Rows, 'head' | 'revision'>,
+): Promise<void> {
   await statements.run(
     'UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1',
     [name, head, revision],
@@ -187,6 +230,16 @@ function* pagesOf(records: readonly Row[]): Generator<readonly Row[]> {
 
 function knownOf({ revision, records }: Rows): Known {
   return { revision, hashes: new Map(records.map(({ address, hash }) => [address, hash])) };
+}
+
+function rowOf([key, record]: readonly [string, ResourceRecord]): Row {
+  const text = stringifyJson(record);
+  return { address: addressOf(key), record: text, hash: hashOf(text) };
+}
+
+/** An address as it is kept. */
+function addressOf(key: string): string {
+  return JSON.stringify(key).slice(1, -1);
 }
 
 /** A record is what it was where its text is. */

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { shardName } from '../../../src/base/shard.js';
 import type { StateBackend } from '../../../src/state/backend.js';
 import { fileBackend } from '../../../src/state/file/index.js';
 import { type BackendPlace, elsewhere } from '../backends.js';
@@ -20,10 +21,12 @@ export async function inFiles(
       const journal = join(folder, '.idops/runs', `${run}.jsonl`);
       await writeFile(journal, withGarbage(await readFile(journal, 'utf8')));
     },
-    async leave(name, since) {
+    drop: (name) => rm(path(name)),
+    async leave(name, since, { shard, by = elsewhere } = {}) {
       await mkdir(dirname(path(name)), { recursive: true });
-      const holder = { ...elsewhere, at: since.toISOString(), nonce: 'somebody' };
-      await writeFile(`${path(name)}.lock`, JSON.stringify(holder));
+      const holder = { ...by, at: since.toISOString(), nonce: 'somebody' };
+      const of = shard === undefined ? '' : `.${shardName(shard)}`;
+      await writeFile(`${path(name)}${of}.lock`, JSON.stringify(holder));
     },
     ends: false,
     remove: () => rm(folder, { recursive: true, force: true }),

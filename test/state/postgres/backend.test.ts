@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
+import { shardName } from '../../../src/base/shard.js';
 import type { StateBackend } from '../../../src/state/backend.js';
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState, type ResourceRecord, type State } from '../../../src/state/state.js';
@@ -88,15 +89,15 @@ describe.skipIf(noPostgres !== null)(
             `UPDATE idops.lines SET line = '{"type":"nothing"}' WHERE run = $1 AND number = 1`,
             run,
           )),
-        async leave(name, since) {
-          // The first run makes the tables.
-          const backend = postgresBackend({ url: server.url(conforming), name });
-          await (await backend.lock('apply', since)).release();
-          const holder = JSON.stringify({ ...elsewhere, at: since.toISOString() });
+        drop: async (name) => void (await sql('DELETE FROM idops.states WHERE name = $1', name)),
+        async leave(name, since, { shard, by = elsewhere } = {}) {
+          // Whatever writes first makes the tables.
+          await postgresBackend({ url: server.url(conforming), name }).runs.remove(['none']);
+          const holder = JSON.stringify({ ...by, at: since.toISOString() });
           await sql(
-            `INSERT INTO idops.locks (state, nonce, session, advisory, holder, backend, seen_at)
-             VALUES ($1, gen_random_uuid(), gen_random_uuid(), 1, $2, 1, $3)`,
-            ...[name, holder, since],
+            `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend, seen_at)
+             VALUES ($1, $2, gen_random_uuid(), gen_random_uuid(), 1, $3, 1, $4)`,
+            ...[name, shard === undefined ? '' : shardName(shard), holder, since],
           );
         },
         ends: true,
@@ -134,6 +135,35 @@ describe.skipIf(noPostgres !== null)(
         expect(await open().saved()).toEqual(users(2));
         await backend.save(users(0));
         expect(await open().saved()).toEqual(users(0));
+      });
+
+      it('that are merged are written, and no others are read', async () => {
+        await open().save(users(20_000));
+        const records = new Map([
+          ['User/7', recordOf('7', { name: 'x' })],
+          ['User/8', null],
+          ['User/more', recordOf('more')],
+        ]);
+        const backend = open();
+        await backend.merge({ records, head: (head) => ({ ...head, serial: 7 }) });
+        expect(await written()).toEqual([19_998, 2]);
+        expect(await open().saved()).toMatchObject({
+          serial: 7,
+          resources: { 'User/7': { fields: { name: 'x' } }, 'User/more': {} },
+        });
+        await backend.save(users(20_000));
+        expect(await written()).toEqual([19_998, 2]);
+        expect(await open().saved()).toEqual(users(20_000));
+      });
+
+      it('that are merged may be very many', async () => {
+        const { resources } = users(4_500, (index) => ({ name: `${index}` }));
+        await open().save(users(5_000));
+        const gone = Array.from({ length: 4_500 }, (_, index) => [`User/${index}`, null] as const);
+        await open().merge({ records: new Map(Object.entries(resources)), head: (head) => head });
+        expect((await open().saved())?.resources).toEqual({ ...users(5_000).resources, ...resources });
+        await open().merge({ records: new Map(gone), head: (head) => head });
+        expect(Object.keys((await open().saved())?.resources ?? {})).toHaveLength(500);
       });
 
       it('are those of the state that is saved, though somebody else saved one meanwhile', async () => {
@@ -275,7 +305,7 @@ describe.skipIf(noPostgres !== null)(
         const ended = once(child, 'close');
         child.kill('SIGKILL');
         await ended;
-        expect((await open().holding())?.fate).toBe('gone');
+        expect((await open().holdings())[0]?.fate).toBe('gone');
         expect(await open().holder()).toBeNull();
         const lock = await open().lock('undo', new Date());
         expect(lock.takenOver).toMatch(/^took over the lock of apply by .+, which is gone$/);

@@ -210,7 +210,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       proxy.cut();
       const looking = open({ lease: 0 });
       for (;;) {
-        const holding = await looking.holding();
+        const [holding] = await looking.holdings();
         if (holding?.fate === 'alive') break;
         await wait(5);
       }
@@ -350,7 +350,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
 
 /** Waits until the server knows of no session that holds the lock. */
 async function gone(): Promise<void> {
-  while ((await open().holding())?.fate === 'alive' && (await isHeld())) await wait(5);
+  while ((await open().holdings())[0]?.fate === 'alive' && (await isHeld())) await wait(5);
 }
 
 async function isHeld(): Promise<boolean> {

@@ -1,0 +1,151 @@
+import { partName, runOf, type Shard } from '../base/shard.js';
+import type { StateBackend } from '../state/backend.js';
+import { changedRecords, joined, partOf, sameState, withPart } from '../state/shards.js';
+import type { State, StateHead } from '../state/state.js';
+import { attemptsOf, momentOf, nextRun } from './run-names.js';
+
+/** What a run keeps of what it does, beside its journal. */
+export interface Keeping {
+  /** Keeps that a run begins, with these records. */
+  begin(resources: State['resources']): Promise<Begun>;
+  /** Keeps records without a run: nothing was to be sent. */
+  keep(resources: State['resources']): Promise<State>;
+  /** Keeps what a run did; `whole` says that all of its journal is in here, and `cut` that it was ended before it had done everything. */
+  end(
+    begun: Begun,
+    resources: State['resources'],
+    how: { readonly whole: boolean; readonly cut: boolean },
+  ): Promise<State>;
+}
+
+/** A run that was begun. */
+export interface Begun {
+  /** The run, which all its shards have in common. */
+  readonly run: string;
+  /** The name of its journal. */
+  readonly journal: string;
+  readonly state: State;
+}
+
+export interface KeepOptions {
+  readonly backend: Pick<StateBackend, 'save' | 'merge' | 'runs'>;
+  /** The state that the plan was made with. */
+  readonly state: State;
+  readonly now: () => Date;
+  /** The part of the objects that the run is about; all of them where it isn't given. */
+  readonly shard?: Shard | undefined;
+  /** What tells the run that its shards do together from others; left out where nothing does. */
+  readonly sharedRun?: string | undefined;
+  /** The same where nothing tells that: what all of them declare; worked out where it is needed. */
+  readonly declaring?: (() => string) | undefined;
+}
+
+/** How a run keeps a state: all of it, or what its shard changes of it. */
+export function keepingOf(options: KeepOptions): Keeping {
+  const { shard } = options;
+  return shard === undefined ? ofWhole(options) : ofShard(options, shard);
+}
+
+function ofWhole({ backend, state: before, now }: KeepOptions): Keeping {
+  const saved = async (resources: State['resources'], run?: string): Promise<State> => {
+    const begun = run === undefined ? {} : { open_run: run };
+    const state = { ...joined(before), resources, serial: before.serial + 1, ...begun };
+    await backend.save(state);
+    return state;
+  };
+  return {
+    async begin(resources) {
+      const { last_run, open_run } = joined(before);
+      const run = nextRun([...(await namesIn(backend)), last_run, open_run], now());
+      return { run, journal: run, state: await saved(resources, run) };
+    },
+    keep: (resources) => saved(resources),
+    async end({ run, state }, resources, { whole }) {
+      const { open_run, ...rest } = state;
+      const ended = { ...rest, resources, ...(whole ? { last_run: run } : { open_run: run }) };
+      await backend.save(ended);
+      return ended;
+    },
+  };
+}
+
+function ofShard({ backend, state: before, now, sharedRun, declaring }: KeepOptions, own: Shard): Keeping {
+  const merged = async (
+    resources: State['resources'],
+    change: (head: StateHead) => StateHead,
+  ): Promise<State> => {
+    const head = await backend.merge({
+      records: changedRecords(before.resources, resources),
+      head: (there) => change({ ...sameState(there, before), serial: there.serial + 1 }),
+    });
+    return { ...head, resources };
+  };
+  return {
+    async begin(resources) {
+      const names = await namesIn(backend);
+      const key = sharedRun ?? declaring?.();
+      const isSure = sharedRun !== undefined;
+      let taken = { run: '', journal: '' };
+      const state = await merged(resources, (head) => {
+        taken = takePart(head, own, { key, isSure, names, now: now() });
+        const shards = { ...split(head), run: taken.run, ...(key === undefined ? {} : { key }) };
+        if (key === undefined) delete shards.key;
+        return withPart({ ...head, shards }, own, { ...partOf(head, own), open_run: taken.journal });
+      });
+      return { ...taken, state };
+    },
+    keep: (resources) => merged(resources, (head) => head),
+    end: ({ journal }, resources, { whole, cut }) =>
+      merged(resources, (head) =>
+        whole ? withPart(head, own, { last_run: journal, ...(cut ? { cut: true } : {}) }) : head,
+      ),
+  };
+}
+
+type Shards = NonNullable<StateHead['shards']>;
+
+function split({ shards }: StateHead): Shards {
+  if (shards === undefined) throw new TypeError('a state that is not split has no shards');
+  return shards;
+}
+
+async function namesIn({ runs }: Pick<StateBackend, 'runs'>): Promise<readonly string[]> {
+  return await runs.list().catch(() => []);
+}
+
+/** Milliseconds for which a run that nothing else tells from others is joined by shards that haven't done their part of it. */
+const JOINED_FOR = 10 * 60_000;
+
+/** The run that a shard takes part in: the one that the others do just now, or a new one; a shard that was cut off goes on with its own. */
+function takePart(
+  head: StateHead,
+  own: Shard,
+  {
+    key,
+    isSure,
+    names,
+    now,
+  }: {
+    readonly key: string | undefined;
+    /** Whether no other run has it. */
+    readonly isSure: boolean;
+    readonly names: readonly string[];
+    readonly now: Date;
+  },
+): { readonly run: string; readonly journal: string } {
+  const { run: current, key: currentKey, parts } = split(head);
+  if (current !== undefined && currentKey === key) {
+    const attempts = attemptsOf(names, current, own);
+    const isUnderWay = Object.values(parts).some(({ open_run }) => runOf(open_run ?? '') === current);
+    const isOpen =
+      attempts === 0
+        ? isUnderWay || now.getTime() - momentOf(current) < JOINED_FOR
+        : partOf(head, own).cut === true;
+    if ((isSure || isOpen) && attempts < 99) {
+      return { run: current, journal: partName(current, own, attempts + 1) };
+    }
+  }
+  const lasts = Object.values(parts).map(({ last_run }) => last_run);
+  const run = nextRun([...names, head.last_run, current, ...lasts], now);
+  return { run, journal: partName(run, own, 1) };
+}

@@ -1,0 +1,88 @@
+import { error, ProblemsError } from '../base/problems.js';
+import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Where a process finds out which of how many it is; `first` is the number that the first of them has. */
+const sources: readonly {
+  readonly index: string;
+  readonly counts: readonly string[];
+  readonly first: number;
+}[] = [
+  { index: 'IDOPS_SHARD_INDEX', counts: ['IDOPS_SHARD_COUNT'], first: 1 },
+  // An Indexed Job of Kubernetes says the index alone.
+  { index: 'JOB_COMPLETION_INDEX', counts: ['IDOPS_SHARD_COUNT', 'JOB_COMPLETIONS'], first: 0 },
+  { index: 'CI_NODE_INDEX', counts: ['CI_NODE_TOTAL'], first: 1 },
+];
+
+/**
+ * The part that a process of a parallel job does, as its variables say. Throws a
+ * ProblemsError (`wrong-option`) where they say none.
+ */
+function shardOfJob(variables: Variables): Shard {
+  const found = sources.find(({ index }) => (variables[index] ?? '') !== '');
+  if (found === undefined) {
+    throw new ProblemsError([
+      error(
+        'wrong-option',
+        '--shard auto: no variable says which part this is',
+        [],
+        `set IDOPS_SHARD_INDEX and IDOPS_SHARD_COUNT, or run it where ${sources
+          .slice(1)
+          .map(({ index }) => index)
+          .join(' or ')} is set`,
+      ),
+    ]);
+  }
+  const { index, counts, first } = found;
+  const name = counts.find((one) => (variables[one] ?? '') !== '');
+  const count = name === undefined ? '' : (variables[name] ?? '');
+  const number = /^\d{1,4}$/.test(variables[index] ?? '') ? Number(variables[index]) - first + 1 : Number.NaN;
+  const { IDOPS_SHARD_COUNT: said = '' } = variables;
+  if (said !== '' && said !== count) {
+    throw new ProblemsError([
+      error(
+        'wrong-option',
+        `--shard auto: ${name ?? index} says ${count}, and IDOPS_SHARD_COUNT ${said}`,
+        [],
+        'unset one of them: who takes another number of parts for granted leaves objects out',
+      ),
+    ]);
+  }
+  const shard = parseShard(`${number}/${count}`);
+  if (shard !== undefined) return shard;
+  throw new ProblemsError([
+    error(
+      'wrong-option',
+      name === undefined
+        ? `--shard auto: ${index} is ${variables[index]}, and ${counts.join(' or ')} does not say of how many`
+        : `--shard auto: ${index} ${variables[index]} and ${name} ${count} are no part of a whole`,
+      [],
+      `${index} counts from ${first}, and there are ${MAX_SHARDS} parts at most`,
+    ),
+  ]);
+}
+
+/** What a session is to know of the part that it is for: as it was given, or as the variables of a parallel job say. */
+export function shardOptions(
+  shard: Shard | 'auto' | undefined,
+  variables: Variables,
+): { readonly shard?: Shard; readonly sharedRun?: string } {
+  if (shard === undefined) return {};
+  const run = sharedRun(variables);
+  return {
+    shard: shard === 'auto' ? shardOfJob(variables) : shard,
+    ...(run === undefined ? {} : { sharedRun: run }),
+  };
+}
+
+/**
+ * What the processes that do the parts of one run have in common, as far as their variables say; by it they find the run that they take
+ * part in.
+ */
+function sharedRun(variables: Variables): string | undefined {
+  const { IDOPS_SHARD_RUN, GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, CI_PIPELINE_ID } = variables;
+  if ((IDOPS_SHARD_RUN ?? '') !== '') return IDOPS_SHARD_RUN;
+  if ((GITHUB_RUN_ID ?? '') !== '') return `github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT ?? '1'}`;
+  return (CI_PIPELINE_ID ?? '') === '' ? undefined : `gitlab ${CI_PIPELINE_ID}`;
+}

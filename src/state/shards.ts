@@ -1,0 +1,107 @@
+import { error, ProblemsError } from '../base/problems.js';
+import { partOfRun, type Shard } from '../base/shard.js';
+import type { Merge } from './backend.js';
+import type { ResourceRecord, State, StateHead } from './state.js';
+
+type Part = NonNullable<StateHead['shards']>['parts'][string];
+
+/** Whether runs of so many shards can begin with a state as it is. */
+export function isSplit(state: Pick<StateHead, 'shards'> | undefined, { count }: Shard): boolean {
+  return state?.shards?.count === count;
+}
+
+/** A state that runs of so many shards can begin with; all that was done before has to be in it. */
+export function split(state: State, { count }: Shard): State {
+  return { ...joined(state), serial: state.serial + 1, shards: { count, parts: {} } };
+}
+
+/** A state for a run of all of it; all that shards did has to be in it. */
+export function joined(state: State): State {
+  const { shards, ...rest } = state;
+  if (shards === undefined) return state;
+  const newest = newestHeld(state);
+  return { ...rest, ...(newest === undefined ? {} : { last_run: newest }) };
+}
+
+/** The newest run that a state has something of, of all of it or of a shard. */
+export function newestHeld({ last_run, shards }: Pick<StateHead, 'last_run' | 'shards'>): string | undefined {
+  const parts = Object.values(shards?.parts ?? {}).map((part) => part.last_run);
+  return [last_run, ...parts]
+    .filter((run) => run !== undefined)
+    .sort()
+    .at(-1);
+}
+
+/** The newest journal that a state holds of those among which this one is: those of all of it, or of its shard. */
+export function heldBefore(
+  { last_run, shards }: Pick<StateHead, 'last_run' | 'shards'>,
+  run: string,
+): string | undefined {
+  const part = partOfRun(run);
+  const held =
+    part?.shard.count === shards?.count ? shards?.parts[String(part?.shard.index)]?.last_run : undefined;
+  return held === undefined || (last_run !== undefined && last_run > held) ? last_run : held;
+}
+
+/** The journals that a state says are open. */
+export function openRuns({ open_run, shards }: Pick<StateHead, 'open_run' | 'shards'>): Set<string> {
+  const parts = Object.values(shards?.parts ?? {}).map((part) => part.open_run);
+  return new Set([open_run, ...parts].filter((run) => run !== undefined));
+}
+
+/** What is known of the runs of a shard. */
+export function partOf({ shards }: Pick<StateHead, 'shards'>, { index }: Shard): Part {
+  return shards?.parts[String(index)] ?? {};
+}
+
+/** The same state with something else known of the runs of a shard. */
+export function withPart<T extends StateHead>(head: T, { index }: Shard, part: Part): T {
+  const { shards } = head;
+  if (shards === undefined) throw new TypeError('no shards without a state that is split');
+  return { ...head, shards: { ...shards, parts: { ...shards.parts, [String(index)]: part } } };
+}
+
+/** A state that holds all of a journal that had not ended. */
+export function withSettled<T extends StateHead>(head: T, run: string): T {
+  const part = partOfRun(run);
+  if (part !== undefined && isSplit(head, part.shard)) {
+    return withPart(head, part.shard, { last_run: run, cut: true });
+  }
+  const { open_run: _, ...rest } = head;
+  const { last_run } = head;
+  return { ...(rest as T), last_run: last_run !== undefined && last_run > run ? last_run : run };
+}
+
+/** What is said of a state by now. Throws a ProblemsError (`locked`) where it is another one by now, or no longer split so. */
+export function sameState(now: StateHead, { lineage, shards }: StateHead): StateHead {
+  if (now.lineage === lineage && now.shards?.count === shards?.count) return now;
+  throw new ProblemsError([
+    error(
+      'locked',
+      'the state was replaced by another one while this run of a shard was under way',
+      [],
+      'find out who writes it, and run it again once no other run is under way',
+    ),
+  ]);
+}
+
+/** The records that are otherwise in a state than they were. */
+export function changedRecords(before: State['resources'], after: State['resources']): Merge['records'] {
+  const changed = new Map<string, ResourceRecord | null>();
+  for (const [key, record] of Object.entries(after)) if (before[key] !== record) changed.set(key, record);
+  for (const key of Object.keys(before)) if (!Object.hasOwn(after, key)) changed.set(key, null);
+  return changed;
+}
+
+/** A state with some records otherwise. */
+export function withRecords(
+  { resources }: Pick<State, 'resources'>,
+  records: Merge['records'],
+): State['resources'] {
+  const next = { ...resources };
+  for (const [key, record] of records) {
+    if (record === null) delete next[key];
+    else next[key] = record;
+  }
+  return next;
+}

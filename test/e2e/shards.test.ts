@@ -1,0 +1,338 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { project, sure } from './running.js';
+import { manifests, sharded } from './shards.js';
+
+sharded('a file', async (files, options) => {
+  const made = await project({ 'idops.yaml': sure, ...files }, options);
+  return { ...made, runner: async () => made.folder };
+});
+
+describe('a shard', () => {
+  it('says which part of the objects it is, in every format', async () => {
+    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
+    expect((await idops('plan --shard 2/3')).stdout).toMatch(/^Shard: {7}2\/3$/m);
+    expect((await idops('plan --shard 2/3 --format markdown')).stdout).toContain('shard 2/3 of the objects');
+    expect((await idops('plan --shard 2/3 --format html')).stdout).toContain('Shard 2/3');
+    expect(JSON.parse((await idops('plan --shard 2/3 --format json')).stdout).shard).toEqual({
+      index: 2,
+      count: 3,
+    });
+    expect((await idops('plan --shard 900/1000')).stdout).toContain(
+      'Nothing of what is declared and selected falls to shard 900/1000.',
+    );
+    expect((await idops('plan --shard 1/1')).stdout).not.toContain('Shard');
+  });
+
+  it.each(['0/3', '4/3', '3', '1/1001', 'x'])('is not %s', async (shard) => {
+    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
+    const { code, stderr } = await idops(`plan --shard ${shard}`);
+    expect(code).toBe(1);
+    expect(stderr).toContain('error[wrong-option]');
+    expect(stderr).toContain('I/N with I from 1 to N, such as 2/4');
+  });
+
+  it('is found out from the variables of a parallel job', async () => {
+    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
+    const shardOf = async (env: { [name: string]: string }): Promise<unknown> => {
+      const { code, stdout, stderr } = await idops('plan --shard auto --format json', { env });
+      return code === 0 ? JSON.parse(stdout).shard : stderr;
+    };
+    expect(await shardOf({ JOB_COMPLETION_INDEX: '0', IDOPS_SHARD_COUNT: '4' })).toEqual({
+      index: 1,
+      count: 4,
+    });
+    expect(await shardOf({ JOB_COMPLETION_INDEX: '3', JOB_COMPLETIONS: '4' })).toEqual({
+      index: 4,
+      count: 4,
+    });
+    expect(await shardOf({ CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' })).toEqual({ index: 2, count: 3 });
+    expect(await shardOf({ IDOPS_SHARD_INDEX: '3', IDOPS_SHARD_COUNT: '3' })).toEqual({ index: 3, count: 3 });
+    expect(await shardOf({ JOB_COMPLETION_INDEX: '4', IDOPS_SHARD_COUNT: '4' })).toContain(
+      'JOB_COMPLETION_INDEX 4 and IDOPS_SHARD_COUNT 4 are no part of a whole',
+    );
+    expect(await shardOf({ JOB_COMPLETION_INDEX: '1' })).toContain('does not say of how many');
+    expect(await shardOf({ CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3', IDOPS_SHARD_COUNT: '4' })).toContain(
+      'CI_NODE_TOTAL says 3, and IDOPS_SHARD_COUNT 4',
+    );
+    expect(await shardOf({})).toContain('no variable says which part this is');
+  });
+
+  it('plans what is its own, and together they plan all of it', async () => {
+    const { idops, reads } = await project({ 'idops.yaml': sure, ...manifests });
+    const addressesOf = async (args: string): Promise<string[]> => {
+      const { stdout } = await idops(`plan ${args} --format json --debug`);
+      return JSON.parse(stdout).changes.map(({ address }: { address: string }) => address);
+    };
+    const whole = await addressesOf('');
+    for (const count of [2, 3, 7]) {
+      const parts = [];
+      for (let index = 1; index <= count; index += 1)
+        parts.push(await addressesOf(`--shard ${index}/${count}`));
+      expect(parts.flat().toSorted()).toEqual(whole.toSorted());
+      expect(parts[0]).toContain(`KeyPair/${ids.secondKey}`);
+    }
+    const sofar = reads().length;
+    // A shard without organizations needs no list of them.
+    const lonely = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\nstate: absent\n`;
+    const { idops: other, reads: otherReads } = await project({
+      'idops.yaml': sure,
+      'manifests/all.yaml': `${lonely}---\nkind: Organization\nname: acme\nlabel: New\n`,
+    });
+    const found = [];
+    for (const index of [1, 2, 3, 4, 5]) {
+      const before = otherReads().length;
+      await other(`plan --shard ${index}/5`);
+      found.push(otherReads().slice(before).length);
+    }
+    expect(found.toSorted()).toEqual([0, 0, 0, 1, 1]);
+    expect(reads().length).toBe(sofar);
+  });
+
+  it('finds two documents of one object although another shard has the other one', async () => {
+    const twice = `kind: Organization\nid: ${ids.acme}\nlabel: One\n---\nkind: Organization\nname: acme\nlabel: Two\n`;
+    const { idops } = await project({ 'idops.yaml': sure, 'manifests/all.yaml': twice });
+    const reasons: string[] = [];
+    for (const index of [1, 2, 3, 4, 5, 6, 7]) {
+      const { stdout } = await idops(`plan --shard ${index}/7 --format json`);
+      reasons.push(...JSON.parse(stdout).changes.map(({ reason }: { reason: string }) => reason));
+    }
+    expect(reasons.toSorted()).toEqual([
+      'this is the same object as the one declared at manifests/all.yaml:1: keep one document',
+      'this is the same object as the one declared at manifests/all.yaml:5: keep one document',
+    ]);
+  });
+
+  it('takes a target of another shard for nothing to do, and one of none for a mistake', async () => {
+    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
+    const codes = [];
+    for (const index of [1, 2, 3]) {
+      const { code, stdout } = await idops(`plan --shard ${index}/3 --target User/${ids.ada} --format json`);
+      codes.push([code, JSON.parse(stdout).changes.length]);
+      expect((await idops(`plan --shard ${index}/3 --target Organization/globex`)).code).toBe(0);
+      const none = await idops(`plan --shard ${index}/3 --target User/${ids.nobody}`);
+      expect(none.stderr).toContain('error[no-such-target]');
+    }
+    expect(codes.toSorted()).toEqual([
+      [0, 0],
+      [0, 0],
+      [0, 1],
+    ]);
+  });
+
+  it('deletes with --prune what is its own', async () => {
+    const type = (name: string) =>
+      `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${name}\ntxt_content: T {{{edit_password_url}}}\nhtml_content: <p>H</p>\n`;
+    const { idops, write, writes } = await project({
+      'idops.yaml': sure,
+      'manifests/all.yaml': `${type('reset_password_instructions')}---\n${type('tx_code')}`,
+    });
+    expect((await idops('apply --yes')).code).toBe(0);
+    await write({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' });
+    const before = writes().length;
+    const deleted = [];
+    for (const index of [1, 2, 3]) {
+      const { stdout } = await idops(`apply --yes --prune --shard ${index}/3 --format json`);
+      deleted.push(...JSON.parse(stdout).results.map(({ action }: { action: string }) => action));
+    }
+    expect(deleted.toSorted()).toEqual(['delete', 'delete', 'update']);
+    expect(writes().slice(before).length).toBe(3);
+  });
+
+  it('is stored with its plan, which is applied as that part alone', async () => {
+    const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
+    for (const index of [1, 2, 3]) {
+      expect((await idops(`plan --shard ${index}/3 --out plan-${index}.json`)).code).toBe(0);
+      expect((await idops(`show plan-${index}.json`)).stdout).toContain(`Shard:       ${index}/3`);
+    }
+    const beside = await idops('apply plan-2.json --shard 2/3');
+    expect(beside.stderr).toContain("--shard and --accept-did don't go with a plan file");
+    for (const index of [2, 1, 3]) {
+      const { code, stdout, stderr } = await idops(`apply plan-${index}.json`);
+      expect(code, stdout + stderr).toBe(0);
+    }
+    expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+    await write({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: Other\n' });
+    const stale = await idops('apply plan-1.json');
+    expect(stale.stderr).toContain('error[stale-plan]');
+  });
+
+  it('takes part in the run that its pipeline names, and in no other', async () => {
+    const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
+    const runOf = async (index: number, group: string, env: { [name: string]: string }): Promise<string> => {
+      await write({
+        'manifests/all.yaml': `${manifests['manifests/all.yaml']}`
+          .replace(/label: (\w+)/g, `label: $1 ${group}`)
+          .replace(/group: (\w+)/g, `group: ${group}`),
+      });
+      const { stdout, stderr } = await idops(`apply --yes --shard ${index}/2 --format json`, { env });
+      return JSON.parse(stdout).run ?? stderr;
+    };
+    const [first, second] = [{ IDOPS_SHARD_RUN: 'one' }, { IDOPS_SHARD_RUN: 'two' }];
+    const one = await runOf(1, 'a', first);
+    expect(await runOf(2, 'a', first)).toBe(one);
+    const two = await runOf(1, 'b', second);
+    expect(two).not.toBe(one);
+    expect(await runOf(2, 'b', second)).toBe(two);
+    const github = { GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '1' };
+    const three = await runOf(1, 'c', github);
+    expect(await runOf(1, 'd', github)).toBe(three);
+    expect(await runOf(2, 'd', { ...github, GITHUB_RUN_ATTEMPT: '2' })).not.toBe(three);
+  });
+
+  it.each([
+    ['of another server', { server: 'https://other.example.com' }, 'state-other-server'],
+    ['that was moved', { moved_to: 'elsewhere' }, 'state-moved'],
+    ['of a later version', { format_version: 9 }, 'state-newer'],
+    ['whose shards are none', { shards: { count: 1, parts: {} } }, 'state-unreadable'],
+  ])('is refused at once over a state %s', async (_, change, code) => {
+    const { idops, read, write, files } = await project({ 'idops.yaml': sure, ...manifests });
+    expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
+    const state = JSON.parse(await read('.idops/state.json'));
+    await write({ '.idops/state.json': JSON.stringify({ ...state, ...change }) });
+    for (const shard of ['2/3', '1/2']) {
+      const { code: exit, stderr } = await idops(`apply --yes --shard ${shard}`);
+      expect(exit).toBe(1);
+      expect(stderr).toContain(`error[${code}]`);
+    }
+    expect(Object.keys(await files()).filter((path) => path.endsWith('.lock'))).toEqual([]);
+  });
+
+  it('is stored so that it holds whatever other shards do to the labels of organizations', async () => {
+    const doc = (label: string, group: string): string =>
+      [
+        `kind: Organization\nname: acme\nlabel: ${label}\n`,
+        `kind: User\nid: ${ids.ada}\ngroup: ${group}\norganizations: [acme]\n`,
+        `kind: User\nid: ${ids.grace}\ngroup: ${group}\norganizations: [acme]\n`,
+      ].join('---\n');
+    for (const profile of ['documented', 'boruta'] as const) {
+      const configured = sure.replace('documented', profile);
+      const { idops, write, sandbox } = await project(
+        { 'idops.yaml': configured, 'manifests/all.yaml': doc('One', 'staff') },
+        { profile },
+      );
+      const first = await idops('apply --yes --allow-destructive 9');
+      expect(first.code, first.stdout + first.stderr).toBe(0);
+      await write({ 'manifests/all.yaml': doc('Two', 'others') });
+      const shards = [1, 2, 3, 4];
+      for (const index of shards) await idops(`plan --shard ${index}/4 --out ${index}.json`);
+      // Whichever has the organization comes first.
+      const plans = await Promise.all(
+        shards.map(async (index) => JSON.parse((await idops(`show ${index}.json --format json`)).stdout)),
+      );
+      const has = (index: number): boolean =>
+        plans[index - 1].changes.some(({ kind }: { kind: string }) => kind === 'Organization');
+      for (const index of shards.toSorted((a, b) => Number(has(b)) - Number(has(a)))) {
+        const { code, stdout, stderr } = await idops(`apply ${index}.json --allow-destructive 9`);
+        expect(code, stdout + stderr).toBe(0);
+      }
+      expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+      expect(sandbox.snapshot().users.map(({ group }) => group)).toEqual(['others', 'others']);
+    }
+  });
+
+  it('is undone as a whole however often it was begun, and found by what its name begins with', async () => {
+    const doc = (group: string): string =>
+      [ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ${group}\n`).join('---\n');
+    const env = { IDOPS_SHARD_RUN: 'one' };
+    const profile = 'boruta';
+    const { idops, write, sandbox } = await project(
+      { 'idops.yaml': sure.replace('documented', profile), 'manifests/all.yaml': doc('first') },
+      { profile },
+    );
+    const before = sandbox.snapshot().users.map(({ group }) => group);
+    const shards = ['1/2', '2/2'];
+    for (const shard of shards) await idops(`apply --yes --shard ${shard}`, { env });
+    await write({ 'manifests/all.yaml': doc('second') });
+    const results = [];
+    for (const shard of shards) {
+      const { stdout, stderr } = await idops(`apply --yes --shard ${shard} --format json`, { env });
+      results.push({ ...JSON.parse(stdout), stderr });
+    }
+    const done = results.find(({ run }) => run !== null);
+    const name = `${done.run}.${done.shard.index}-of-2`;
+    expect(done.stderr).toContain(`idops undo ${name}\n`);
+    expect((await idops(`runs show ${name}.02`)).stdout).toContain('first');
+    const shown = await idops(`runs show ${name}`);
+    expect(shown.stdout).toContain(`Run:         ${name} (finished)`);
+    expect(shown.stdout).toContain(`${name}.02`);
+    const several = await idops(`runs show ${name}.0`);
+    expect(several.stdout).toContain(`${name}.02 (finished)`);
+    const none = await idops(`runs show ${done.run}.2-of-3`);
+    expect(none.stderr).toContain(`there is no run "${done.run}.2-of-3"`);
+    for (const index of [1, 2]) await idops(`undo ${done.run}.${index}-of-2 --yes`);
+    expect(sandbox.snapshot().users.map(({ group }) => group)).toEqual(before);
+  });
+
+  it('takes part in no run of other manifests where nothing else tells runs apart', async () => {
+    const doc = (label: string, group: string): string =>
+      [
+        `kind: Organization\nname: acme\nlabel: ${label}\n`,
+        ...[ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ${group}\n`),
+      ].join('---\n');
+    const { idops, write } = await project({ 'idops.yaml': sure, 'manifests/all.yaml': doc('One', 'one') });
+    const shards = [1, 2, 3];
+    for (const index of shards) await idops(`apply --yes --shard ${index}/3`);
+    await write({ 'manifests/all.yaml': doc('Two', 'one') });
+    for (const index of shards) await idops(`apply --yes --shard ${index}/3`);
+    await write({ 'manifests/all.yaml': doc('Three', 'two') });
+    for (const index of shards.toReversed()) await idops(`apply --yes --shard ${index}/3`);
+    const { runs } = JSON.parse((await idops('runs --format json')).stdout);
+    expect(runs.map(({ summary }: { summary: { applied: number } }) => summary.applied)).toEqual([3, 1, 3]);
+  });
+
+  it('has a lock that is told of by its own name', async () => {
+    const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
+    expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
+    const holder = {
+      user: 'grace',
+      host: 'elsewhere',
+      pid: 1,
+      command: 'apply --shard 2/3',
+      at: 'then',
+      nonce: 'n',
+    };
+    for (const index of [2, 3]) {
+      await write({ [`.idops/state.json.${index}-of-3.lock`]: JSON.stringify(holder) });
+    }
+    const refused = await idops('apply --yes');
+    expect(refused.stderr).toMatch(
+      /by grace on elsewhere, process 1, since then \(.*state\.json\.[23]-of-3\.lock\)/,
+    );
+    const { stdout } = await idops('doctor');
+    for (const index of [2, 3]) expect(stdout).toContain(`that of the shard ${index}/3 is held by apply`);
+    expect((await idops('runs unlock --yes')).code).toBe(0);
+    expect((await idops('apply --yes')).code).toBe(0);
+  });
+
+  it('begins with what journals say where the state was lost', async () => {
+    let open = (): void => {};
+    const opened = new Promise<void>((done) => {
+      open = done;
+    });
+    const { folder, idops, begin, writes, sandbox } = await project(
+      { 'idops.yaml': sure, ...manifests },
+      {
+        intercept: async ({ method, path }) => {
+          if (method !== 'GET' && path.includes(ids.grace)) await opened;
+          return undefined;
+        },
+      },
+    );
+    const whole = begin(['apply', '--yes']);
+    while (!writes().some((one) => one.includes(ids.grace)))
+      await new Promise((done) => setTimeout(done, 20));
+    whole.child.kill('SIGKILL');
+    await whole.ended;
+    open();
+    await rm(join(folder, '.idops/state.json'));
+    const runs = [1, 2, 3].map((index) => begin(['apply', '--yes', '--shard', `${index}/3`]));
+    const ended = await Promise.all(runs.map((one) => one.ended));
+    for (const { code, stdout, stderr } of ended) expect(code, stdout + stderr).toBe(0);
+    expect(ended.filter(({ stderr }) => stderr.includes('had not ended'))).toHaveLength(1);
+    expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+    expect(sandbox.snapshot().users.find(({ id }) => id === ids.grace)?.group).toBe('others');
+  });
+});

@@ -1,0 +1,190 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/index.js';
+import { ids } from '../sandbox/asking.js';
+import type { Files, Ran, Running, TestProject } from './running.js';
+
+/** A project whose state several runners share. */
+export interface SharedProject extends TestProject {
+  /** The same project where another runner has it: its folder. */
+  runner(): Promise<string>;
+}
+
+/** Makes such a project, whatever its state is kept in. */
+export type MakeShared = (files: Files, options?: SandboxOptions) => Promise<SharedProject>;
+
+const SHARDS = 3;
+
+/** Objects of all kinds; those of one kind fall to several shards. */
+export const manifests: Files = {
+  'manifests/all.yaml': [
+    `kind: User\nid: ${ids.ada}\ngroup: staff\n`,
+    `kind: User\nid: ${ids.grace}\ngroup: others\n`,
+    'kind: Organization\nname: acme\nlabel: Acme\n',
+    'kind: Organization\nname: globex\nlabel: Globex\n',
+    `kind: Organization\nid: ${ids.initech}\nlabel: Initech Ltd\n`,
+    `kind: KeyPair\nid: ${ids.secondKey}\nis_default: true\n`,
+    `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`,
+    `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: reset_password_instructions\ntxt_content: Hello {{{edit_password_url}}}\nhtml_content: <p>Hello</p>\n`,
+  ].join('---\n'),
+};
+
+interface RunJson {
+  readonly run: string;
+  readonly ended: string;
+  readonly summary: { readonly applied: number };
+  readonly shards?: readonly { readonly shard: object; readonly run: string; readonly ended: string }[];
+}
+
+const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
+
+function applying(shard: string, ...more: string[]): string[] {
+  return ['apply', '--yes', '--shard', shard, ...more];
+}
+
+/** Runs all shards at once, each where a runner of its own has the project. */
+async function allAtOnce({ begin, runner }: SharedProject, count = SHARDS): Promise<Ran[]> {
+  const runs: Running[] = [];
+  for (let index = 1; index <= count; index += 1) {
+    const cwd = await runner();
+    runs.push(begin(applying(`${index}/${count}`, '--format', 'json'), { cwd }));
+  }
+  return await Promise.all(runs.map(({ ended }) => ended));
+}
+
+async function runsOf({ idops }: SharedProject): Promise<readonly RunJson[]> {
+  const { stdout } = await idops('runs --format json');
+  return JSON.parse(stdout).runs;
+}
+
+/** What every place that shards share has to come to. */
+export function sharded(kind: string, make: MakeShared): void {
+  describe(`shards over a state in ${kind}`, () => {
+    it('do all of it at once, each object once, under one run', async () => {
+      const made = await make(manifests);
+      const { idops, writes } = made;
+      const whole = JSON.parse((await idops('plan --format json --debug')).stdout);
+      const results = await allAtOnce(made);
+      for (const { code, stdout, stderr } of results) expect(code, stdout + stderr).toBe(0);
+      const told = results.map(({ stdout }) => JSON.parse(stdout));
+      const addresses = told.flatMap(({ results: done }) =>
+        done.map((one: { address: string }) => one.address),
+      );
+      const wanted = whole.changes.map((one: { address: string }) => one.address);
+      expect(addresses.toSorted()).toEqual(wanted.toSorted());
+      expect(new Set(told.map(({ run }) => run)).size).toBe(1);
+      expect(told.map(({ shard }) => shard)).toEqual([1, 2, 3].map((index) => ({ index, count: SHARDS })));
+      const sent = whole.changes.flatMap(({ requests }: { requests: { method: string; path: string }[] }) =>
+        requests.map(({ method, path }) => `${method} ${path}`),
+      );
+      expect(writes().toSorted()).toEqual(sent.toSorted());
+      const next = await idops('plan --detailed-exitcode');
+      expect(next.code, next.stdout + next.stderr).toBe(0);
+      expect(next.stdout).toContain('Nothing to change');
+      const [run, ...others] = await runsOf(made);
+      expect(others).toEqual([]);
+      expect(run).toMatchObject({ run: told[0].run, ended: 'finished', summary: { applied: wanted.length } });
+      expect(run?.shards?.map(({ shard }) => shard)).toEqual(told.map(({ shard }) => shard));
+      const shown = await idops(`runs show ${told[0].run}`);
+      for (const address of wanted) expect(shown.stdout).toContain(address);
+      const one = await idops(`runs show ${told[1].run}.2-of-3`);
+      for (const { address } of told[1].results) expect(one.stdout).toContain(address);
+      for (const { address } of told[0].results) expect(one.stdout).not.toContain(address);
+      const recorded = JSON.parse((await idops('state show --format json')).stdout);
+      expect(recorded.records.length).toBe(wanted.length);
+      expect(recorded.last_run).toContain(told[0].run);
+      const undone = await idops('undo --last --yes --allow-destructive 10');
+      expect(undone.stdout + undone.stderr).not.toContain('no-such-run');
+      expect(made.sandbox.snapshot().organizations.find(({ id }) => id === ids.acme)?.label).not.toBe('Acme');
+      expect(made.sandbox.snapshot().organizations.find(({ id }) => id === ids.initech)?.label).not.toBe(
+        'Initech Ltd',
+      );
+    });
+
+    it('go on without one that is killed, which goes on with the same run when it is begun again', async () => {
+      let open = (): void => {};
+      const opened = new Promise<void>((done) => {
+        open = done;
+      });
+      let held = '';
+      const made = await make(manifests, {
+        intercept: async ({ method, path }) => {
+          if (method !== 'GET' && held !== '' && path.includes(held)) await opened;
+          return undefined;
+        },
+      });
+      const { idops, begin, runner, writes, sandbox } = made;
+      const plans = await Promise.all(
+        [1, 2, 3].map(async (index) =>
+          JSON.parse((await idops(`plan --shard ${index}/3 --format json`)).stdout),
+        ),
+      );
+      const killed = plans.findIndex(({ changes }) =>
+        changes.some(({ kind: of }: { kind: string }) => of === 'User'),
+      );
+      held = '/users/';
+      const cwd = await runner();
+      const first = begin(applying(`${killed + 1}/3`), { cwd });
+      while (!writes().some((one) => one.includes(held))) await pause();
+      const others = [1, 2, 3].filter((index) => index !== killed + 1);
+      held = '/none/';
+      for (const index of others) {
+        const { code, stdout, stderr } = await idops(`apply --yes --shard ${index}/3`, {
+          cwd: await runner(),
+        });
+        expect(code, stdout + stderr).toBe(0);
+      }
+      const busy = await runner();
+      // While it runs, neither it nor the whole nor another split may be begun.
+      for (const args of [`--shard ${killed + 1}/3`, '', '--shard 1/2']) {
+        const refused = await idops(`apply --yes ${args}`, { cwd: busy });
+        expect(refused.code, refused.stdout + refused.stderr).toBe(1);
+        expect(refused.stderr).toMatch(/error\[locked\]: the state is locked/);
+        expect(refused.stderr).toContain(`apply --shard ${killed + 1}/3 by `);
+      }
+      first.child.kill('SIGKILL');
+      await first.ended;
+      open();
+      const [before] = await runsOf(made);
+      expect(before?.ended).toBe('unfinished');
+      const again = await idops(`apply --yes --shard ${killed + 1}/3`, { cwd });
+      expect(again.code, again.stdout + again.stderr).toBe(0);
+      expect(again.stderr).toMatch(/took over the lock of apply --shard/);
+      expect(again.stderr).toMatch(/run \S+ had not ended: /);
+      const [run, ...more] = await runsOf(made);
+      expect(more).toEqual([]);
+      expect(run).toMatchObject({ run: before?.run, ended: 'finished' });
+      const next = await idops('plan --detailed-exitcode');
+      expect(next.code, next.stdout + next.stderr).toBe(0);
+      const { users } = sandbox.snapshot();
+      expect(users.find(({ id }) => id === ids.ada)?.group).toBe('staff');
+      expect(users.find(({ id }) => id === ids.grace)?.group).toBe('others');
+    });
+
+    it('give way to a run of the whole, and another split, once they have ended', async () => {
+      const made = await make(manifests);
+      const { idops, write } = made;
+      for (const { code, stdout, stderr } of await allAtOnce(made)) expect(code, stdout + stderr).toBe(0);
+      await write({ 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: others\n` });
+      expect((await idops('apply --yes')).code).toBe(0);
+      await write({ 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` });
+      const [one, two] = [await idops('apply --yes --shard 1/2'), await idops('apply --yes --shard 2/2')];
+      expect(one.code, one.stdout + one.stderr).toBe(0);
+      expect(two.code, two.stdout + two.stderr).toBe(0);
+      expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+      expect((await runsOf(made)).map(({ shards }) => shards?.length)).toEqual([3, undefined, 1]);
+      expect((await idops('undo --last --yes')).code).toBe(0);
+      expect(made.sandbox.snapshot().users.find(({ id }) => id === ids.ada)?.group).toBe('others');
+    });
+  });
+}
+
+/** Writes the configuration and the manifests of a project into another folder. */
+export async function copyOf({ files }: TestProject, folder: string): Promise<void> {
+  for (const [path, text] of Object.entries(await files())) {
+    if (path !== 'idops.yaml' && !path.startsWith('manifests/')) continue;
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}

@@ -1,0 +1,42 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { sweepTemporaries, temporaryName } from '../../../src/base/temporary.js';
+import { alone } from '../../../src/state/file/lock.js';
+import { afterwards } from '../../cleanups.js';
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'idops-alone-'));
+  afterwards(() => rm(made, { recursive: true, force: true }));
+  return made;
+}
+
+test('what is done to a state file alone is done by one at a time, and by all', async () => {
+  const path = join(await folder(), 'state.json');
+  const seen: number[] = [];
+  let inside = 0;
+  const one = async (): Promise<void> => {
+    for (let time = 0; time < 10; time += 1) {
+      await alone(path, async () => {
+        inside += 1;
+        await new Promise((done) => setTimeout(done, 1));
+        seen.push(inside);
+        inside -= 1;
+      });
+    }
+  };
+  await Promise.all([one(), one(), one(), one()]);
+  expect(seen).toEqual(Array.from({ length: 40 }, () => 1));
+});
+
+test('what this process is writing is not swept away by it; what a former one of its number left is', async () => {
+  const here = await folder();
+  const own = temporaryName();
+  const former = own.replace(/[0-9a-f]{12}(?=\.tmp$)/, (sign) =>
+    sign.replace(/./g, (digit) => (digit === '0' ? '1' : '0')),
+  );
+  for (const name of [own, former]) await writeFile(join(here, name), '');
+  await sweepTemporaries(here);
+  expect(await readdir(here)).toEqual([own]);
+});

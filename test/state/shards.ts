@@ -1,0 +1,362 @@
+import { describe, expect, test } from 'vitest';
+import { error, ProblemsError } from '../../src/base/problems.js';
+import { parseShard, type Shard } from '../../src/base/shard.js';
+import type { Lock, Merge, StateBackend } from '../../src/state/backend.js';
+import { emptyState, type ResourceRecord, type State, type StateHead } from '../../src/state/state.js';
+import { at, type BackendPlace, codeOf, gone, server } from './backend-place.js';
+
+const DAY = 24 * 3_600_000;
+
+function shard(text: string): Shard {
+  const found = parseShard(text);
+  if (found === undefined) throw new TypeError(`${text} is no shard`);
+  return found;
+}
+
+function record(id: string, fields: ResourceRecord['fields'] = {}): ResourceRecord {
+  return {
+    kind: 'User',
+    identity: { id },
+    recorded_at: at,
+    run: '20260131T120000Z-aaaaaa',
+    managed: [],
+    fields,
+    hashes: {},
+  };
+}
+
+function stateWith(ids: readonly string[]): State {
+  const resources = Object.fromEntries(ids.map((id) => [`User/${id}`, record(id)]));
+  return { ...emptyState(server), serial: 1, shards: { count: 4, parts: {} }, resources };
+}
+
+const next = (head: StateHead): StateHead => ({ ...head, serial: head.serial + 1 });
+
+/** Puts records, or takes those away that are null. */
+function put(changes: { readonly [id: string]: ResourceRecord['fields'] | null }): Merge {
+  const records = Object.entries(changes).map(
+    ([id, fields]) => [`User/${id}`, fields === null ? null : record(id, fields)] as const,
+  );
+  return { records: new Map(records), head: next };
+}
+
+/** What the locks of shards of a state have to do, and changing a part of it, whatever it is kept in. */
+export function keepsShards(kind: string, place: () => Promise<BackendPlace>): void {
+  describe(`${kind}: the locks of shards`, () => {
+    const lock = async (here: BackendPlace, of?: string, command = 'apply'): Promise<Lock> =>
+      await (await here.open('a')).lock(command, new Date(), of === undefined ? undefined : shard(of));
+    const shown = async (here: BackendPlace) =>
+      (await (await here.open('a')).holdings()).map(({ shard: of, command, fate }) => [
+        of === undefined ? 'all' : `${of.index}/${of.count}`,
+        command,
+        fate,
+      ]);
+
+    test('are held together where they split it alike', async () => {
+      const here = await place();
+      const held = await Promise.all(['1/4', '2/4', '4/4'].map((of) => lock(here, of, `apply ${of}`)));
+      expect(await codeOf(lock(here, '2/4'))).toBe('locked');
+      expect((await shown(here)).sort()).toEqual([
+        ['1/4', 'apply 1/4', 'alive'],
+        ['2/4', 'apply 2/4', 'alive'],
+        ['4/4', 'apply 4/4', 'alive'],
+      ]);
+      expect(await (await here.open('a')).holder()).toContain('apply');
+      for (const one of held) {
+        expect(one.takenOver).toBeNull();
+        await one.confirm();
+        await one.release();
+      }
+      expect(await shown(here)).toEqual([]);
+      expect(await (await here.open('a')).holder()).toBeNull();
+      expect(await shown(here)).toEqual([]);
+    });
+
+    test('are no locks of the state beside it', async () => {
+      const here = await place();
+      const held = await lock(here, '1/4');
+      await (await (await here.open('b')).lock('apply', new Date())).release();
+      expect(await (await here.open('b')).holdings()).toEqual([]);
+      await held.release();
+    });
+
+    test('exclude those of another split, and that of the whole', async () => {
+      const here = await place();
+      const held = await lock(here, '1/4');
+      for (const other of ['1/4', '1/2', '2/3', undefined])
+        expect(await codeOf(lock(here, other))).toBe('locked');
+      // What was refused is not in the way of anybody.
+      expect(await shown(here)).toEqual([['1/4', 'apply', 'alive']]);
+      await held.confirm();
+      const sibling = await lock(here, '2/4');
+      await sibling.release();
+      await held.release();
+      for (const other of ['1/2', '2/3', undefined]) await (await lock(here, other)).release();
+    });
+
+    test('are excluded by that of the whole', async () => {
+      const here = await place();
+      const held = await lock(here, undefined, 'undo');
+      for (const other of ['1/4', '1/2']) expect(await codeOf(lock(here, other))).toBe('locked');
+      expect(await shown(here)).toEqual([['all', 'undo', 'alive']]);
+      await held.confirm();
+      await held.release();
+      await (await lock(here, '1/4')).release();
+    });
+
+    test('leave the state to one kind of them where all come at once', async () => {
+      const here = await place();
+      for (let round = 0; round < 3; round += 1) {
+        const wanted = ['1/2', '2/2', '1/3', '2/3', undefined, undefined];
+        const got = await Promise.allSettled(wanted.map((of) => lock(here, of)));
+        const held = wanted.filter((_, index) => got[index]?.status === 'fulfilled');
+        const kinds = new Set(held.map((of) => of?.split('/')[1] ?? 'all'));
+        expect(kinds.size).toBeLessThan(2);
+        if (kinds.has('all')) expect(held).toHaveLength(1);
+        for (const one of got) if (one.status === 'fulfilled') await one.value.release();
+        expect(await shown(here)).toEqual([]);
+      }
+    });
+
+    test('one backend holds one at a time, and keeps it', async () => {
+      const here = await place();
+      const backend = await here.open('a');
+      const held = await backend.lock('apply', new Date(), shard('1/4'));
+      expect(await codeOf(backend.lock('apply', new Date()))).toBe('locked');
+      await held.confirm();
+      await held.release();
+      const whole = await backend.lock('apply', new Date());
+      await whole.confirm();
+      await whole.release();
+      expect(await shown(here)).toEqual([]);
+    });
+
+    test.each(['1/4', undefined])('of a process that is gone go to who comes next (%s)', async (of) => {
+      const here = await place();
+      await here.leave('a', new Date(), { shard: shard('1/4'), by: gone() });
+      expect(await shown(here)).toEqual([['1/4', 'apply', 'gone']]);
+      expect(await (await here.open('a')).holder()).toBeNull();
+      const taken = await lock(here, of);
+      expect(taken.takenOver).toMatch(/^took over the lock of apply by grace on .+, which is gone$/);
+      expect(await shown(here)).toEqual([[of ?? 'all', 'apply', 'alive']]);
+      await taken.release();
+      expect(await shown(here)).toEqual([]);
+    });
+
+    test('remove what is gone and would be in the way, also where it may come back', async () => {
+      const here = await place();
+      await here.leave('a', new Date(), { by: gone() });
+      await here.leave('a', new Date(), { shard: shard('2/3'), by: gone() });
+      await here.leave('a', new Date(), { shard: shard('2/4'), by: gone() });
+      const taken = await lock(here, '1/4');
+      expect(taken.takenOver?.split('; ')).toHaveLength(2);
+      expect((await shown(here)).sort()).toEqual([
+        ['1/4', 'apply', 'alive'],
+        ['2/4', 'apply', 'gone'],
+      ]);
+      await taken.release();
+      await (await (await here.open('a')).removable())?.remove();
+
+      await here.leave('a', new Date(Date.now() - DAY), { shard: shard('2/3') });
+      if (!here.ends) {
+        expect(await codeOf(lock(here))).toBe('locked');
+        return;
+      }
+      const whole = await lock(here);
+      expect(whole.takenOver).toContain('grace on another-machine');
+      expect(await shown(here)).toEqual([['all', 'apply', 'alive']]);
+      await whole.release();
+    });
+
+    test('of another machine are in the way until they are removed, all at once', async () => {
+      const here = await place();
+      expect(await (await here.open('a')).removable()).toBeNull();
+      await here.leave('a', new Date(), { shard: shard('1/4') });
+      await here.leave('a', new Date(), { shard: shard('2/4'), by: gone() });
+      expect(await codeOf(lock(here))).toBe('locked');
+      expect(await codeOf(lock(here, '1/2'))).toBe('locked');
+      expect(await codeOf(lock(here, '1/4'))).toBe('locked');
+      await (await lock(here, '3/4')).release();
+      const removable = await (await here.open('a')).removable();
+      expect(removable?.holder).toContain('grace on another-machine');
+      await removable?.remove();
+      expect(await shown(here)).toEqual([]);
+      await (await lock(here)).release();
+    });
+
+    test('that are removed are lost to their holders, and those beside them are not', async () => {
+      const here = await place();
+      const [first, second] = [await lock(here, '1/4'), await lock(here, '2/4')];
+      await (await (await here.open('a')).removable())?.remove();
+      expect(await codeOf(first.confirm())).toBe('locked');
+      const third = await lock(here, '1/4');
+      expect(await codeOf(second.confirm())).toBe('locked');
+      await first.release();
+      await third.confirm();
+      await third.release();
+      await second.release();
+    });
+  });
+
+  describe(`${kind}: a part of a state`, () => {
+    const saved = async (here: BackendPlace): Promise<State | undefined> =>
+      await (await here.open('a')).saved();
+
+    test('changes as it is said, and nothing else does', async () => {
+      const here = await place();
+      const state = stateWith(['1', '2', '3']);
+      await (await here.open('a')).save(state);
+      const backend = await here.open('a');
+      const seen: StateHead[] = [];
+      const head = await backend.merge({
+        records: put({ 2: { name: 'x\0' }, 3: null, 4: {}, 'not there': null }).records,
+        head: (now) => {
+          seen.push(now);
+          return { ...next(now), last_run: 'one' };
+        },
+      });
+      const { resources, ...before } = state;
+      expect(seen).toEqual([before]);
+      expect(head).toEqual({ ...before, serial: 2, last_run: 'one' });
+      const { 'User/1': kept } = resources;
+      expect(await saved(here)).toEqual({
+        ...head,
+        resources: { 'User/1': kept, 'User/2': record('2', { name: 'x\0' }), 'User/4': record('4') },
+      });
+      expect(await backend.saved()).toEqual(await saved(here));
+      expect(await backend.merge({ records: new Map(), head: next })).toEqual({ ...head, serial: 3 });
+    });
+
+    test('changes beside others, and all of it arrives', async () => {
+      const here = await place();
+      await (await here.open('a')).save(stateWith(['0', '1', '2', '3', '4', 'kept']));
+      const [shards, rounds] = [4, 5];
+      const heads = await Promise.all(
+        Array.from({ length: shards }, async (_, index) => {
+          const backend = await here.open('a');
+          const held = await backend.lock('apply', new Date(), shard(`${index + 1}/${shards}`));
+          const serials: number[] = [];
+          for (let round = 0; round < rounds; round += 1) {
+            const changes = { [index]: null, [`all-${index}`]: { round }, [`${index}-${round}`]: { round } };
+            serials.push((await backend.merge(put(changes))).serial);
+          }
+          await held.release();
+          return serials;
+        }),
+      );
+      // Each saw the others'.
+      expect(heads.flat().sort((one, other) => one - other)).toEqual(
+        Array.from({ length: shards * rounds }, (_, index) => index + 2),
+      );
+      const found = await saved(here);
+      expect(found?.serial).toBe(1 + shards * rounds);
+      const wanted = ['4', 'kept'];
+      for (let index = 0; index < shards; index += 1) {
+        wanted.push(`all-${index}`);
+        for (let round = 0; round < rounds; round += 1) wanted.push(`${index}-${round}`);
+        expect(found?.resources[`User/all-${index}`]?.fields).toEqual({ round: rounds - 1 });
+      }
+      expect(Object.keys(found?.resources ?? {}).sort()).toEqual(wanted.map((id) => `User/${id}`).sort());
+    });
+
+    test('is not made where there is no state', async () => {
+      const here = await place();
+      const refused = {
+        problems: [{ code: 'state-unreadable', message: expect.stringMatching(/^the state .* is gone$/) }],
+      };
+      await expect((await here.open('a')).merge(put({ 1: {} }))).rejects.toMatchObject(refused);
+      expect(await saved(here)).toBeUndefined();
+      const backend = await here.open('a');
+      await backend.save(stateWith(['1']));
+      await (await here.open('b')).save(stateWith(['2']));
+      await here.drop('a');
+      await expect(backend.merge(put({ 1: {} }))).rejects.toMatchObject(refused);
+      expect(await saved(here)).toBeUndefined();
+    });
+
+    test.each([
+      ['garbage', 'state-unreadable'],
+      ['newer', 'state-newer'],
+      ['moved', 'state-moved'],
+    ] as const)('of one that is spoilt (%s) is not changed', async (how, code) => {
+      const here = await place();
+      const backend = await here.open('a');
+      await backend.save(stateWith(['1']));
+      await here.spoil('a', how);
+      const change: Merge = { ...put({ 1: {} }), head: () => expect.unreachable() };
+      expect(await codeOf(backend.merge(change))).toBe(code);
+      expect(await codeOf((await here.open('a')).merge(change))).toBe(code);
+    });
+
+    test('is not changed where that is refused by who changes it', async () => {
+      const here = await place();
+      const state = stateWith(['1']);
+      const backend = await here.open('a');
+      await backend.save(state);
+      const refused = new ProblemsError([error('locked', 'not this one')]);
+      const change: Merge = {
+        ...put({ 1: null, 2: {} }),
+        head: () => {
+          throw refused;
+        },
+      };
+      await expect(backend.merge(change)).rejects.toBe(refused);
+      expect(await saved(here)).toEqual(state);
+      expect((await backend.merge(put({ 2: {} }))).serial).toBe(2);
+    });
+
+    test('is not changed by who lost its lock, where each write makes sure of it', async () => {
+      const here = await place();
+      const state = stateWith(['1']);
+      await (await here.open('a')).save(state);
+      const losing = async (): Promise<[StateBackend, Lock]> => {
+        const backend = await here.open('a');
+        const held = await backend.lock('apply', new Date(), shard('1/4'));
+        await (await (await here.open('a')).removable())?.remove();
+        return [backend, held];
+      };
+      const [backend, held] = await losing();
+      if (held.fenced) {
+        expect(await codeOf(backend.merge(put({ 1: { lost: true } })))).toBe('locked');
+        const [other, late] = await losing();
+        const taken = await (await here.open('a')).lock('apply', new Date(), shard('1/4'));
+        expect(await codeOf(other.merge(put({ 1: { lost: true } })))).toBe('locked');
+        await late.release();
+        await taken.confirm();
+        await taken.release();
+      }
+      expect(await saved(here)).toEqual(state);
+      await held.release();
+    });
+
+    test('changes between two saves of the whole, which leave nothing over and nothing out', async () => {
+      const here = await place();
+      const state = stateWith(['1', '2', '3']);
+      const [one, other] = [await here.open('a'), await here.open('a')];
+      await one.save(state);
+      await other.merge(put({ 1: { name: 'x' }, 2: null, 4: {} }));
+      await other.merge(put({ 5: {} }));
+      await one.save({ ...state, serial: 9 });
+      expect(await saved(here)).toEqual({ ...state, serial: 9 });
+      await other.save({ ...stateWith(['2', '3']), lineage: state.lineage, salt: state.salt });
+      expect(Object.keys((await saved(here))?.resources ?? {}).sort()).toEqual(['User/2', 'User/3']);
+      await one.merge(put({ 3: { name: 'y' }, 6: {} }));
+      await one.save({ ...state, serial: 10 });
+      expect(await saved(here)).toEqual({ ...state, serial: 10 });
+    });
+
+    test('is there for who takes the lock of the whole after it', async () => {
+      const here = await place();
+      const whole = await here.open('a');
+      await whole.save(stateWith(['1']));
+      const part = await here.open('a');
+      const held = await part.lock('apply', new Date(), shard('2/4'));
+      await whole.saved();
+      await part.merge(put({ 2: {} }));
+      await held.release();
+      const all = await whole.lock('apply', new Date());
+      expect(Object.keys((await whole.load(server)).resources).sort()).toEqual(['User/1', 'User/2']);
+      await all.release();
+    });
+  });
+}
