@@ -16,14 +16,17 @@ import type { Job } from './job.js';
 import { titleLine } from './log.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { folderOf } from './places.js';
+import { fileOf } from './shard.js';
 import { planSummary } from './text.js';
 import { tellResult } from './told-result.js';
 
 /** Applies: a stored plan, or a plan made now; where that is asked for, an approved one alone. */
-export async function planAndApply(job: Job, inputs: Inputs): Promise<Ending> {
-  const { planFile, expectDigest } = inputs;
-  const file = planFile === undefined ? undefined : resolve(folderOf(inputs), planFile);
+export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
+  const { planFile, expectDigest } = given;
+  const file = planFile === undefined ? undefined : resolve(folderOf(given), planFile);
   const stored = file === undefined ? undefined : await readPlanFile(file, planFile);
+  job.concerns(stored?.apply.shard);
+  const inputs = job.about(given);
   const project = await job.project(inputs);
   const opened = await openForWriting(project, 'apply', job.sessionOptions(inputs));
   return await job.within(opened, async (session) => {
@@ -60,7 +63,7 @@ export async function planAndApply(job: Job, inputs: Inputs): Promise<Ending> {
       changed: changesServer(plan),
       plan,
       ...(file === undefined ? {} : { planFile: file }),
-      htmlReport: await job.writeHtml('apply.html', resultReport, {
+      htmlReport: await job.writeHtml(`${fileOf('apply', inputs.shard)}.html`, resultReport, {
         result: became,
         plan,
         samples: await job.samplesOrNone(plan, session.project),

@@ -1,5 +1,6 @@
 import { ProblemsError } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
+import { shardText } from '../base/shard.js';
 import { changesServer, type Plan } from '../plan/plan.js';
 import { approvedText } from './approved-text.js';
 import type { PullRequest, WorkflowEvent } from './event.js';
@@ -159,6 +160,10 @@ function shortCommit(sha: string): string {
   return sha === '' ? 'unknown' : sha.slice(0, 12);
 }
 
+function part({ shard }: Plan): string {
+  return shard === undefined ? 'this environment' : `shard ${shardText(shard)} of this environment`;
+}
+
 /**
  * Throws a ProblemsError with the difference where a plan is not the approved one. A plan that changes nothing
  * needs no approval, so that a run can be repeated.
@@ -171,7 +176,7 @@ export async function checkApproval(
   if (!changesServer(plan)) return;
   if (approval === null) {
     throw refusal(
-      'the pull request shows no plan for this environment, and there is something to change now',
+      `the pull request shows no plan for ${part(plan)}, and there is something to change now`,
       `run idops plan on the pull request with comments; where it is merged, ${wayOut}`,
     );
   }

@@ -1,5 +1,6 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { error, type Problem, refuse } from '../base/problems.js';
+import type { Shard } from '../base/shard.js';
 import {
   acceptDidOption,
   besidePlanFile,
@@ -12,6 +13,7 @@ import {
   wholeNumber,
 } from '../session/options.js';
 import { type EnvironmentInputs, readEnvironments } from './environments.js';
+import { readShard } from './shard.js';
 
 const commands = ['validate', 'plan', 'apply', 'check'] as const;
 const checkRunModes = ['true', 'false', 'on-overflow'] as const;
@@ -43,6 +45,8 @@ export interface Inputs {
   readonly failOnChanges: boolean;
   readonly driftIssue: boolean;
   readonly allowDestructive?: number;
+  /** The part of the objects that is meant, by its own input or by `args`; all of them where it isn't given. */
+  readonly shard?: Shard;
   readonly args: Args;
 }
 
@@ -95,6 +99,7 @@ export function readInputs(given: (name: string) => string): Inputs {
     problems.push(wrong('the input drift-issue goes with the command plan alone', 'leave it out'));
   }
   const args = readArgs(words(given('args')), problems);
+  const shard = text('shard');
   const inputs = {
     command,
     workingDirectory: text('working-directory') ?? '.',
@@ -112,6 +117,7 @@ export function readInputs(given: (name: string) => string): Inputs {
     driftIssue,
     ...optional('allowDestructive', number('allow-destructive', 0)),
     ...optional('prNumber', number('pr-number', 1)),
+    ...optional('shard', readShard(shard, args.shard, command, problems)),
     args,
   };
   if (args.acceptDid.length > 0 && command !== 'apply') {
@@ -120,7 +126,9 @@ export function readInputs(given: (name: string) => string): Inputs {
   if (command === 'check' && inputs.planFile !== undefined) {
     problems.push(wrong('the input plan-file goes with the commands plan and apply alone', 'leave it out'));
   }
-  if (command === 'apply' && inputs.planFile !== undefined) problems.push(...besidePlanFile(args));
+  if (command === 'apply' && inputs.planFile !== undefined) {
+    problems.push(...besidePlanFile({ ...args, ...optional('shard', inputs.shard ?? args.shard) }));
+  }
   refuse(problems);
   return inputs;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { escapeLines } from '../base/escape.js';
 import { type Problem, ProblemsError } from '../base/problems.js';
 import { createRedactor } from '../base/redact.js';
+import type { Shard } from '../base/shard.js';
 import { writeResult } from '../base/through.js';
 import type { Plan } from '../plan/plan.js';
 import { loadProject, type Project } from '../project/index.js';
@@ -13,6 +14,7 @@ import { forgeOf } from '../session/forge.js';
 import { sessionOptionsOf } from '../session/options.js';
 import { planSamples } from '../session/plan-samples.js';
 import type { Session, SessionOptions } from '../session/session.js';
+import { shardOptions } from '../session/shard.js';
 import { readEvent, type WorkflowEvent } from './event.js';
 import type { Inputs } from './inputs.js';
 import { Log } from './log.js';
@@ -34,6 +36,7 @@ export class Job {
   /** The plan, once there is one: what failed after it is told with it. */
   #made: Plan | undefined;
   #phase: 'before' | 'sending' | 'told' = 'before';
+  #shard: Shard | undefined;
   #temporary: string | undefined;
 
   constructor(signal: AbortSignal, secrets: readonly string[]) {
@@ -57,9 +60,20 @@ export class Job {
     this.#phase = phase;
   }
 
+  /** To be told which part of the objects a stored plan is about: whatever fails after it is told of that part. */
+  concerns(shard: Shard | undefined): void {
+    this.#shard = shard;
+  }
+
+  /** Inputs with the part of the objects that a stored plan is about. */
+  about<T extends { readonly shard?: Shard }>(inputs: T): T {
+    return this.#shard === undefined ? inputs : { ...inputs, shard: this.#shard };
+  }
+
   /** How a session is opened for these inputs. */
-  sessionOptions({ args, baseUrl }: Inputs): SessionOptions {
+  sessionOptions({ args, baseUrl, shard }: Inputs): SessionOptions {
     return {
+      ...shardOptions(shard, process.env),
       ...sessionOptionsOf({ ...args, ...(baseUrl === undefined ? {} : { baseUrl }) }),
       pinned: baseUrl !== undefined,
       signal: this.signal,
@@ -120,7 +134,7 @@ export class Job {
 
   /** A plan as comments and summaries show it. */
   async shared(
-    inputs: Pick<Inputs, 'config' | 'environment' | 'environments' | 'workingDirectory' | 'args'>,
+    inputs: Pick<Inputs, 'config' | 'environment' | 'environments' | 'workingDirectory' | 'shard' | 'args'>,
     plan: Plan,
   ): Promise<SharedPlan> {
     const forge = await forgeOf(process.env, folderOf(inputs));

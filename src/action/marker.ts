@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as z from 'zod';
 import type { Redactor } from '../base/redact.js';
+import { type Shard, shardText } from '../base/shard.js';
 import type { Action, Change, Plan } from '../plan/plan.js';
 import { sealedName, sealObjects } from '../plan/stored.js';
 
@@ -9,7 +10,7 @@ import { sealedName, sealObjects } from '../plan/stored.js';
 export interface Marker {
   /** `past` is a plan of which another comment shows a later one. */
   readonly kind: 'plan' | 'past' | 'drift';
-  /** Which project and environment it is about. */
+  /** Which project, environment and shard it is about. */
   readonly key: string;
   /** The digest of the plan that it shows; null where it shows none. */
   readonly digest: string | null;
@@ -52,9 +53,10 @@ const hashLength = 6;
 const shortHashLength = 3;
 const compactLength = idLength + 1 + shortHashLength;
 
-/** The key of a project and one of its environments. */
-export function markerKey(config: string, environment: string | null): string {
-  return sha256(JSON.stringify([config, environment])).slice(0, 16);
+/** The key of a project, one of its environments, and one shard of that where it is about one alone. */
+export function markerKey(config: string, environment: string | null, shard?: Shard): string {
+  const part = shard === undefined ? [] : [shardText(shard)];
+  return sha256(JSON.stringify([config, environment, ...part])).slice(0, 16);
 }
 
 /** What has to be known of a plan to tell later whether it is the same, and else how it differs. */

@@ -4,6 +4,7 @@ import type { Job } from './job.js';
 import { markerLine, noPlan, readMarkers } from './marker.js';
 import { commentKey, environmentOf, sharedKey } from './places.js';
 import { sectionText } from './sections.js';
+import { shardMeant } from './shard.js';
 import { aboutText, subjectOf } from './subject.js';
 import { plainText } from './text.js';
 
@@ -11,7 +12,7 @@ import { plainText } from './text.js';
 export interface CommentInputs
   extends Pick<
     Inputs,
-    'config' | 'environment' | 'environments' | 'workingDirectory' | 'githubToken' | 'comment'
+    'config' | 'environment' | 'environments' | 'workingDirectory' | 'githubToken' | 'comment' | 'shard'
   > {
   readonly args: Args;
 }
@@ -46,6 +47,7 @@ export function commentInputs(given: (name: string) => string): CommentInputs | 
 function inputsOf(given: (name: string) => string, comment: Inputs['comment']): CommentInputs {
   const text = (name: string): string | undefined => given(name).trim() || undefined;
   const [config, environment, githubToken] = [text('config'), text('environment'), text('github-token')];
+  const shard = shardMeant(given('shard'), given('args'));
   return {
     workingDirectory: text('working-directory') ?? '.',
     ...(config === undefined ? {} : { config }),
@@ -53,6 +55,7 @@ function inputsOf(given: (name: string) => string, comment: Inputs['comment']): 
     environments: environmentNames(given('environments')).map((name) => ({ name })),
     ...(githubToken === undefined ? {} : { githubToken }),
     comment,
+    ...(shard === undefined ? {} : { shard }),
     args: nothingSelected,
   };
 }

@@ -39,22 +39,22 @@ export function environmentOf({ environment }: Pick<Inputs, 'environment'>): str
   return environment ?? (process.env.IDOPS_ENV || null);
 }
 
-/** The project and environment that comments are found again by. */
+/** The project, environment and shard that comments are found again by. */
 export function commentKey(
-  inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory'>,
+  inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'shard'>,
   environment: string | null,
 ): string {
-  return markerKey(configInRepository(inputs), environment ?? environmentOf(inputs));
+  return markerKey(configInRepository(inputs), environment ?? environmentOf(inputs), inputs.shard);
 }
 
 /** The key of the comment that several environments have together, in whatever order. */
 export function sharedKey(
-  inputs: Pick<Inputs, 'config' | 'workingDirectory'>,
+  inputs: Pick<Inputs, 'config' | 'workingDirectory' | 'shard'>,
   environments: readonly { readonly name: string }[],
 ): string {
   // No environment is called so.
   const names = environments.map(({ name }) => name).toSorted();
-  return markerKey(configInRepository(inputs), `\n${names.join('\n')}`);
+  return markerKey(configInRepository(inputs), `\n${names.join('\n')}`, inputs.shard);
 }
 
 /** The address of the attempt of a run, whose page shows the summaries of its steps. */

@@ -19,6 +19,7 @@ import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, folderOf, sharedKey } from './places.js';
 import { makePlan, type Planned, tellDrift } from './plan.js';
 import { commentLimit, sectionRoom, sectionText } from './sections.js';
+import { fileOf } from './shard.js';
 import { aboutText, subjectOf } from './subject.js';
 import { origin, plainText, planSummary, planText, problemsBlock } from './text.js';
 
@@ -170,16 +171,14 @@ async function endingOf(job: Job, inputs: Inputs, each: readonly Outcome[]): Pro
   });
   const temporary = await job.temporaryFolder();
   const { planFile } = inputs;
+  const name = fileOf(`plan-${environmentMark}`, inputs.shard);
   return {
     code: job.signal.aborted ? 130 : bad ? 1 : changed ? 2 : 0,
     summary: titleLine(told.join('; ')),
     changed,
     plans: new Map<string, Plan>(made.map(([name, { plan }]) => [name, plan])),
     // Each is where the name of its environment takes the place of the mark.
-    planFile:
-      planFile === undefined
-        ? join(temporary, `plan-${environmentMark}.json`)
-        : resolve(folderOf(inputs), planFile),
-    htmlReport: join(temporary, `plan-${environmentMark}.html`),
+    planFile: planFile === undefined ? join(temporary, `${name}.json`) : resolve(folderOf(inputs), planFile),
+    htmlReport: join(temporary, `${name}.html`),
   };
 }

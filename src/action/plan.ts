@@ -15,6 +15,7 @@ import { type Marker, markerLine, markPlan } from './marker.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { commentKey, configOf, folderOf } from './places.js';
 import { sectionRoom, sectionText } from './sections.js';
+import { fileOf } from './shard.js';
 import { planSummary, planText, type SharedPlan } from './text.js';
 
 /** A plan that was made, stored, and told in the log. */
@@ -30,8 +31,9 @@ export interface Planned {
   readonly tells: boolean;
 }
 
-/** Makes a plan; `name` is what its files are called where no place was given. */
-export async function makePlan(job: Job, inputs: Inputs, name = 'plan'): Promise<Planned> {
+/** Makes a plan; `called` is what its files are called where no place was given. */
+export async function makePlan(job: Job, inputs: Inputs, called = 'plan'): Promise<Planned> {
+  const name = fileOf(called, inputs.shard);
   const opened = await openSession(await job.project(inputs), job.sessionOptions(inputs));
   const made = await job.within(opened, async (session) => {
     if (inputs.planFile !== undefined) {

@@ -62,7 +62,7 @@ export async function run(signal: AbortSignal): Promise<number> {
 
 /** How the step is told as a check run. */
 function checkOf(job: Job, inputs: Inputs, { code, changed, summary }: Ending, failed: boolean): Check {
-  const subject = subjectOf(inputs, inputs.args, job.redactor.redact);
+  const subject = subjectOf(job.about(inputs), inputs.args, job.redactor.redact);
   const planned = inputs.command === 'plan' && changed;
   return {
     name: aboutPlain(`idops ${inputs.command}`, subject),
@@ -143,7 +143,8 @@ async function tellFailure(
     const text = `There is no plan for this commit:\n\n${await problemsBlock(problems)}`;
     await tellNoPlan(job, where, { title: 'failed', text, hide });
   }
-  const applied = inputs === undefined ? resultInputs(getInput) : inputs.command === 'apply' ? inputs : null;
+  const applied =
+    inputs === undefined ? resultInputs(getInput) : inputs.command === 'apply' ? job.about(inputs) : null;
   if (applied !== null && job.phase !== 'told') {
     const plan = job.made === undefined ? null : redactPlan(job.made, job.redactor);
     await tellNotApplied(job, applied, { plan, problems, sent: job.phase === 'sending', hide });

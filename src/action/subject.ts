@@ -1,4 +1,5 @@
 import { escapeText } from '../base/escape.js';
+import { shardText } from '../base/shard.js';
 import { shellWord } from '../base/shell.js';
 import { code } from '../report/marked.js';
 import type { Args, Inputs } from './inputs.js';
@@ -11,6 +12,8 @@ export interface Subject {
   readonly config: string | null;
   /** The server's address without its scheme; null where it isn't known. */
   readonly server: string | null;
+  /** The part of the objects, as `2/4`; null where it is about all. */
+  readonly shard: string | null;
   /** What of it was selected, as `args` say it; empty where all of it was. */
   readonly selected: string;
   /** Whether only a part of what is declared was looked at. */
@@ -23,7 +26,7 @@ const selectedRoom = 600;
 
 /** What the inputs are about, as far as that is known before there is a plan. `hide` takes credentials out of a text. */
 export function subjectOf(
-  inputs: Pick<Inputs, 'config' | 'environment' | 'environments' | 'workingDirectory'>,
+  inputs: Pick<Inputs, 'config' | 'environment' | 'environments' | 'workingDirectory' | 'shard'>,
   args: Args,
   hide: (text: string) => string,
   plan?: { readonly environment: string | null; readonly server: string },
@@ -35,12 +38,13 @@ export function subjectOf(
     environment: environment === null ? null : hide(environment),
     config: config === 'idops.yaml' ? null : hide(config),
     server: plan === undefined ? null : hide(plan.server.replace(/^https?:\/\//, '')),
+    shard: inputs.shard === undefined ? null : shardText(inputs.shard),
     selected: selectedText(args, hide),
-    narrowed: args.target.length + args.kind.length > 0,
+    narrowed: args.target.length + args.kind.length > 0 || inputs.shard !== undefined,
   };
 }
 
-/** What a heading is about, in Markdown: `idops plan for production of infra/idops.yaml at id.example.com`. */
+/** What a heading is about, in Markdown: `idops plan in shard 2/4 for production of infra/idops.yaml at id.example.com`. */
 export function aboutText(what: string, subject: Subject): string {
   return told(what, subject, (name) => code(short(name)));
 }
@@ -52,11 +56,12 @@ export function aboutPlain(what: string, subject: Subject): string {
 
 function told(
   what: string,
-  { environment, config, server }: Subject,
+  { environment, config, server, shard }: Subject,
   name: (text: string) => string,
 ): string {
   return [
     what,
+    ...(shard === null ? [] : [`in shard ${shard}`]),
     ...(environment === null ? [] : [`for ${name(environment)}`]),
     ...(config === null ? [] : [`of ${name(config)}`]),
     ...(server === null ? [] : [`at ${name(server)}`]),

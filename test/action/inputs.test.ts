@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { argsOptions, type Inputs, readInputs } from '../../src/action/inputs.js';
 import { kindNames } from '../../src/base/kind-names.js';
 import { ProblemsError } from '../../src/base/problems.js';
 import { run } from '../../src/cli/program.js';
+import { afterwards } from '../cleanups.js';
 import { Kept } from '../cli/streams.js';
 
 function inputsOf(args: string, others: { readonly [name: string]: string } = {}): Inputs {
@@ -34,7 +35,7 @@ async function said(words: readonly string[]): Promise<string> {
 describe('the options in args', () => {
   test('are those that the action and its page name', async () => {
     const names = argsOptions().map(({ long }) => String(long));
-    expect(names).toHaveLength(12);
+    expect(names).toHaveLength(13);
     const action = await readFile('action.yml', 'utf8');
     const [, listed = ''] = /Further options - (.+)/.exec(action) ?? [];
     expect(listed.split(', ').sort()).toEqual([...names].sort());
@@ -76,6 +77,9 @@ describe('the options in args', () => {
     ['--timeout', '86401'],
     ['--kind', 'Organisation'],
     ['--target', ''],
+    ['--shard', '5/4'],
+    ['--shard', 'x'],
+    ['--shard'],
     ['--token-file', ''],
     ['--token-file'],
     ['--prunes'],
@@ -116,6 +120,39 @@ describe('the options in args', () => {
         .map(({ long }) => long)
         .join(', ')}`,
     ]);
+  });
+
+  test('name a part of the objects, as its own input does', () => {
+    expect(inputsOf('').shard).toBeUndefined();
+    expect(inputsOf('--shard 2/4').shard).toEqual({ index: 2, count: 4 });
+    expect(inputsOf('', { shard: ' 2/4 ' }).shard).toEqual({ index: 2, count: 4 });
+    // One part of one is all of it.
+    expect(inputsOf('', { shard: '1/1' }).shard).toBeUndefined();
+    for (const shard of ['5/4', '0/4', '2', '2 of 4', 'automatic'])
+      expect(() => inputsOf('', { shard }), shard).toThrow(`the input shard is "${shard}"`);
+    expect(() => inputsOf('--shard 2/4', { shard: '2/4' })).toThrow('say both what is meant');
+    for (const command of ['plan', 'apply', 'check'])
+      expect(inputsOf('', { command, shard: '3/4' }).shard).toEqual({ index: 3, count: 4 });
+    expect(() => inputsOf('', { command: 'validate', shard: '2/4' })).toThrow('the input shard goes with');
+    expect(() => inputsOf('--shard 2/4', { command: 'validate' })).toThrow('args: --shard goes with');
+    for (const [args, shard] of [
+      ['', '2/4'],
+      ['--shard 2/4', ''],
+    ] as const)
+      expect(() => inputsOf(args, { command: 'apply', 'plan-file': 'plan.json', shard })).toThrow(
+        "don't go with a plan file",
+      );
+  });
+
+  test('find out by the variables of the job which part is meant', () => {
+    afterwards(() => vi.unstubAllEnvs());
+    for (const name of ['IDOPS_SHARD_INDEX', 'IDOPS_SHARD_COUNT', 'JOB_COMPLETION_INDEX', 'CI_NODE_INDEX'])
+      vi.stubEnv(name, undefined);
+    expect(() => inputsOf('', { shard: 'auto' })).toThrow('no variable says which part this is');
+    vi.stubEnv('IDOPS_SHARD_INDEX', '3');
+    vi.stubEnv('IDOPS_SHARD_COUNT', '4');
+    expect(inputsOf('', { shard: 'auto' }).shard).toEqual({ index: 3, count: 4 });
+    expect(inputsOf('--shard auto').shard).toEqual({ index: 3, count: 4 });
   });
 
   test('take a number of destructive changes as the command does', () => {

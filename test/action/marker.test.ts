@@ -138,6 +138,9 @@ describe('a marker', () => {
       markerKey('idops.yaml', 'null'),
       markerKey('idops.yaml', 'production'),
       markerKey('infra/idops.yaml', 'production'),
+      markerKey('idops.yaml', 'production', { index: 1, count: 4 }),
+      markerKey('idops.yaml', 'production', { index: 2, count: 4 }),
+      markerKey('idops.yaml', 'production', { index: 2, count: 5 }),
     ];
     expect(new Set(keys).size).toBe(keys.length);
   });

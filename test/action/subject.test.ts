@@ -28,6 +28,17 @@ describe('what a comment is about', () => {
     expect(aboutPlain('x', subject)).not.toContain('\n');
   });
 
+  it('is one part of the objects, where it is', () => {
+    const subject = subjectOf({ ...inputs, shard: { index: 2, count: 4 } }, nothing, hide, {
+      environment: 'production',
+      server: 'https://id.example.com',
+    });
+    expect(aboutPlain('idops plan', subject)).toBe(
+      'idops plan in shard 2/4 for production at id.example.com',
+    );
+    expect(subject.narrowed).toBe(true);
+  });
+
   it('is short, however long names are', () => {
     const long = 'x'.repeat(5_000);
     const subject = subjectOf(inputs, { ...nothing, target: Array(1_000).fill(long) }, hide, {

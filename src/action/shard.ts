@@ -1,0 +1,63 @@
+import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { parseShard, type Shard, shardName } from '../base/shard.js';
+import { shardOptions } from '../session/shard.js';
+
+/** The commands whose plan may be about one part of the objects. */
+const commands: readonly string[] = ['plan', 'apply', 'check'];
+
+/**
+ * The part that the input `shard` means, or `--shard` in `args`; undefined for all of it. What is wrong with it is added to the
+ * problems.
+ */
+export function readShard(
+  text: string | undefined,
+  inArgs: Shard | 'auto' | undefined,
+  command: string,
+  problems: Problem[],
+): Shard | undefined {
+  const wrong = (message: string, hint: string): undefined => {
+    problems.push(error('wrong-option', message, [], hint));
+  };
+  const name = text === undefined ? 'args: --shard' : 'the input shard';
+  if (text !== undefined && inArgs !== undefined)
+    return wrong('the input shard and --shard in args say both what is meant', 'leave one of them out');
+  const given = text === undefined ? inArgs : ofText(text);
+  if (given === undefined)
+    return text === undefined
+      ? undefined
+      : wrong(`the input shard is "${text}"`, 'it is I/N with I from 1 to N, such as 2/4, or auto');
+  if (!commands.includes(command))
+    return wrong(`${name} goes with the commands ${commands.join(', ')} alone`, 'leave it out');
+  try {
+    return resolved(given);
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    problems.push(...failure.problems);
+    return undefined;
+  }
+}
+
+/** The part that wrong inputs mean, as far as one can tell: its comment is to say so. */
+export function shardMeant(text: string, args: string): Shard | undefined {
+  const [, inArgs = ''] = /(?:^|\s)--shard[=\s]["']?([\w/]+)/.exec(args) ?? [];
+  try {
+    return resolved(ofText(text.trim() || inArgs));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The name of a file of one part, which no other part has. */
+export function fileOf(name: string, shard: Shard | undefined): string {
+  return shard === undefined ? name : `${name}-${shardName(shard)}`;
+}
+
+function ofText(text: string): Shard | 'auto' | undefined {
+  return text === 'auto' ? text : parseShard(text);
+}
+
+function resolved(given: Shard | 'auto' | undefined): Shard | undefined {
+  const { shard } = shardOptions(given, process.env);
+  // One part of one is all of it, and has the comment of that.
+  return shard?.count === 1 ? undefined : shard;
+}
