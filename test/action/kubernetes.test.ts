@@ -2,6 +2,7 @@ import { copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promi
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { shardOptions } from '../../src/session/shard.js';
 import { project } from '../e2e/running.js';
 import { until, watchingWith } from '../e2e/watching.js';
 
@@ -14,6 +15,7 @@ interface Container {
   readonly command?: unknown;
   readonly args: readonly string[];
   readonly workingDir: string;
+  readonly env?: readonly { name: string; value?: string; valueFrom?: object }[];
   readonly securityContext: object;
   readonly volumeMounts: readonly { name: string; mountPath: string; subPath?: string }[];
   readonly ports?: readonly { name: string; containerPort: number }[];
@@ -180,9 +182,51 @@ describe('examples/kubernetes', () => {
     expect(pod.volumes.slice(0, 2)).toEqual(plan.template.spec.volumes.slice(0, 2));
   });
 
+  it('does the parts of one run in the pods of one Job', async () => {
+    const [job, ...others] = await resources('shards.yaml');
+    expect(others).toEqual([]);
+    const { template, ...spec } = job?.spec ?? (await jobs()).apply;
+    const completions = 4;
+    expect(spec).toEqual({
+      completionMode: 'Indexed',
+      completions,
+      parallelism: completions,
+      backoffLimitPerIndex: 4,
+      activeDeadlineSeconds: 1800,
+    });
+    const { template: usual } = (await jobs()).apply;
+    const [container] = template.spec.containers;
+    const [{ env: _, args: __, volumeMounts: ___, ...rest }] = usual.spec.containers;
+    // What may be done, and with what, is as in the job that applies a plan.
+    const { containers: _containers, volumes, ...pod } = usual.spec;
+    expect(template.spec).toMatchObject(pod);
+    expect(container).toMatchObject(rest);
+    expect(template.spec.volumes.filter(({ name }) => name !== 'kept')).toEqual(
+      volumes.filter(({ name }) => name !== 'state'),
+    );
+    expect(container.args).toEqual([...container.args.slice(0, 3), ...['apply', '--shard=auto', '--yes']]);
+    const uid = "metadata.labels['batch.kubernetes.io/controller-uid']";
+    const [count, run, state] = container.env ?? [];
+    expect(run).toEqual({ name: 'IDOPS_SHARD_RUN', valueFrom: { fieldRef: { fieldPath: uid } } });
+    expect(state).toMatchObject({ name: 'IDOPS_STATE_URL', valueFrom: { secretKeyRef: { key: 'url' } } });
+    for (let index = 0; index < completions; index += 1) {
+      const variables = {
+        JOB_COMPLETION_INDEX: String(index),
+        IDOPS_SHARD_RUN: 'uid',
+        [count?.name ?? '']: count?.value,
+      };
+      expect(shardOptions('auto', variables)).toEqual({
+        shard: { index: index + 1, count: completions },
+        sharedRun: 'uid',
+      });
+    }
+  });
+
   it('has in its ConfigMap what the manifests name, and the same in each job', async () => {
     const keys = await configMap();
-    for (const { template } of Object.values(await jobs())) {
+    const [shards] = await resources('shards.yaml');
+    const all = [...Object.values(await jobs()), ...(shards === undefined ? [] : [shards.spec])];
+    for (const { template } of all) {
       const [volume] = template.spec.volumes;
       expect(volume?.configMap?.items.map(({ key, path }) => [key, path])).toEqual([...keys]);
     }
@@ -202,6 +246,36 @@ describe('examples/kubernetes', () => {
     expect(await run(apply)).toMatchObject({ code: 0 });
     expect(writes().join('\n')).toContain('/email-templates/reset_password_instructions');
     expect(await run(drift)).toMatchObject({ code: 0 });
+  });
+
+  it('applies each part in its pod, all of them as one run', async () => {
+    const { given, idopsWith, writes, run, place } = await cluster();
+    const [job] = await resources('shards.yaml');
+    const { template } = job?.spec ?? (await jobs()).apply;
+    const { args, surroundings } = given(template.spec.containers[0]);
+    const pod = (index: number) =>
+      idopsWith(args, {
+        ...surroundings,
+        env: {
+          ...surroundings.env,
+          JOB_COMPLETION_INDEX: String(index),
+          IDOPS_SHARD_COUNT: '4',
+          IDOPS_SHARD_RUN: 'the uid of the job',
+        },
+      });
+    for (const index of [2, 0, 3, 1]) {
+      const { code, stdout, stderr } = await pod(index);
+      expect(code, stderr).toBe(0);
+      expect(stdout).toContain(`${index + 1}/4`);
+    }
+    expect(writes().join('\n')).toContain('/email-templates/reset_password_instructions');
+    const { drift } = await jobs();
+    expect(await run(drift)).toMatchObject({ code: 0 });
+    const runs = await idopsWith(['--env=production', 'runs', '--format=json'], {
+      ...surroundings,
+      cwd: place('/project'),
+    });
+    expect(new Set(JSON.parse(runs.stdout).runs.map(({ run: name }: { run: string }) => name)).size).toBe(1);
   });
 
   it('applies nothing where the ConfigMap is not the one that was planned', async () => {

@@ -12,6 +12,9 @@ interface Step {
 }
 
 interface Job {
+  readonly if?: string;
+  readonly outputs?: { readonly [name: string]: string };
+  readonly strategy?: unknown;
   readonly permissions?: unknown;
   readonly environment?: unknown;
   readonly needs?: unknown;
@@ -62,7 +65,7 @@ describe('what checks them', () => {
 
 describe('examples/github', () => {
   it('has a workflow for each event', () => {
-    expect(files).toEqual(['drift.yml', 'merge.yml', 'pull-request.yml']);
+    expect(files).toEqual(['drift.yml', 'merge.yml', 'pull-request.yml', 'shards.yml']);
   });
 
   it.each(files)('%s passes actionlint', (file) => {
@@ -78,23 +81,29 @@ describe('examples/github', () => {
     ['drift.yml', { contents: 'read', issues: 'write' }, [undefined]],
     ['merge.yml', {}, [{ contents: 'read' }, { contents: 'read', 'pull-requests': 'write' }]],
     ['pull-request.yml', { contents: 'read', 'pull-requests': 'write' }, [undefined]],
+    ['shards.yml', {}, [{ contents: 'read' }, { contents: 'write', 'pull-requests': 'write' }]],
   ])('%s asks for the least permissions', (file, permissions, ofJobs) => {
     expect(workflow(file).permissions).toEqual(permissions);
     expect(Object.values(workflow(file).jobs).map((job) => job.permissions)).toEqual(ofJobs);
   });
 
-  it.each(files)('%s runs one at a time, keeps no credentials, and pins what it uses', (file) => {
-    expect(workflow(file).concurrency.group).toMatch(/^idops-/);
-    for (const { uses = '', with: inputs } of steps(file)) {
-      expect(uses).toMatch(
-        /^(actions\/(checkout|(up|down)load-artifact)@[0-9a-f]{40}|idops\/idops@v\d+\.\d+\.\d+)$/,
-      );
-      if (uses.startsWith('idops/')) {
-        expect(inputs).toMatchObject({ 'base-url': expect.stringMatching(/./), token: expect.any(String) });
+  it.each(files)(
+    '%s runs one at a time, keeps no credentials that it needs not, and pins what it uses',
+    (file) => {
+      expect(workflow(file).concurrency.group).toMatch(/^idops-/);
+      for (const { uses = '', with: inputs } of steps(file)) {
+        expect(uses).toMatch(
+          /^(actions\/(checkout|(up|down)load-artifact)@[0-9a-f]{40}|idops\/idops@v\d+\.\d+\.\d+)$/,
+        );
+        if (uses.startsWith('idops/')) {
+          expect(inputs).toMatchObject({ 'base-url': expect.stringMatching(/./), token: expect.any(String) });
+        }
+        // The state on a branch is read and pushed with them.
+        const keeps = file === 'shards.yml' ? undefined : { 'persist-credentials': false };
+        if (uses.startsWith('actions/checkout')) expect(inputs).toEqual(keeps);
       }
-      if (uses.startsWith('actions/checkout')) expect(inputs).toMatchObject({ 'persist-credentials': false });
-    }
-  });
+    },
+  );
 
   it.each(files)('%s gives inputs that the action has', (file) => {
     const given = steps(file).flatMap(({ uses = '', with: inputs = {} }) =>
@@ -123,6 +132,33 @@ describe('examples/github', () => {
       queue: 'max',
       'cancel-in-progress': false,
     });
+  });
+
+  it('shards.yml does the same for each part, one push after the other', () => {
+    const { plan, apply } = workflow('shards.yml').jobs;
+    for (const job of [plan, apply])
+      expect(job?.strategy).toEqual({ 'fail-fast': false, matrix: { shard: [1, 2, 3, 4] } });
+    expect(workflow('shards.yml').concurrency).toEqual(workflow('merge.yml').concurrency);
+    expect(plan?.environment).toBeUndefined();
+    expect(apply).toMatchObject({
+      needs: 'plan',
+      if: "needs.plan.outputs.changed == 'true'",
+      environment: 'production',
+    });
+    // GitHub keeps no empty output, so none of a part without changes takes the place of another's.
+    expect(plan?.outputs).toEqual({
+      changed: "${{ steps.plan.outputs.changed == 'true' && 'true' || '' }}",
+    });
+    const [, plans, upload] = plan?.steps ?? [];
+    expect(plans?.with?.shard).toBe('${{ matrix.shard }}/${{ strategy.job-total }}');
+    const [, download, applies] = apply?.steps ?? [];
+    expect(upload?.with?.name).toBe('idops-plan-${{ matrix.shard }}');
+    expect(download?.with?.name).toBe(upload?.with?.name);
+    expect(applies?.with?.['plan-file']).toBe(
+      `${download?.with?.path}/plan-\${{ matrix.shard }}-of-\${{ strategy.job-total }}.json`,
+    );
+    expect(applies?.with).not.toHaveProperty('shard');
+    expect(JSON.stringify(plan)).not.toContain('secrets.IDOPS_TOKEN');
   });
 
   it.each(files)('%s puts nothing that others wrote into a script', (file) => {

@@ -11,11 +11,16 @@ import type { CiName } from './choices.js';
 /** Where the workflows of each CI are kept. */
 const workflowFolders = { github: '.github/workflows/idops-', gitlab: '' } as const;
 
-/** The workflows of the examples, as they are. */
+/** In the place of another workflow, for who needs it: beside it, it would apply the same a second time. */
+const alternatives: readonly string[] = ['shards.yml'];
+
+/** The workflows of the examples that a project begins with, as they are. */
 export async function workflowsOf(ci: CiName): Promise<NewFile[]> {
   if (ci === 'none') return [];
   const folder = join(examplesFolder(), ci);
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.yml')).sort();
+  const names = (await readdir(folder))
+    .filter((name) => name.endsWith('.yml') && !alternatives.includes(name))
+    .sort();
   return await Promise.all(
     names.map(async (name) => ({
       path: `${workflowFolders[ci]}${name}`,

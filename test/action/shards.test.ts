@@ -1,0 +1,274 @@
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { indexOf } from '../../src/base/shard.js';
+import { type ActionRun, pullRequest, repository, type Workspace, workspace } from './running.js';
+
+const sha = 'abc123';
+const parts = ['1/4', '2/4', '3/4', '4/4'] as const;
+/** Two objects that the same halves and other quarters have. */
+const names = ['acme', 'globex'] as const;
+const organizations = (label: string): { [path: string]: string } => ({
+  'manifests/organizations.yaml': names
+    .map((name) => `kind: Organization\nname: ${name}\nlabel: ${label} ${name}\n`)
+    .join('---\n'),
+});
+/** The quarters that have something to do, and those that haven't. */
+const busy = parts.filter((_, index) =>
+  names.some((name) => indexOf(`Organization/${name}`, 4) === index + 1),
+);
+const idle = parts.filter((part) => !busy.includes(part));
+
+type Inputs = { readonly [name: string]: string };
+
+/** Plans each part for the pull request. */
+async function planAll(site: Workspace, inputs: Inputs = {}): Promise<ActionRun[]> {
+  const runs: ActionRun[] = [];
+  for (const shard of parts) runs.push(await site.run({ ...inputs, shard }, pullRequest()));
+  return runs;
+}
+
+/** The comment of a part; undefined where it has none. */
+function commentOf({ github }: Workspace, shard: string): string | undefined {
+  return github.comments.find(({ body }) => new RegExp(`^## .* in shard ${shard}[ :]`, 'm').test(body))?.body;
+}
+
+function bodies({ github }: Workspace): string[] {
+  return github.comments.map(({ body }) => body);
+}
+
+describe('a part of the objects', () => {
+  it('has a plan, a comment, a summary and files of its own', async () => {
+    expect([busy.length, idle.length]).toEqual([2, 2]);
+    const site = await workspace(organizations('Renamed'));
+    const runs = await planAll(site, { environment: 'production' });
+    expect(site.github.comments).toHaveLength(busy.length);
+    const host = site.sandbox.url.replace('http://', '');
+    for (const [index, { code, summary, outputs }] of runs.entries()) {
+      const shard = parts[index] ?? '';
+      expect(code).toBe(0);
+      const isBusy = busy.includes(shard as (typeof busy)[number]);
+      expect(outputs.changed, shard).toBe(String(isBusy));
+      const title = `## idops plan in shard ${shard} for \`production\` at \`${host}\`: `;
+      expect(summary).toContain(title);
+      if (isBusy) expect(commentOf(site, shard)).toContain(`${title}1 to update`);
+      const name = `plan-${index + 1}-of-4`;
+      expect(basename(outputs['plan-file'] ?? '')).toBe(`${name}.json`);
+      expect(basename(outputs['html-report'] ?? '')).toBe(`${name}.html`);
+      const { shard: stored, apply } = JSON.parse(await readFile(outputs['plan-file'] ?? '', 'utf8'));
+      for (const one of [stored, apply.shard]) expect(one).toEqual({ index: index + 1, count: 4 });
+    }
+    const keys = bodies(site).map((body) => /^<!-- idops-plan key=(\w+)/.exec(body)?.[1]);
+    expect(new Set(keys).size).toBe(busy.length);
+    // Planned anew, each brings its own up to date and leaves the others.
+    await site.write(organizations('Another'));
+    const [first = '', second = ''] = busy;
+    const before = commentOf(site, second);
+    await site.run({ environment: 'production', shard: first }, pullRequest());
+    expect(site.github.comments).toHaveLength(busy.length);
+    expect(commentOf(site, first)).toContain('Another');
+    expect(commentOf(site, second)).toBe(before);
+  });
+
+  it('is said in args as well, or by the variables of the job, and that is the same part', async () => {
+    const site = await workspace(organizations('Renamed'));
+    const [first = ''] = busy;
+    const [index = ''] = first.split('/');
+    await site.run({ shard: first }, pullRequest());
+    await site.run({ args: `--shard ${first}` }, pullRequest());
+    await site.run(
+      { shard: 'auto' },
+      { ...pullRequest(), env: { IDOPS_SHARD_INDEX: index, IDOPS_SHARD_COUNT: '4' } },
+    );
+    expect(site.github.comments).toHaveLength(1);
+    expect(bodies(site)[0]).not.toContain('--shard');
+    // All of it has another comment, and so has the one part of a whole.
+    await site.run({}, pullRequest());
+    await site.run({ shard: '1/1' }, pullRequest());
+    expect(site.github.comments).toHaveLength(2);
+    expect(bodies(site)[1]).toMatch(/## idops plan at .*: 2 to update/);
+  });
+
+  it('tells in its own comment that a commit has no plan', async () => {
+    const site = await workspace(organizations('Renamed'));
+    const [first = '', second = ''] = busy;
+    await planAll(site);
+    const before = commentOf(site, second);
+    await site.write({ 'manifests/organizations.yaml': 'kind: Organisation\n' });
+    expect((await site.run({ shard: first }, pullRequest())).code).toBe(1);
+    expect(commentOf(site, first)).toContain('There is no plan for this commit');
+    expect(commentOf(site, second)).toBe(before);
+    // So where the inputs themselves are wrong, wherever the part is named.
+    await site.write(organizations('Renamed'));
+    for (const wrong of [{ shard: first }, { args: `--shard=${first}` }]) {
+      await site.run({ shard: first }, pullRequest());
+      expect(commentOf(site, first)).toContain('1 to update');
+      expect((await site.run({ ...wrong, 'drift-issue': 'perhaps' }, pullRequest())).code).toBe(1);
+      expect(commentOf(site, first)).toContain('There is no plan for this commit');
+    }
+    expect(site.github.comments).toHaveLength(2);
+  });
+
+  it('is approved by its own comment, checked against that, and told there what became of it', async () => {
+    const site = await workspace(organizations('Renamed'));
+    await planAll(site);
+    site.github.merge(7, sha);
+    const approved = { 'expect-digest': 'from-pull-request' };
+    expect((await site.run({ command: 'apply', ...approved }, { sha })).log).toContain(
+      'the pull request shows no plan for this environment,',
+    );
+    expect(site.writes()).toEqual([]);
+    for (const shard of parts) {
+      const checked = await site.run({ command: 'check', shard }, { sha });
+      expect(checked, checked.log).toMatchObject({ code: 0 });
+      const applied = await site.run({ command: 'apply', shard, ...approved }, { sha });
+      expect(applied, applied.log).toMatchObject({ code: 0 });
+      expect(basename(applied.outputs['html-report'] ?? '')).toBe(`apply-${shard.replace('/', '-of-')}.html`);
+    }
+    expect(site.writes()).toHaveLength(names.length);
+    expect(site.github.comments).toHaveLength(busy.length);
+    for (const shard of busy) {
+      expect(commentOf(site, shard)).toMatch(
+        new RegExp(`## idops apply in shard ${shard} at .*: 1 applied\\n[^]*idops undo [\\w.-]+`),
+      );
+    }
+  });
+
+  it('needs a comment of its own to be approved', async () => {
+    const site = await workspace(organizations('Renamed'));
+    const [first = ''] = busy;
+    await site.run({}, pullRequest());
+    site.github.merge(7, sha);
+    const applied = await site.run(
+      { command: 'apply', shard: first, 'expect-digest': 'from-pull-request' },
+      { sha },
+    );
+    expect(applied).toMatchObject({
+      code: 1,
+      log: expect.stringContaining(`shows no plan for shard ${first} of this environment`),
+    });
+    expect(site.writes()).toEqual([]);
+  });
+
+  it('comes with a stored plan, whatever becomes of that', async () => {
+    const site = await workspace(organizations('Renamed'));
+    const [first = '', second = ''] = busy;
+    const [one, other] = [
+      await site.run({ shard: first }, pullRequest()),
+      await site.run({ shard: second }, pullRequest()),
+    ];
+    site.github.merge(7, sha);
+    const apply = (file: string | undefined, inputs: Inputs = {}): Promise<ActionRun> =>
+      site.run({ command: 'apply', 'plan-file': file ?? '', ...inputs }, { sha });
+    const file = one.outputs['plan-file'];
+    const twice = await apply(file, { shard: first });
+    expect(twice).toMatchObject({ code: 1, log: expect.stringContaining("don't go with a plan file") });
+    const applied = await apply(file, { 'expect-digest': 'from-pull-request', 'check-run': 'true' });
+    expect(applied, applied.log).toMatchObject({ code: 0 });
+    expect(site.writes()).toHaveLength(1);
+    expect(commentOf(site, first)).toMatch(/## idops apply in shard .*: 1 applied\n/);
+    expect(site.github.checks.at(-1)?.name).toBe(`idops apply in shard ${first}`);
+    // What fails before there is a plan again, and what is refused, is told of the same part.
+    await site.write(organizations('Another'));
+    expect((await apply(other.outputs['plan-file'])).log).toContain('stale-plan');
+    expect(commentOf(site, second)).toMatch(/## idops apply in shard .*: not applied\n/);
+    await site.write({ 'manifests/organizations.yaml': 'kind: Organisation\n' });
+    expect((await apply(other.outputs['plan-file'])).code).toBe(1);
+    expect(commentOf(site, second)).toMatch(/## idops apply in shard .*: not applied\n/);
+    expect(site.github.comments).toHaveLength(2);
+    expect(site.writes()).toHaveLength(1);
+  });
+
+  it('goes with several environments, and has an issue of its own', async () => {
+    const config = await workspace({}).then(({ folder, read }) => read(join(folder, 'idops.yaml')));
+    const site = await workspace({
+      ...organizations('Renamed'),
+      'idops.yaml': `${config}  staging:\n    vars: {where: staging}\n`,
+    });
+    const [first = '', second = ''] = busy;
+    const inputs = { environments: 'staging, production', 'base-url': site.sandbox.url };
+    for (const shard of [first, second, first]) {
+      const { code, log, outputs } = await site.run({ ...inputs, shard }, pullRequest());
+      expect(code, log).toBe(0);
+      const name = `plan-{environment}-${shard.replace('/', '-of-')}.json`;
+      expect(basename(outputs['plan-file'] ?? '')).toBe(name);
+    }
+    expect(site.github.comments).toHaveLength(2);
+    expect(commentOf(site, first)).toContain(`## idops plan in shard ${first}: 2 environments`);
+    for (const shard of [first, second, first]) {
+      await site.run({ shard, 'drift-issue': 'true' }, { event: 'schedule', payload: { repository } });
+    }
+    const host = site.sandbox.url.replace('http://', '');
+    expect(site.github.issues.map(({ title }) => title)).toEqual(
+      [first, second].map((shard) => `Identity server is not as declared in shard ${shard} at ${host}`),
+    );
+  });
+});
+
+interface Step {
+  readonly uses?: string;
+  readonly with?: { readonly [input: string]: string };
+}
+
+interface Jobs {
+  readonly [job: string]: {
+    readonly strategy: { readonly matrix: { readonly shard: readonly number[] } };
+    readonly steps: readonly Step[];
+  };
+}
+
+const { jobs } = parse(await readFile('examples/github/shards.yml', 'utf8')) as { jobs: Jobs };
+
+/** What a step of a job gives, in one cell of the matrix, with what GitHub would put in. */
+function stepOf(job: string, action: string, cell: number, site: Workspace, temporary: string): Inputs {
+  const { strategy, steps } = jobs[job] ?? { strategy: { matrix: { shard: [] } }, steps: [] };
+  const step = steps.find(({ uses }) => uses?.startsWith(action));
+  const values: Inputs = {
+    'vars.IDOPS_BASE_URL': site.sandbox.url,
+    'secrets.IDOPS_PLAN_TOKEN': site.sandbox.token,
+    'secrets.IDOPS_TOKEN': site.sandbox.token,
+    'runner.temp': temporary,
+    'matrix.shard': String(cell),
+    'strategy.job-total': String(strategy.matrix.shard.length),
+  };
+  return Object.fromEntries(
+    Object.entries(step?.with ?? {}).map(([name, value]) => [
+      name,
+      String(value).replaceAll(
+        /\$\{\{ (.+?) \}\}/g,
+        (whole, expression: string) => values[expression] ?? whole,
+      ),
+    ]),
+  );
+}
+
+describe('the jobs of shards.yml', () => {
+  it('apply exactly the plans of their parts, as one run', async () => {
+    const site = await workspace(organizations('Renamed'));
+    const cells = jobs.plan?.strategy.matrix.shard ?? [];
+    expect(jobs.apply?.strategy.matrix.shard).toEqual(cells);
+    const artifacts = new Map<string, string>();
+    for (const cell of cells) {
+      const { outputs, log, code } = await site.run(stepOf('plan', 'idops/', cell, site, ''), { sha });
+      expect(code, log).toBe(0);
+      const { name = '' } = stepOf('plan', 'actions/upload', cell, site, '');
+      expect(artifacts.has(name)).toBe(false);
+      artifacts.set(name, outputs['plan-file'] ?? '');
+    }
+    expect(site.writes()).toEqual([]);
+    const runs = new Set<string>();
+    for (const cell of cells) {
+      const temporary = join(site.folder, `runner-${cell}`);
+      const { name = '', path = '' } = stepOf('apply', 'actions/download', cell, site, temporary);
+      const artifact = artifacts.get(name) ?? '';
+      await mkdir(path, { recursive: true });
+      await cp(artifact, join(path, basename(artifact)));
+      const { code, log } = await site.run(stepOf('apply', 'idops/', cell, site, temporary), { sha });
+      expect(code, log).toBe(0);
+      for (const [, run = ''] of log.matchAll(/^Run: (\S+), shard /gm)) runs.add(run);
+    }
+    expect(site.writes()).toHaveLength(names.length);
+    expect(runs.size).toBe(1);
+  });
+});
