@@ -61,6 +61,11 @@ const answers = {
     while (writes() < number) await wait(2);
     return null;
   },
+  groups: () => {
+    const counts = {};
+    for (const { group } of sandbox.data.users) counts[group] = (counts[group] ?? 0) + 1;
+    return counts;
+  },
   keep: () => {
     seed = sandbox.snapshot();
     answered = Number.POSITIVE_INFINITY;

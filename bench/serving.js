@@ -18,6 +18,7 @@ import { join, resolve } from 'node:path';
  * @property {() => Promise<number>} count How many requests there were.
  * @property {() => Promise<Sent[]>} requests
  * @property {(writes: number) => Promise<void>} reaches Resolves when so many requests that write have come.
+ * @property {() => Promise<Record<string, number>>} groups How many users are in each group.
  * @property {() => Promise<void>} keep Takes the data as it is for what `reset` puts back.
  * @property {() => Promise<void>} close
  */
@@ -53,6 +54,7 @@ export async function serve(folder, { seed, ...options }) {
     requests: () => ask('requests'),
     reaches: (writes) => ask('reaches', writes),
     keep: () => ask('keep'),
+    groups: () => ask('groups'),
     close: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = new Promise((done) => child.once('exit', done));
