@@ -2342,8 +2342,8 @@ Content-Type: ${value3.type||"application/octet-stream"}\r
 `);blobParts.push(chunk2,value3,rn);if(typeof value3.size==="number"){length2+=chunk2.byteLength+value3.size+rn.byteLength}else{
 hasUnknownSizeValue=true}}}const chunk=textEncoder.encode(`--${boundary}--\r
 `);blobParts.push(chunk);length2+=chunk.byteLength;if(hasUnknownSizeValue){length2=null}source=object3;const parts=(async function*(){
-for(const part of blobParts){if(part.stream){yield*part.stream()}else{yield part}}})();action2=()=>parts;type=`multipart\
-/form-data; boundary=${boundary}`}else if(webidl.is.Blob(object3)){source=object3;length2=object3.size;if(object3.type){
+for(const part2 of blobParts){if(part2.stream){yield*part2.stream()}else{yield part2}}})();action2=()=>parts;type=`multi\
+part/form-data; boundary=${boundary}`}else if(webidl.is.Blob(object3)){source=object3;length2=object3.size;if(object3.type){
 type=object3.type}}else if(typeof object3[Symbol.asyncIterator]==="function"){if(keepalive){throw new TypeError("keepali\
 ve")}if(util.isDisturbed(object3)||object3.locked){throw new TypeError("Response body object should not be disturbed or \
 locked")}stream=webidl.is.ReadableStream(object3)?object3:ReadableStreamFrom(object3)}if(typeof source==="string"||isUint8Array(
@@ -3000,11 +3000,11 @@ if(net.isIPv4(ipv4Part)){const octets=ipv4Part.split(".").map(Number);const high
 8|octets[3]).toString(16);normalizedAddress=`${address2.slice(0,lastColonIndex)}:${high}:${low}`}}const doubleColonIndex=normalizedAddress.
 indexOf("::");if(doubleColonIndex!==-1){const before=normalizedAddress.slice(0,doubleColonIndex);const after=normalizedAddress.
 slice(doubleColonIndex+2);const beforeParts=before===""?[]:before.split(":");const afterParts=after===""?[]:after.split(
-":");let bufferIndex=0;for(const part of beforeParts){buffer.writeUInt16BE(parseInt(part,16),bufferIndex);bufferIndex+=2}
-bufferIndex=16-afterParts.length*2;for(const part of afterParts){buffer.writeUInt16BE(parseInt(part,16),bufferIndex);bufferIndex+=
-2}}else{const parts=normalizedAddress.split(":");for(let i2=0;i2<parts.length;i2++){buffer.writeUInt16BE(parseInt(parts[i2],
-16),i2*2)}}return buffer}function buildAddressBuffer(type,addressBuffer,port){const portBuffer=Buffer2.allocUnsafe(2);portBuffer.
-writeUInt16BE(port,0);return Buffer2.concat([Buffer2.from([type]),addressBuffer,portBuffer])}function parseResponseAddress(buffer,offset=0){
+":");let bufferIndex=0;for(const part2 of beforeParts){buffer.writeUInt16BE(parseInt(part2,16),bufferIndex);bufferIndex+=
+2}bufferIndex=16-afterParts.length*2;for(const part2 of afterParts){buffer.writeUInt16BE(parseInt(part2,16),bufferIndex);
+bufferIndex+=2}}else{const parts=normalizedAddress.split(":");for(let i2=0;i2<parts.length;i2++){buffer.writeUInt16BE(parseInt(
+parts[i2],16),i2*2)}}return buffer}function buildAddressBuffer(type,addressBuffer,port){const portBuffer=Buffer2.allocUnsafe(
+2);portBuffer.writeUInt16BE(port,0);return Buffer2.concat([Buffer2.from([type]),addressBuffer,portBuffer])}function parseResponseAddress(buffer,offset=0){
 if(buffer.length<offset+1){throw new InvalidArgumentError2("Buffer too small to contain address type")}const addressType=buffer[offset];
 let address2;let currentOffset=offset+1;switch(addressType){case 1:{if(buffer.length<currentOffset+6){throw new InvalidArgumentError2(
 "Buffer too small for IPv4 address")}address2=Array.from(buffer.subarray(currentOffset,currentOffset+4)).join(".");currentOffset+=
@@ -3302,8 +3302,8 @@ limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}if(signal){const o
 new AbortError)};signal.addEventListener("abort",onAbort);this.on("close",function(){signal.removeEventListener("abort",
 onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve18(null)}})}else{this.on("close",resolve18)}
 this.on("error",noop5).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
-isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked(bodyReadable){return bodyReadable[kBody]?.
-locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked(
+isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked2(bodyReadable){return bodyReadable[kBody]?.
+locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked2(
 bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve18,reject)=>{if(isUnusable(
 stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===false){stream.on("error",reject).
 on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError("unusable"))}}else{queueMicrotask(
@@ -3749,34 +3749,34 @@ matchQuery:options.matchQuery!==false,caseSensitive:options.caseSensitive||false
 this.matchOptions);this.shouldRecord=options.shouldRecord||(()=>true);this.shouldPlayback=options.shouldPlayback||(()=>true);
 this.#isUrlExcluded=isUrlExcludedFactory(options.excludeUrls);if(this.#autoFlush&&this.#snapshotPath){this.#startAutoFlush()}}async record(requestOpts,response){
 if(!this.shouldRecord(requestOpts)){return}if(this.isUrlExcluded(requestOpts)){return}const request5=formatRequestKey(requestOpts,
-this.#headerFilters,this.matchOptions);const hash3=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
+this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
 response.headers);const responseData={statusCode:response.statusCode,headers:filterHeadersForStorage(normalizedHeaders,this.#headerFilters,
 this.matchOptions),body:Buffer.isBuffer(response.body)?response.body.toString("base64"):Buffer.from(String(response.body||
-"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash3)){
+"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash4)){
 const oldestKey=this.#snapshots.keys().next().value;this.#snapshots.delete(oldestKey)}const existingSnapshot=this.#snapshots.
-get(hash3);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
-timestamp=new Date().toISOString()}else{this.#snapshots.set(hash3,{request:request5,responses:[responseData],callCount:0,
+get(hash4);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
+timestamp=new Date().toISOString()}else{this.#snapshots.set(hash4,{request:request5,responses:[responseData],callCount:0,
 timestamp:new Date().toISOString()})}if(this.#autoFlush&&this.#snapshotPath){this.#scheduleFlush()}}isUrlExcluded(requestOpts){
 const url=new URL(requestOpts.path,requestOpts.origin).toString();return this.#isUrlExcluded(url)}findSnapshot(requestOpts){
 if(!this.shouldPlayback(requestOpts)){return void 0}if(this.isUrlExcluded(requestOpts)){return void 0}const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash(request5);const snapshot=this.#snapshots.
-get(hash3);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
+requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);const snapshot=this.#snapshots.
+get(hash4);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve18(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash3,
-snapshot}of parsed4){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
+resolve18(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash4,
+snapshot}of parsed4){this.#snapshots.set(hash4,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
 if(error3.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{cause:error3})}}}async saveSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve18(
-path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash3,
-snapshot])=>({hash:hash3,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
+path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash4,
+snapshot])=>({hash:hash4,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
 clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){return this.#snapshots.size}resetCallCounts(){
 for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash(request5);return this.#snapshots.delete(
-hash3)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash(
-request5);const snapshot=this.#snapshots.get(hash3);if(!snapshot)return null;return{hash:hash3,request:snapshot.request,
+requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);return this.#snapshots.delete(
+hash4)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(
+request5);const snapshot=this.#snapshots.get(hash4);if(!snapshot)return null;return{hash:hash4,request:snapshot.request,
 responseCount:snapshot.responses?snapshot.responses.length:snapshot.response?1:0,callCount:snapshot.callCount||0,timestamp:snapshot.
-timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash3,snapshot}of snapshotData){
-this.#snapshots.set(hash3,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
+timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash4,snapshot}of snapshotData){
+this.#snapshots.set(hash4,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
 entries(snapshotData))}}#startAutoFlush(){return this.#scheduleFlush()}#stopAutoFlush(){if(this.#flushTimeout){clearTimeout2(
 this.#flushTimeout);this.saveSnapshots().catch(()=>{});this.#flushTimeout=null}}#scheduleFlush(){this.#flushTimeout=setTimeout2(
 ()=>{this.saveSnapshots().catch(()=>{});if(this.#autoFlush){this.#flushTimeout?.refresh()}else{this.#flushTimeout=null}},
@@ -5440,7 +5440,7 @@ if(cookie.domain){validateCookieDomain(cookie.domain);out.push(`Domain=${cookie.
 cookie.path);out.push(`Path=${cookie.path}`)}if(cookie.expires!=null){const expiresMs=cookie.expires instanceof Date?cookie.
 expires.getTime():cookie.expires;const maxTimeValue=864e13;if(typeof expiresMs==="number"&&Number.isFinite(expiresMs)&&Math.
 abs(expiresMs)<=maxTimeValue){out.push(`Expires=${toIMFDate(cookie.expires)}`)}}if(cookie.sameSite){out.push(`SameSite=${cookie.
-sameSite}`)}for(const part of cookie.unparsed){if(!part.includes("=")){throw new Error("Invalid unparsed")}const[key,...value3]=part.
+sameSite}`)}for(const part2 of cookie.unparsed){if(!part2.includes("=")){throw new Error("Invalid unparsed")}const[key,...value3]=part2.
 split("=");const trimmedKey=key.trim();const joinedValue=value3.join("=");validateCookieName(trimmedKey);validateCookieValue(
 joinedValue);out.push(`${trimmedKey}=${joinedValue}`)}return out.join("; ")}module.exports={isCTLExcludingHtab,validateCookieName,
 validateCookiePath,validateCookieValue,toIMFDate,stringify:stringify2}}});var require_parse=__commonJS({"node_modules/undici/lib/web/cookies/parse.js"(exports,module){"use strict";var{collectASequenceOfCodePointsFast}=require_infra();
@@ -6194,7 +6194,7 @@ keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(value3[key]??nu
 stringify(value3)}function mapValues(map2,change2){return Object.fromEntries(Object.entries(map2).map(([key,value3])=>[key,
 change2(value3,key)]))}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text6){return uuid.test(text6)}
 function identifierKey(id){return isUuid(id)?id.toLowerCase():id}function objectKey(key){const[kind="",id="",...rest]=key.
-split("/");return[kind,identifierKey(id),...rest].join("/")}function identityKey(identity2){return mapValues(identity2,(id,part)=>part===
+split("/");return[kind,identifierKey(id),...rest].join("/")}function identityKey(identity2){return mapValues(identity2,(id,part2)=>part2===
 "name"?id:identifierKey(id))}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.
 test(text6)&&!new RegExp("\\p{Cc}","u").test(text6)&&text6.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(
 a2)===identifierKey(b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT,uuid,maxIdentifier;var init_values=__esm(
@@ -6202,8 +6202,8 @@ a2)===identifierKey(b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret
 if(!jsonNumber.test(text6))throw new TypeError("not a number of JSON");this.text=text6}toJSON(){return rawJson?.(this.text)??
 Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value3){
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
-return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash3,matches){super(null);this.hash=
-hash3;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
+return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash4,matches){super(null);this.hash=
+hash4;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
 o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
 return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
 document2];while(open9.length>0){const next=open9.pop();if(typeof next==="number")return true;if(typeof next==="object"&&
@@ -6501,11 +6501,11 @@ includes(begin));if(kinds2.length===0)return;yield*decodedLayers(layer,everyEsca
 ,pattern]of kinds2)yield*decodedLayers(layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;
 for(let count3=0;count3<maxDecodings;count3+=1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({
 text:text6,from,to},pattern){if(text6.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text6.
-length);const ends2=new Int32Array(text6.length);let length2=0;let kept2=0;const keep2=end2=>{for(let at3=kept2;at3<end2;at3+=
-1){starts[length2]=from?.[at3]??at3;ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept2,end2));kept2=
-end2};for(const{0:written4,index}of text6.matchAll(pattern)){const meant2=meaningOf(written4);if(meant2===written4||meant2.
-length>written4.length)continue;keep2(index);kept2=index+written4.length;pieces2.push(meant2);for(let unit=0;unit<meant2.
-length;unit+=1){starts[length2]=from?.[index]??index;ends2[length2]=to?.[kept2-1]??kept2;length2+=1}}if(pieces2.length===
+length);const ends2=new Int32Array(text6.length);let length2=0;let kept3=0;const keep2=end2=>{for(let at3=kept3;at3<end2;at3+=
+1){starts[length2]=from?.[at3]??at3;ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept3,end2));kept3=
+end2};for(const{0:written4,index}of text6.matchAll(pattern)){const meant3=meaningOf(written4);if(meant3===written4||meant3.
+length>written4.length)continue;keep2(index);kept3=index+written4.length;pieces2.push(meant3);for(let unit=0;unit<meant3.
+length;unit+=1){starts[length2]=from?.[index]??index;ends2[length2]=to?.[kept3-1]??kept3;length2+=1}}if(pieces2.length===
 0)return null;keep2(text6.length);return{text:pieces2.join(""),from:starts.subarray(0,length2),to:ends2.subarray(0,length2)}}
 function meaningOf(written4){if(written4.startsWith("&"))return decodeHTML(written4);if(written4.startsWith("%")){try{return decodeURIComponent(
 written4)}catch{return written4}}const letter=written4[1]??"";if(written4.length===2)return letters[letter]??letter;const code2=Number.
@@ -6524,10 +6524,10 @@ toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_C
 known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();maxDecodings=3;escapes=[["\\",
 String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0\
 -9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
-everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash3){return(hash3^hash3>>>12)&1048575}function isFlagged(flags,hash3){const slot=slotOf(hash3);return((flags[slot>>>
-3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash3=0;for(let at3=0;at3<text6.length;at3+=1)hash3=Math.imul(hash3,base)+
-text6.charCodeAt(at3)|0;return hash3}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash3=0;for(let at3=0;at3<
-text6.length;at3+=1){hash3=Math.imul(hash3,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash3}return sums}function powerOf(length2){
+everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash4){return(hash4^hash4>>>12)&1048575}function isFlagged(flags,hash4){const slot=slotOf(hash4);return((flags[slot>>>
+3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash4=0;for(let at3=0;at3<text6.length;at3+=1)hash4=Math.imul(hash4,base)+
+text6.charCodeAt(at3)|0;return hash4}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash4=0;for(let at3=0;at3<
+text6.length;at3+=1){hash4=Math.imul(hash4,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash4}return sums}function powerOf(length2){
 const known3=powers.get(length2);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length2;step+=1)power=
 Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,Needles,powers;var init_redact_needles=__esm(
 {"src/base/redact-needles.ts"(){"use strict";init_redact_layers();noEdges={before:false,after:false};base=739982445;Needles=
@@ -6537,17 +6537,17 @@ slice(0,this.size));let group=lengths.find(({length:length2})=>length2===needle.
 length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
 add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run4){this.#beginning(run4).run=
 true}beginIn(text6,fold3){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text6.length<size2)return false;
-const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash3=0;let count3=0;for(let index=0;index<text6.
+const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash4=0;let count3=0;for(let index=0;index<text6.
 length;index+=1){let unit=text6.charCodeAt(index);if(fold3!=="exact"){const folded=foldedOf(text6,index);if(fold3==="low\
-ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash3=Math.imul(hash3,base)+
+ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash4=Math.imul(hash4,base)+
 unit-Math.imul(window2[oldest]??0,power)|0;window2[oldest]=unit;oldest=oldest+1===size2?0:oldest+1;count3+=1;if(count3<size2||
-!isFlagged(flags,hash3))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
+!isFlagged(flags,hash4))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
 has(String.fromCharCode(...units)))return true}return false}find(text6,onFound){const flags=this.#flags;if(flags===void 0||
-text6.length<this.size)return;const sums=sumsOf(text6);const hash3=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
-sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash3(at3,this.size,this.#power)))
+text6.length<this.size)return;const sums=sumsOf(text6);const hash4=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
+sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash4(at3,this.size,this.#power)))
 continue;const beginning=this.#byBeginning.get(text6.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
 run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text6.length||
-!hashes.has(hash3(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
+!hashes.has(hash4(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
 void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.
 size}}#beginning(text6){const known3=this.#byBeginning.get(text6);if(known3!==void 0)return known3;const made2={lengths:[],
 run:false};this.#byBeginning.set(text6,made2);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text6));this.#flags[slot>>>
@@ -6561,9 +6561,9 @@ answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="
 length<leastFolded)short4.add(trimmed2);if(kind==="token")knownTokens.add(trimmed2.toLowerCase())},redact:text6=>values.
 unless(text6,()=>replaced(text6,found(credentials2,text6,true))),redactKey:text6=>keys.unless(text6,()=>replaced(text6,found(
 credentials2,text6,false))),redactName:text6=>names3.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),
-one=>isUuid(one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,false)),redactSentence(text6){const own4=found(
+one=>isUuid(one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,false)),redactSentence(text6){const own5=found(
 [tokens,variables],text6,true);const quoted2=within(found([answered],text6,true),quotations(text6));return replaced(text6,
-[...own4,...quoted2],one=>isWord(one)&&!isToken(one))},redactEcho:text6=>replaced(text6,found([...credentials2,declared],
+[...own5,...quoted2],one=>isWord(one)&&!isToken(one))},redactEcho:text6=>replaced(text6,found([...credentials2,declared],
 text6,true)),holds:text6=>short4.has(text6.trim())||found(credentials2,text6,false).length>0}}function quotations(text6){
 return[...text6.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,to:index+quoted2.length}))}function within(ranges,others){
 return ranges.filter(({from,to})=>others.some(other=>other.from<=from&&to<=other.to))}function found(lists,text6,short4){
@@ -6589,16 +6589,16 @@ size===mostInnocent)this.#texts.clear();this.#texts.add(text6)}return result}for
 leastSecret);#lowered=new Needles(leastFolded);#squeezed=new Needles(leastSqueezed);#known=new Set;#short=false;#long=false;add(secret3,runs){
 const key=`${runs} ${secret3}`;if(this.#known.has(key))return;this.#known.add(key);const trimmed2=secret3.trim();if(trimmed2.
 length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;const lines=trimmed2.split(/\r?\n/).map(line=>line.
-trim());const own4=lines.filter(line=>!frame.test(line));for(const text6 of new Set([trimmed2,...own4.filter(({length:length2})=>length2>=
+trim());const own5=lines.filter(line=>!frame.test(line));for(const text6 of new Set([trimmed2,...own5.filter(({length:length2})=>length2>=
 leastFolded)])){this.#addForms(text6)}if(secret3!==trimmed2)this.#addExact(secret3);if(!runs||trimmed2.length<leastLong)
-return;for(const line of own4.length<lines.length?own4.slice(1):own4)this.#addRuns(line)}has(short4){return this.#long||
+return;for(const line of own5.length<lines.length?own5.slice(1):own5)this.#addRuns(line)}has(short4){return this.#long||
 short4&&this.#short}beginIn(text6,short4){if(short4&&this.#short&&this.#exact.beginIn(text6,"exact"))return true;return this.#long&&
 (this.#lowered.beginIn(text6,"lowered")||this.#squeezed.beginIn(text6,"squeezed"))}find({text:text6,small,narrow},short4,onFound){
 if(short4&&this.#short)this.#exact.find(text6,onFound);if(!this.#long)return;if(this.#lowered.beginIn(text6,"lowered"))this.#lowered.
 find(small(),onFound);if(!this.#squeezed.beginIn(text6,"squeezed"))return;const{text:squeezedText,at:at3}=narrow();this.#squeezed.
 find(squeezedText,(from,to,edges)=>{const first=at3[from]??0;const last=(at3[to-1]??0)+1;onFound(edges.before&&isBase64(
-text6[first-1])?first-1:first,edges.after?encodingEnd(text6,last):last)})}#addForms(text6){for(const{text:meant2}of layersOf(
-text6)){this.#add(meant2);if(meant2.includes(" "))this.#add(meant2.replaceAll(" ","+"))}const bytes=Buffer.from(text6,"u\
+text6[first-1])?first-1:first,edges.after?encodingEnd(text6,last):last)})}#addForms(text6){for(const{text:meant3}of layersOf(
+text6)){this.#add(meant3);if(meant3.includes(" "))this.#add(meant3.replaceAll(" ","+"))}const bytes=Buffer.from(text6,"u\
 tf8");if(text6.length<leastFolded){this.#addExact(bytes.toString("base64").replace(/=+$/,""));return}this.#add(bytes.toString(
 "hex"));for(const[offset,before]of[[0,false],[1,true],[2,true]]){const whole3=Buffer.concat([Buffer.alloc(offset),bytes]);
 const core=whole3.toString("base64").slice(before?offset+1:0,Math.floor(whole3.length*8/6));const edges={before,after:true};
@@ -6627,7 +6627,18 @@ slice(0,NAMED).map(named);const more=changes.length>NAMED?` and ${changes.length
  objects are blocked (${first.join(", ")}${more}): ${reason}`}function named({address:address2,label:label2}){return label2===
 void 0?address2:`${address2} (${bare(label2)})`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===
 null))return void 0;return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out wit\
-h --target"}var NAMED;var init_safety=__esm({"src/plan/safety.ts"(){"use strict";init_escape();init_problems();NAMED=3}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
+h --target"}var NAMED;var init_safety=__esm({"src/plan/safety.ts"(){"use strict";init_escape();init_problems();NAMED=3}});import{hash}from"node:crypto";function parseShard(text6){const[,first="",second=""]=/^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(
+text6)??[];const[index,count3]=[Number(first),Number(second)];return index>=1&&index<=count3&&count3<=MAX_SHARDS?{index,
+count:count3}:void 0}function shardText({index,count:count3}){return`${index}/${count3}`}function shardName({index,count:count3}){
+return`${index}-of-${count3}`}function shardNamed(name2){const[,index,count3]=/^(\d+)-of-(\d+)$/.exec(name2)??[];return index===
+void 0?void 0:parseShard(`${index}/${count3}`)}function indexOf(address2,count3){const text6=address2.replace(/[A-Z]/g,letter=>letter.
+toLowerCase());return Number.parseInt(hash("sha256",text6,"hex").slice(0,12),16)%count3+1}function partOfRun(name2){const[
+,run4,part2="",attempt="1"]=/^([^.]+)\.(\d+-of-\d+)(?:\.(\d\d))?$/.exec(name2)??[];const shard2=shardNamed(part2);return run4===
+void 0||shard2===void 0?void 0:{run:run4,shard:shard2,attempt:Number(attempt)}}function runOf(name2){return partOfRun(name2)?.
+run??name2}function partName(run4,shard2,attempt){const again=attempt===1?"":`.${String(attempt).padStart(2,"0")}`;return`${run4}\
+.${shardName(shard2)}${again}`}function partCalled(journal){const part2=partOfRun(journal);return part2===void 0?journal:
+partName(part2.run,part2.shard,1)}function isOfRun(journal,name2){return journal===name2||runOf(journal)===name2||partCalled(
+journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use strict";MAX_SHARDS=1e3}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
 distance=exports.closest=void 0;var peq=new Uint32Array(65536);var myers_32=function(a2,b){var n2=a2.length;var m=b.length;
 var lst=1<<n2-1;var pv=-1;var mv=0;var sc=n2;var i2=n2;while(i2--){peq[a2.charCodeAt(i2)]|=1<<i2}for(i2=0;i2<m;i2++){var eq=peq[b.
 charCodeAt(i2)];var xv=eq|mv;eq|=(eq&pv)+pv^pv;mv|=~(eq|pv);pv&=eq;if(mv&lst){sc++}if(pv&lst){sc--}mv=mv<<1|1;pv=pv<<1|~(xv|
@@ -6650,12 +6661,12 @@ name2)}function looksSecret(key){const known3=memo.get(key);if(known3!==void 0)r
 fold(key));if(memo.size<1e4)memo.set(key,answer);return answer}function shownKey(key){if(!/[\s:=]/.test(key))return key;
 const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");const head=key.slice(0,300);for(let match=word2.exec(head);match!==
 null;match=word2.exec(head)){if(/^["']?[\s:=]+\S/.test(head.slice(word2.lastIndex))&&looksSecret(match[0]))return key.slice(
-0,word2.lastIndex)}return key}function fold(name2){const bare2=name2.normalize("NFKD").replace(new RegExp("\\p{M}","gu"),
-"").toLowerCase();return bare2.replace(/[łøđıß]/g,letter=>strokes[letter]??letter)}function resemblesSecret(name2){
+0,word2.lastIndex)}return key}function fold(name2){const bare3=name2.normalize("NFKD").replace(new RegExp("\\p{M}","gu"),
+"").toLowerCase();return bare3.replace(/[łøđıß]/g,letter=>strokes[letter]??letter)}function resemblesSecret(name2){
 if([...words2,...foreign].some(word2=>name2.includes(word2)))return true;if(secretKeys.some(pattern=>pattern.test(name2)))
 return true;if(name2.length>100)return false;if(secretFields.some(field2=>(0,import_fastest_levenshtein.distance)(name2,
-field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words2.some(word2=>(0,import_fastest_levenshtein.distance)(
-part,word2)<=(word2==="token"?1:2)))}function looksLikeCredential2(text6){return credentials.some(pattern=>pattern.test(
+field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part2=>abbreviations.has(part2)||words2.some(word2=>(0,import_fastest_levenshtein.distance)(
+part2,word2)<=(word2==="token"?1:2)))}function looksLikeCredential2(text6){return credentials.some(pattern=>pattern.test(
 text6))}var import_fastest_levenshtein,secretFields,secretFieldNames,secretMembers,words2,abbreviations,foreign,secretKeys,
 keyCharacter,memo,strokes,loose,credentials;var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein=
 __toESM(require_mod(),1);secretFields=["ldap_master_password","smtp_password"];secretFieldNames=new Set(secretFields);secretMembers=
@@ -6700,49 +6711,49 @@ for(const element of elements2.toReversed()){const queue=queues.get(element[key]
 got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.added.length>0||match.removed.
 length>0){return match.decidable||wanted.length!==there.length?"different":"unknown"}const inner=match.pairs.flatMap(pair=>Object.
 entries(nested2).filter(([name2])=>Object.hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(type,name2,pair.wanted[name2]??
-null,pair.got[name2])));if(inner.some(part=>part.verdict==="different"))return"different";return inner.some(part=>part.verdict===
-"unknown")?"unknown":"same"}function desired(type,declared,present3,whole3){if(type.type==="set")return desiredSet(declared,
-present3);if(type.type!=="map"||!isMap(declared))return declared;const kept2=Object.entries(declared).filter(([,member2])=>member2!==
-null);if(whole3)return Object.fromEntries(kept2);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
-entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))
-return void 0;return Object.fromEntries([...untouched,...kept2])}function asItWillBe({type,wanted,got}){if(type.type!=="\
-set"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;const{nested:nested2}=type;const there=new Map(matchSets(
-asElements(wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));return asElements(wanted).map(element=>{const known3=there.
-get(element);if(known3===void 0)return element;const{id,name:name2}=element;const sets=Object.entries(element).flatMap(([
-key,member2])=>{const inner=nested2[key];return inner===void 0?[]:[[key,asItWillBe({type:inner,wanted:member2,got:known3[key]})]]});
-return{...id===void 0?{}:{id},...name2===void 0?{}:{name:name2},...known3,...Object.fromEntries(sets)}})}function holdsHashed(field2){
-if(field2 instanceof HashedSecret)return true;if(Array.isArray(field2))return field2.some(holdsHashed);return isMap(field2)&&
-Object.values(field2).some(holdsHashed)}function desiredSet(declared,present3){const wanted=asElements(declared);if(present3===
-void 0)return wanted;const known3=new Map(matchSets(wanted,asElements(present3)).pairs.map(pair=>[pair.wanted,pair.got]));
-return wanted.map(element=>({...known3.get(element),...element}))}function carried(fields3,names3){return Object.fromEntries(
-names3.flatMap(name2=>{const field2=fields3[name2];return field2===void 0||holdsHashed(field2)?[]:[[name2,field2]]}))}function normalForm(type,field2){
-if(type.type==="set"&&Array.isArray(field2)){const elements2=asElements(field2).map(element=>mapValues(element,(member2,name2)=>{
-const inner=type.nested[name2];return inner===void 0?member2:normalForm(inner,member2)}));return elements2.sort((a2,b)=>compareText(
-elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(field2)){return mapValues(field2,(member2,name2)=>normalForm(
-type.members[name2]??value,member2))}return field2}function elementKey(element){return`${String(element.id??"")}\0${String(
-element.name??"")}`}function join(path,key){return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}
-function isSecret(type){return type.type==="value"&&type.secret===true}function markSecrets(types3,fields3){return mapValues(
-fields3,(field2,name2)=>markSecret(types3[name2]??value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==
-null){return field2 instanceof Sensitive?field2:new Sensitive(reveal(field2))}return type.type==="members"&&isMap(field2)?
-markSecrets(type.members,field2):field2}var value,secret,instant,body,map;var init_fields=__esm({"src/kinds/fields.ts"(){
-"use strict";init_secret_names();init_values();value={type:"value"};secret={type:"value",secret:true};instant={type:"ins\
-tant"};body={type:"body"};map={type:"map"}}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
+null,pair.got[name2])));if(inner.some(part2=>part2.verdict==="different"))return"different";return inner.some(part2=>part2.
+verdict==="unknown")?"unknown":"same"}function desired(type,declared,present3,whole3){if(type.type==="set")return desiredSet(
+declared,present3);if(type.type!=="map"||!isMap(declared))return declared;const kept3=Object.entries(declared).filter(([
+,member2])=>member2!==null);if(whole3)return Object.fromEntries(kept3);if(present3===void 0||present3!==null&&!isMap(present3))
+return void 0;const untouched=Object.entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,key));if(untouched.some(
+([,member2])=>holdsHashed(member2)))return void 0;return Object.fromEntries([...untouched,...kept3])}function asItWillBe({
+type,wanted,got}){if(type.type!=="set"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;const{nested:nested2}=type;
+const there=new Map(matchSets(asElements(wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));return asElements(
+wanted).map(element=>{const known3=there.get(element);if(known3===void 0)return element;const{id,name:name2}=element;const sets=Object.
+entries(element).flatMap(([key,member2])=>{const inner=nested2[key];return inner===void 0?[]:[[key,asItWillBe({type:inner,
+wanted:member2,got:known3[key]})]]});return{...id===void 0?{}:{id},...name2===void 0?{}:{name:name2},...known3,...Object.
+fromEntries(sets)}})}function holdsHashed(field2){if(field2 instanceof HashedSecret)return true;if(Array.isArray(field2))
+return field2.some(holdsHashed);return isMap(field2)&&Object.values(field2).some(holdsHashed)}function desiredSet(declared,present3){
+const wanted=asElements(declared);if(present3===void 0)return wanted;const known3=new Map(matchSets(wanted,asElements(present3)).
+pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(element),...element}))}function carried(fields3,names3){
+return Object.fromEntries(names3.flatMap(name2=>{const field2=fields3[name2];return field2===void 0||holdsHashed(field2)?
+[]:[[name2,field2]]}))}function normalForm(type,field2){if(type.type==="set"&&Array.isArray(field2)){const elements2=asElements(
+field2).map(element=>mapValues(element,(member2,name2)=>{const inner=type.nested[name2];return inner===void 0?member2:normalForm(
+inner,member2)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(
+field2)){return mapValues(field2,(member2,name2)=>normalForm(type.members[name2]??value,member2))}return field2}function elementKey(element){
+return`${String(element.id??"")}\0${String(element.name??"")}`}function join(path,key){return/^[\w-]+$/.test(key)?`${path}\
+.${key}`:`${path}[${JSON.stringify(key)}]`}function isSecret(type){return type.type==="value"&&type.secret===true}function markSecrets(types3,fields3){
+return mapValues(fields3,(field2,name2)=>markSecret(types3[name2]??value,field2))}function markSecret(type,field2){if(isSecret(
+type)&&field2!==null){return field2 instanceof Sensitive?field2:new Sensitive(reveal(field2))}return type.type==="member\
+s"&&isMap(field2)?markSecrets(type.members,field2):field2}var value,secret,instant,body,map;var init_fields=__esm({"src/\
+kinds/fields.ts"(){"use strict";init_secret_names();init_values();value={type:"value"};secret={type:"value",secret:true};
+instant={type:"instant"};body={type:"body"};map={type:"map"}}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
 field2.path,types3,left.fields,shown3);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
 after},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after,recorded2).every(({verdict})=>verdict!==
 "different")}function recordedAt(path,types3,left,shown3){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
 field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],shown3(field2)];if(was===void 0||now===
-void 0)return void 0;const parts=contrast(types3[field2]??value,field2,now,was);const part=parts.find(one=>one.path===path);
-if(part!==void 0)return part.verdict==="different"?part.got??null:void 0;const isOther3=parts.some(({verdict})=>verdict===
+void 0)return void 0;const parts=contrast(types3[field2]??value,field2,now,was);const part2=parts.find(one=>one.path===path);
+if(part2!==void 0)return part2.verdict==="different"?part2.got??null:void 0;const isOther3=parts.some(({verdict})=>verdict===
 "different");if(!isOther3)return void 0;if(path===field2)return was;const member2=memberOf(was,path);return same(member2,
 memberOf(now,path))?void 0:member2}function memberOf(map2,path){const parts=contrast({type:"map"},/^\w*/.exec(path)?.[0]??
 "",map2,{});return parts.find(one=>one.path===path)?.wanted??null}function isDrifted({action:action2,fields:fields3}){return action2!==
 "unchanged"&&fields3.some(({drift})=>drift!==void 0)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
 const fields3=drifted2.flatMap(change2=>change2.fields.filter(({drift})=>drift!==void 0));return{fields:fields3.length,objects:drifted2.
 length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map,losesLeftOut:0};const leftOut4=new Map;
-let losesLeftOut=0;const kept2=changes.filter(change2=>{if(change2.action==="unchanged")return false;const isOf2=only2===
+let losesLeftOut=0;const kept3=changes.filter(change2=>{if(change2.action==="unchanged")return false;const isOf2=only2===
 "drift"?isDrifted(change2):isMade(change2);if(!isOf2){leftOut4.set(change2.action,(leftOut4.get(change2.action)??0)+1);if(change2.
-destructions.length>0)losesLeftOut+=1}return isOf2});return{changes:kept2,leftOut:leftOut4,losesLeftOut}}function isMade({
+destructions.length>0)losesLeftOut+=1}return isOf2});return{changes:kept3,leftOut:leftOut4,losesLeftOut}}function isMade({
 fields:fields3}){return fields3.length===0||fields3.some(({drift})=>drift===void 0||drift.declared==="changed")}var init_drift=__esm(
 {"src/plan/drift.ts"(){"use strict";init_values();init_fields()}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
@@ -6832,15 +6843,15 @@ F}";tokenizeIncludingWhitespace=new RegExp(`[${extendedWordChars}]+|\\s+|[^${ext
 if(options.ignoreCase){left=left.toLowerCase();right=right.toLowerCase()}return left.trim()===right.trim()}tokenize(value3,options={}){
 let parts;if(options.intlSegmenter){const segmenter=options.intlSegmenter;if(segmenter.resolvedOptions().granularity!="w\
 ord"){throw new Error('The segmenter passed must have a granularity of "word"')}parts=segment(value3,segmenter)}else{parts=
-value3.match(tokenizeIncludingWhitespace)||[]}const tokens=[];let prevPart=null;parts.forEach(part=>{if(/\s/.test(part)){
-if(prevPart==null){tokens.push(part)}else{tokens.push(tokens.pop()+part)}}else if(prevPart!=null&&/\s/.test(prevPart)){if(tokens[tokens.
-length-1]==prevPart){tokens.push(tokens.pop()+part)}else{tokens.push(prevPart+part)}}else{tokens.push(part)}prevPart=part});
-return tokens}join(tokens){return tokens.map((token,i2)=>{if(i2==0){return token}else{return token.replace(/^\s+/,"")}}).
-join("")}postProcess(changes,options){if(!changes||options.oneChangePerToken){return changes}let lastKeep=null;let insertion=null;
-let deletion2=null;changes.forEach(change2=>{if(change2.added){insertion=change2}else if(change2.removed){deletion2=change2}else{
-if(insertion||deletion2){dedupeWhitespaceInChangeObjects(lastKeep,deletion2,insertion,change2,options.intlSegmenter)}lastKeep=
-change2;insertion=null;deletion2=null}});if(insertion||deletion2){dedupeWhitespaceInChangeObjects(lastKeep,deletion2,insertion,
-null,options.intlSegmenter)}return changes}};wordDiff=new WordDiff;WordsWithSpaceDiff=class extends Diff{tokenize(value3){
+value3.match(tokenizeIncludingWhitespace)||[]}const tokens=[];let prevPart=null;parts.forEach(part2=>{if(/\s/.test(part2)){
+if(prevPart==null){tokens.push(part2)}else{tokens.push(tokens.pop()+part2)}}else if(prevPart!=null&&/\s/.test(prevPart)){
+if(tokens[tokens.length-1]==prevPart){tokens.push(tokens.pop()+part2)}else{tokens.push(prevPart+part2)}}else{tokens.push(
+part2)}prevPart=part2});return tokens}join(tokens){return tokens.map((token,i2)=>{if(i2==0){return token}else{return token.
+replace(/^\s+/,"")}}).join("")}postProcess(changes,options){if(!changes||options.oneChangePerToken){return changes}let lastKeep=null;
+let insertion=null;let deletion2=null;changes.forEach(change2=>{if(change2.added){insertion=change2}else if(change2.removed){
+deletion2=change2}else{if(insertion||deletion2){dedupeWhitespaceInChangeObjects(lastKeep,deletion2,insertion,change2,options.
+intlSegmenter)}lastKeep=change2;insertion=null;deletion2=null}});if(insertion||deletion2){dedupeWhitespaceInChangeObjects(
+lastKeep,deletion2,insertion,null,options.intlSegmenter)}return changes}};wordDiff=new WordDiff;WordsWithSpaceDiff=class extends Diff{tokenize(value3){
 const regex2=new RegExp(`(\\r?\\n)|[${extendedWordChars}]+|[^\\S\\n\\r]+|[^${extendedWordChars}]`,"ug");return value3.match(
 regex2)||[]}};wordsWithSpaceDiff=new WordsWithSpaceDiff}});function diffLines(oldStr,newStr,options){return lineDiff.diff(oldStr,newStr,options)}function tokenize(value3,options){
 if(options.stripTrailingCr){value3=value3.replace(/\r\n/g,"\n")}const retLines=[],linesAndNewlines=value3.split(/(\n|\r\n)/);
@@ -7065,12 +7076,12 @@ shown3,words7||limit2!==Number.POSITIVE_INFINITY);return shown3.map(({mark,text:
 void 0||cut2===void 0?whole3:cutSpans(whole3,cut2);const all={mark,text:cut2===void 0?text6:shorten(text6,other,limit2)};
 return spans===void 0?all:{...all,spans}})}function spansOf(mark,text6,other){return mark==="-"?changedWords(text6,other)?.
 before:changedWords(other,text6)?.after}function cutSpans(spans,{shown:shown3,length:length2}){const found2=shown3.flatMap(
-([from,to])=>{let at3=0;const inside2=spans.map(({text:text6,change:change2})=>{const part=text6.slice(Math.max(0,from-at3),
-Math.max(0,to-at3));at3+=text6.length;return{text:part,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.
+([from,to])=>{let at3=0;const inside2=spans.map(({text:text6,change:change2})=>{const part2=text6.slice(Math.max(0,from-
+at3),Math.max(0,to-at3));at3+=text6.length;return{text:part2,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.
 filter(({text:text6})=>text6!=="")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`\
 @@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start3,lines){return`${lines===
-0?start3-1:start3},${lines}`}function escapeChanged(line){const escaped3=escapeText(line);const kept2=escaped3.trimEnd();
-return kept2+escaped3.slice(kept2.length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.
+0?start3-1:start3},${lines}`}function escapeChanged(line){const escaped3=escapeText(line);const kept3=escaped3.trimEnd();
+return kept3+escaped3.slice(kept3.length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.
 map(()=>void 0);if(!wanted)return paired;const pair=(from,to,alike3)=>{paired[from]={text:lines[to]?.text??"",alike:alike3};
 paired[to]={text:lines[from]?.text??"",alike:alike3}};let start3=0;while(start3<lines.length){let middle=start3;while(lines[middle]?.
 mark==="-")middle+=1;let end2=middle;while(lines[end2]?.mark==="+")end2+=1;for(let offset=0;offset<Math.min(middle-start3,
@@ -7085,9 +7096,9 @@ uilt-in text takes its place";case"gone":return"deleted";case"removed":return"re
 whole:whole3}){const pair=inlinePair(field2.before,field2.after,whole3);const fate=fateText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
 fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after,confirmed=false},{whole:whole3}){const difference=compareSets(
-before,after,confirmed,whole3);if(difference===void 0)return void 0;const{elements:elements2,kept:kept2,move:move2}=difference;
+before,after,confirmed,whole3);if(difference===void 0)return void 0;const{elements:elements2,kept:kept3,move:move2}=difference;
 const unknown5=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown5:move2===
-null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept:kept2}}function viewBody(path,field2,options){
+null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept:kept3}}function viewBody(path,field2,options){
 const{before,after}=field2;if(!isText(before)||!isText(after)||fitsLine(field2,before,after,options))return void 0;const{
 notes,hunks}=before===void 0?newLines(after??"",options):changedLines(field2,before??"",after??"");const limit2=options.
 whole?Number.POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,words:options.room!=="comment"};return{
@@ -7116,12 +7127,12 @@ return valueLines(path,view,pen)}}function valueLines(path,view,{paint,columns})
 const was=unknown5||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after):paint.green(after);
 const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after}`);if(width<=(columns??lineWidth))return[`${indent}${path}\
 : ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,move:move2,
-elements:elements2,kept:kept2},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};
+elements:elements2,kept:kept3},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};
 const tinted=(spans,tint)=>spans.map(({text:text6,change:change2})=>({text:text6,tint:change2===null?tint:tints[change2]}));
 const heads=move2===null?[plain2(head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),{text:move2.to,change:"+"}];
 return[fold2([{text:`${indent}${path}: `},...tinted(heads,String)],indent.length+4,columns).trimEnd(),...elements2.map(({
 mark,text:text6,spans=[plain2(text6)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],
-indent.length+6,columns)),...kept2>0?[paint.dim(`${indent}  (${kept2} unchanged)`)]:[]]}function bodyLines(path,{before,
+indent.length+6,columns)),...kept3>0?[paint.dim(`${indent}  (${kept3} unchanged)`)]:[]]}function bodyLines(path,{before,
 fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text6=>fold2([{text:`${indent}${text6}`}],indent.
 length+2,columns);if(before==="unknown"){const shown3=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
 known) \u2192 ${fate??plural(lines,"line")}`),...shown3.map(line=>diffRow(line))]}const said3=fate??(before==="null"?"wa\
@@ -7295,14 +7306,14 @@ NUMBER_FORMAT_RANGES=(()=>({safeint:[Number.MIN_SAFE_INTEGER,Number.MAX_SAFE_INT
 0,4294967295],float32:[-34028234663852886e22,34028234663852886e22],float64:[-Number.MAX_VALUE,Number.MAX_VALUE]}))();BIGINT_FORMAT_RANGES=
 {int64:[BigInt("-9223372036854775808"),BigInt("9223372036854775807")],uint64:[BigInt(0),BigInt("18446744073709551615")]};
 highSurrogate=/[\uD800-\uDBFF]/;Class=class{constructor(..._args){}};broke=false;breaker={configurable:true,get(){broke=
-true;return void 0}};CONSTANT_CATCH="~constantCatch"}});function newError(Definition){const E=_E;if(E){const saved2=E.stackTraceLimit;if(typeof saved2==="number"){try{E.stackTraceLimit=
-0}catch{_E=null;return new Definition}try{return new Definition}finally{E.stackTraceLimit=saved2}}}return new Definition}
+true;return void 0}};CONSTANT_CATCH="~constantCatch"}});function newError(Definition){const E=_E;if(E){const saved=E.stackTraceLimit;if(typeof saved==="number"){try{E.stackTraceLimit=
+0}catch{_E=null;return new Definition}try{return new Definition}finally{E.stackTraceLimit=saved}}}return new Definition}
 function $constructor(name2,initializer3,proto,params){const zodProto={};function Internals(def){this.def=def;this.constr=
 _;this.traits=new Set}Internals.prototype=zodProto;const protoMembers=proto;const initialized=protoMembers&&new WeakSet;
 function init(inst,def){if(!inst._zod){_zodDesc.value=new Internals(def);try{Object.defineProperty(inst,"_zod",_zodDesc)}finally{
 _zodDesc.value=void 0}}else if(inst._zod.traits.has(name2)){return}inst._zod.traits.add(name2);initializer3(inst,def);if(initialized){
-const own4=Object.getPrototypeOf(inst);const ctorProto=inst._zod.constr.prototype;let up=own4;while(up&&up!==ctorProto)up=
-Object.getPrototypeOf(up);const target=up??own4;if(!initialized.has(target)){initialized.add(target);members2(target,protoMembers)}}
+const own5=Object.getPrototypeOf(inst);const ctorProto=inst._zod.constr.prototype;let up=own5;while(up&&up!==ctorProto)up=
+Object.getPrototypeOf(up);const target=up??own5;if(!initialized.has(target)){initialized.add(target);members2(target,protoMembers)}}
 const proto2=_.prototype;for(const k in proto2){if(!Object.prototype.hasOwnProperty.call(proto2,k))continue;if(!(k in inst)){
 inst[k]=proto2[k].bind(inst)}}}const Parent=params?.Parent??Object;class Definition extends Parent{}Object.defineProperty(
 Definition,"name",{value:name2});function _(def){const inst=params?.Parent?newError(Definition):this;init(inst,def);const deferred=inst.
@@ -7986,7 +7997,7 @@ string"){payload.issues.push(issue2(issue3,payload.value,ch._zod.def))}else{cons
 false;_issue.code??(_issue.code="custom");if(!("input"in _issue))_issue.input=payload.value;_issue.inst??(_issue.inst=ch);
 _issue.continue??(_issue.continue=!ch._zod.def.abort);payload.issues.push(issue2(_issue))}};return fn(payload.value,payload)},
 params);return ch}function _check(fn,params){const ch=new $ZodCheck({check:"custom",...normalizeParams(params)});ch._zod.
-check=fn;return ch}var init_api=__esm({"node_modules/zod/v4/core/api.js"(){init_checks();init_util()}});function assignProps(target,...sources){for(const source of sources){for(const key of Reflect.ownKeys(source)){if(Object.
+check=fn;return ch}var init_api=__esm({"node_modules/zod/v4/core/api.js"(){init_checks();init_util()}});function assignProps(target,...sources2){for(const source of sources2){for(const key of Reflect.ownKeys(source)){if(Object.
 prototype.propertyIsEnumerable.call(source,key)){assignProp(target,key,source[key])}}}return target}function initializeContext(params){
 let target=params?.target??"draft-2020-12";if(target==="draft-4")target="draft-04";if(target==="draft-7")target="draft-0\
 7";return{processors:params.processors??{},metadataRegistry:params?.metadata??globalRegistry,target,unrepresentable:params?.
@@ -8036,21 +8047,21 @@ if(extra===void 0||extra===false||typeof extra!=="object"||extra===null)return n
 null}function foldObjects(members3){const objects2=[];for(const member2 of members3){if(typeof member2!=="object"||member2.
 type!=="object")return null;for(const key in member2){if(!FOLDABLE_KEYS.has(key))return null}objects2.push(member2)}const properties2={};
 const required2=new Set;for(const object3 of objects2){for(const key in object3.properties){if(Object.prototype.hasOwnProperty.
-call(properties2,key))continue;const parts=[];for(const other of objects2){const part=other.properties?.[key]??undeclaredConstraint(
-other);if(part===null||part===void 0)continue;if(!parts.some(seen2=>JSON.stringify(seen2)===JSON.stringify(part)))parts.
-push(part)}const merged=parts.length===1?parts[0]:foldObjects(parts)??{allOf:parts};assignProp(properties2,key,merged)}for(const key of object3.
-required??[])required2.add(key)}const folded={type:"object",properties:properties2};if(required2.size)folded.required=[...required2];
-if(objects2.every(object3=>object3.additionalProperties===false)){folded.additionalProperties=false}else{const constraints=[];
-for(const object3 of objects2){const constraint=undeclaredConstraint(object3);if(constraint&&!constraints.some(seen2=>JSON.
-stringify(seen2)===JSON.stringify(constraint)))constraints.push(constraint)}if(constraints.length===1)folded.additionalProperties=
-constraints[0];else if(constraints.length>1)folded.additionalProperties={allOf:constraints}}return folded}function foldIntersection(json){
-const allOf=json.allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key of FOLDABLE_KEYS)if(key in json)return;
-const unions=allOf.filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){folded=foldObjects(
-allOf)}else{const union2=unions[0];const keyword=UNION_KEYS.find(k=>Array.isArray(union2[k]));if(Object.keys(union2).length!==
-1)return;const rest=allOf.filter(m=>m!==union2);const branches=union2[keyword].map(branch=>foldObjects([...rest,branch]));
-if(branches.some(b=>!b))return;folded={[keyword]:branches}}if(!folded)return;delete json.allOf;assignProps(json,folded)}
-function finalize(ctx,schema5){const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schema. This is a \
-bug in Zod.");const flattenRef=zodSchema=>{const seen2=ctx.seen.get(zodSchema);if(seen2.ref===null)return;const schema6=seen2.
+call(properties2,key))continue;const parts=[];for(const other of objects2){const part2=other.properties?.[key]??undeclaredConstraint(
+other);if(part2===null||part2===void 0)continue;if(!parts.some(seen2=>JSON.stringify(seen2)===JSON.stringify(part2)))parts.
+push(part2)}const merged=parts.length===1?parts[0]:foldObjects(parts)??{allOf:parts};assignProp(properties2,key,merged)}
+for(const key of object3.required??[])required2.add(key)}const folded={type:"object",properties:properties2};if(required2.
+size)folded.required=[...required2];if(objects2.every(object3=>object3.additionalProperties===false)){folded.additionalProperties=
+false}else{const constraints=[];for(const object3 of objects2){const constraint=undeclaredConstraint(object3);if(constraint&&
+!constraints.some(seen2=>JSON.stringify(seen2)===JSON.stringify(constraint)))constraints.push(constraint)}if(constraints.
+length===1)folded.additionalProperties=constraints[0];else if(constraints.length>1)folded.additionalProperties={allOf:constraints}}
+return folded}function foldIntersection(json){const allOf=json.allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key of FOLDABLE_KEYS)
+if(key in json)return;const unions=allOf.filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){
+folded=foldObjects(allOf)}else{const union2=unions[0];const keyword=UNION_KEYS.find(k=>Array.isArray(union2[k]));if(Object.
+keys(union2).length!==1)return;const rest=allOf.filter(m=>m!==union2);const branches=union2[keyword].map(branch=>foldObjects(
+[...rest,branch]));if(branches.some(b=>!b))return;folded={[keyword]:branches}}if(!folded)return;delete json.allOf;assignProps(
+json,folded)}function finalize(ctx,schema5){const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schem\
+a. This is a bug in Zod.");const flattenRef=zodSchema=>{const seen2=ctx.seen.get(zodSchema);if(seen2.ref===null)return;const schema6=seen2.
 def??seen2.schema;const _cached={...schema6};const ref=seen2.ref;seen2.ref=null;if(ref){flattenRef(ref);const refSeen=ctx.
 seen.get(ref);const refSchema=refSeen.schema;if(refSchema.$ref&&(ctx.target==="draft-07"||ctx.target==="draft-04"||ctx.target===
 "openapi-3.0")){schema6.allOf=schema6.allOf??[];schema6.allOf.push(refSchema)}else{assignProps(schema6,refSchema)}assignProps(
@@ -8495,42 +8506,42 @@ parse11))}function missing(identity2,noun){return{exists:false,identity:identity
 test(text6)}function textOf2(value3){const text6=shown(value3);return typeof text6==="string"?text6:""}function shown(value3){
 return value3 instanceof Sensitive?value3.reveal():value3}function firstText2(...values){return values.find(value3=>typeof value3===
 "string"&&value3.trim()!=="")}function characters(text6){return[...text6].length}var init_texts=__esm({"src/kinds/texts.\
-ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable=Object.entries(identity2).find(([part,text6])=>part!==
+ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable=Object.entries(identity2).find(([part2,text6])=>part2!==
 "name"&&text6!==void 0&&!isPathParameter(text6));if(unusable!==void 0){return`the ${unusable[0]} ${JSON.stringify(unusable[1])}\
  can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
-nd_id"].find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
- ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,{
-ignored:ignored2=[],emptyIsNull=[],limits:own4={}}){const refused5=(message,path,hint)=>error("profile-limit",`${message}\
- (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.entries(object3.fields).
-filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own4,refused5),...identityProblems(
-object3,own4,refused5),...nulProblems(sent,refused5),...lengthProblems(object3,own4,refused5),...emptyProblems(object3,profile,
-emptyIsNull,own4,refused5),...wordProblems(object3,own4,refused5),...elementProblems(object3,own4,refused5),...sizeProblems(
-object3,limits2,refused5)]}function idProblems(object3,limits2,{ids={}},refused5){return idsOf2(object3).flatMap(({id,path,
-most:most3})=>{const text6=reveal(id);if(typeof text6!=="string"||text6===UNKNOWN_TEXT)return[];const name2=path.join(".");
-if(most3!==void 0){const length2=characters(text6);return length2<=most3?[]:[refused5(`"${name2}" has ${length2} charact\
-ers, and may have ${most3}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];const lower=text6.toLowerCase();const hint=uuid3.
-test(lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0\
-e-8b1a-0d6f3e1c2b77";return[refused5(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({
-identity:identity2,fields:fields3}){const own4=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],
-path:[part]}]);const inLists=Object.entries(ids).flatMap(([list2,most3])=>elementIds(fields3[list2],[list2],most3??void 0));
-return[...own4,...inLists]}}function elementIds(list2,path,most3){if(!Array.isArray(list2))return[];return list2.flatMap(
-(element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own4=element.id===void 0?[]:[{id:element.id,
-path:[...at3,"id"],...most3===void 0?{}:{most:most3}}];return[...own4,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
-identity:identity2},{identity:parts={}},refused5){return Object.entries(parts).flatMap(([part,{known:known3,otherwise}])=>{
-const{[part]:text6}=identity2;if(text6===void 0||text6===UNKNOWN_TEXT||known3.includes(text6))return[];return[refused5(otherwise,
-[part],`the ${part}s are ${known3.join(", ")}`)]})}function nulProblems(fields3,refused5){if(!hasNul(fields3))return[];const walk=(value3,path)=>{
-if(value3 instanceof HashedSecret)return[];if(holdsNul(value3))return[path];if(Array.isArray(value3))return value3.flatMap(
-(item,index)=>walk(item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key.
-includes("\0")?[[...path,key]]:walk(member2,[...path,key]))};return Object.entries(fields3).flatMap(([field2,value3])=>walk(
-value3,[field2]).map(path=>refused5(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server c\
-an't keep`,path)))}function hasNul(value3){if(value3 instanceof HashedSecret)return false;if(Array.isArray(value3))return value3.
-some(hasNul);if(isMap(value3)){for(const key of Object.keys(value3))if(key.includes("\0")||hasNul(value3[key]??null))return true;
-return false}return holdsNul(value3)}function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf2(value3).
-includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused5){return Object.entries(limited).
-flatMap(([field2,most3])=>{const length2=characters(textOf2(fields3[field2]));return length2<=most3?[]:[refused5(`"${field2}\
-" has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{filled:filled4={},
-notEmpty:notEmpty2=[]},refused5){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(value3)===""?
-"empty":"white space alone";const unfilled=Object.entries(filled4).flatMap(([field2,instead])=>{const value3=fields3[field2];
+nd_id"].find(part2=>identity2[part2]!==void 0&&!uuid3.test(identity2[part2]));if(wrong2===void 0)return void 0;return`th\
+e ${wrong2} ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct \
+it`}function limitProblems(object3,profile,limits2,{ignored:ignored2=[],emptyIsNull=[],limits:own5={}}){const refused5=(message,path,hint)=>error(
+"profile-limit",`${message} (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.
+entries(object3.fields).filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own5,refused5),
+...identityProblems(object3,own5,refused5),...nulProblems(sent,refused5),...lengthProblems(object3,own5,refused5),...emptyProblems(
+object3,profile,emptyIsNull,own5,refused5),...wordProblems(object3,own5,refused5),...elementProblems(object3,own5,refused5),
+...sizeProblems(object3,limits2,refused5)]}function idProblems(object3,limits2,{ids={}},refused5){return idsOf2(object3).
+flatMap(({id,path,most:most3})=>{const text6=reveal(id);if(typeof text6!=="string"||text6===UNKNOWN_TEXT)return[];const name2=path.
+join(".");if(most3!==void 0){const length2=characters(text6);return length2<=most3?[]:[refused5(`"${name2}" has ${length2}\
+ characters, and may have ${most3}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];const lower=text6.toLowerCase();
+const hint=uuid3.test(lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as \
+9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[refused5(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});
+function idsOf2({identity:identity2,fields:fields3}){const own5=["id","backend_id"].flatMap(part2=>identity2[part2]===void 0?
+[]:[{id:identity2[part2],path:[part2]}]);const inLists=Object.entries(ids).flatMap(([list2,most3])=>elementIds(fields3[list2],
+[list2],most3??void 0));return[...own5,...inLists]}}function elementIds(list2,path,most3){if(!Array.isArray(list2))return[];
+return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own5=element.id===void 0?
+[]:[{id:element.id,path:[...at3,"id"],...most3===void 0?{}:{most:most3}}];return[...own5,...elementIds(element.roles,[...at3,
+"roles"])]})}function identityProblems({identity:identity2},{identity:parts={}},refused5){return Object.entries(parts).flatMap(
+([part2,{known:known3,otherwise}])=>{const{[part2]:text6}=identity2;if(text6===void 0||text6===UNKNOWN_TEXT||known3.includes(
+text6))return[];return[refused5(otherwise,[part2],`the ${part2}s are ${known3.join(", ")}`)]})}function nulProblems(fields3,refused5){
+if(!hasNul(fields3))return[];const walk=(value3,path)=>{if(value3 instanceof HashedSecret)return[];if(holdsNul(value3))return[
+path];if(Array.isArray(value3))return value3.flatMap((item,index)=>walk(item,[...path,index]));if(!isMap(value3))return[];
+return Object.entries(value3).flatMap(([key,member2])=>key.includes("\0")?[[...path,key]]:walk(member2,[...path,key]))};
+return Object.entries(fields3).flatMap(([field2,value3])=>walk(value3,[field2]).map(path=>refused5(`"${path.join(".").replaceAll(
+"\0","\\0")}" has a NUL character, which this server can't keep`,path)))}function hasNul(value3){if(value3 instanceof HashedSecret)
+return false;if(Array.isArray(value3))return value3.some(hasNul);if(isMap(value3)){for(const key of Object.keys(value3))
+if(key.includes("\0")||hasNul(value3[key]??null))return true;return false}return holdsNul(value3)}function holdsNul(value3){
+return!Array.isArray(value3)&&!isMap(value3)&&textOf2(value3).includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused5){
+return Object.entries(limited).flatMap(([field2,most3])=>{const length2=characters(textOf2(fields3[field2]));return length2<=
+most3?[]:[refused5(`"${field2}" has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{
+filled:filled4={},notEmpty:notEmpty2=[]},refused5){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(
+value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled4).flatMap(([field2,instead])=>{const value3=fields3[field2];
 if(value3!==null&&!isBlank(value3))return[];return[refused5(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
 [field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields3[field2]))return[];const message=empty2(
 fields3[field2])==="empty"?`an empty "${field2}" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`\
@@ -8579,8 +8590,8 @@ r sent nor compared`,[object3.placeOf(field2)],"remove it, or keep it for a serv
 c/kinds/rules.ts"(){"use strict";init_problems();init_values();init_limits();init_texts()}});function text2(){return union([string2(),fileReference.transform(({file})=>new FileReference(file))],{error:"expected a \
 string or {file: PATH}"})}function identifier2(){return string2().min(1,"must not be empty").max(512,"must not be longer\
  than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is not \
-usable as an id")}function document(kind,about2,shape,together2={}){return strictObject({kind:literal(kind).meta({description:about2}),
-...shape}).meta({description:about2,...together2})}var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,
+usable as an id")}function document(kind,about2,shape,together4={}){return strictObject({kind:literal(kind).meta({description:about2}),
+...shape}).meta({description:about2,...together4})}var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,
 roleScope,role,roles2;var init_schema=__esm({"src/kinds/schema.ts"(){"use strict";init_zod();FileReference=class{file;constructor(file){
 this.file=file}};UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().min(1).meta({description:"\
 A file with the text, relative to this one, inside the project. It is taken to the byte, as UTF-8.",examples:["emails/re\
@@ -8646,8 +8657,8 @@ fields:shownClient(shown3),...named2(shown3)};return[object3,found2]})))},onlyAn
 options:{client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,same:did=>`the \
 DID came out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({requests:[],
 expected:{}}),destructions:()=>[]}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
-declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
-{"src/kinds/declared.ts"(){"use strict"}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){
+declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part2)=>declared.placeWithin(field2,part2)}}
+var init_declared=__esm({"src/kinds/declared.ts"(){"use strict"}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){
 const text6=textOf2(template2.fields[half]);if(text6==="")return void 0;if(isBlank(text6)){const message2=`"${half}" is \
 white space alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to delete the te\
 mplate';return error("body-blank",message2,[template2.placeOf(half)],hint)}if(!text6.includes("\0"))return void 0;const message=`\
@@ -8663,8 +8674,8 @@ backend_id="",type=""}){return`the server answers 404 for it: it has no backend 
 emplate of the type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
 present:present3,desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};
 const{fields:fields3,unknown:unknown5}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown5.length>0){
-return{requests:[],expected:fields3,trouble:unknownWhole("email template",unknown5)}}const kept2=Object.keys(fields3).some(
-half=>same(fields3[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept2;const from=deletes?
+return{requests:[],expected:fields3,trouble:unknownWhole("email template",unknown5)}}const kept3=Object.keys(fields3).some(
+half=>same(fields3[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept3;const from=deletes?
 {id:null}:carried(present3.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,body:{
 ...fields3,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
 expected:fields3}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const halves3=Object.
@@ -8682,16 +8693,16 @@ reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=awa
 type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
 async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named6=known3.
 filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);const backends=wanted.length>0?wanted:await backendsOf(
-context3,named6);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own4=named6.flatMap(one=>one.
-backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own4])].sort(compareText).
+context3,named6);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own5=named6.flatMap(one=>one.
+backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own5])].sort(compareText).
 map(type=>({backend_id,type}))});const found2=await settle(identities.map(async identity2=>{const live=await showTemplate(
 identity2,context3);if(!live.exists)return[];const remark2=live.fields.id===null?{remark:"the built-in text"}:{};return[
 {identity:identity2,called:null,...remark2,live}]}));const unnamed="no backend is known, so no email template can be fou\
 nd: name the backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[
 unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named6){
 const known3=named6.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
-const own4=await rows("backends",backends.own,pages.backend);const shown3=own4??await rows("users",backends.ofUsers,pages.
-user)??[];const ids=shown3.map(row=>{if(own4!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
+const own5=await rows("backends",backends.own,pages.backend);const shown3=own5??await rows("users",backends.ofUsers,pages.
+user)??[];const ids=shown3.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
 ...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
 schema2,emailTemplate;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_once();
 init_problems();init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();
@@ -8723,7 +8734,7 @@ r the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(d
 addressPart:({backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,within:"\
 backend_id",readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"type",placeholders},deletion:{verdict:deletion,
 exists:({exists,fields:fields3})=>exists&&typeof fields3.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,
-html_content})=>[id,txt_content,html_content].map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects2,context3){
+html_content})=>[id,txt_content,html_content].map(part2=>typeof part2==="string"?part2:""),restored:bodiesOf},async observe(objects2,context3){
 return new Map(await settle(objects2.map(async object3=>[object3,await showTemplate(object3.identity,context3)])))},decide({
 declared,present:present3,profile}){if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.
 fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;
@@ -8814,14 +8825,14 @@ null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)r
 asked[list2]).map(({id})=>id));const lost3=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost3.length===
 0?[]:[[list2,lost3]]}))}function withLost(type,now,lost3){if(type.type!=="set")return lost3;const there=asElements(now??
 null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost3).filter(({id})=>!ids.has(id))]}function namesOfLost(lost3){
-return Object.entries(lost3).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names3=Array.isArray(part)?asElements(
-part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.join(", ")}\
-)`}).join(", ")}function seenLoss(run4,lost3,now){return{run:run4,lost:lost3,seen:Object.fromEntries(Object.keys(lost3).
-map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
-now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.seen[field2]??
-null,now[field2]).every(({verdict})=>verdict==="same");const lost3=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
-{};return Object.fromEntries(Object.entries(lost3).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({"src/kinds/l\
-oss.ts"(){"use strict";init_fields()}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
+return Object.entries(lost3).filter(([field2])=>field2!=="id").map(([field2,part2])=>{const names3=Array.isArray(part2)?
+asElements(part2).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.
+join(", ")})`}).join(", ")}function seenLoss(run4,lost3,now){return{run:run4,lost:lost3,seen:Object.fromEntries(Object.keys(
+lost3).map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.(
+{...owed2,now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.
+seen[field2]??null,now[field2]).every(({verdict})=>verdict==="same");const lost3=kind.lost?.({before:owed2.lost,asked:owed2.
+lost,now})??{};return Object.fromEntries(Object.entries(lost3).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({
+"src/kinds/loss.ts"(){"use strict";init_fields()}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
 noun,readPage);if(total===void 0||found2===total)return rows;sum=`${found2} ${noun} were listed, total_entries says ${total}`}
 throw new ProblemsError([error("unstable-list",`the list of ${noun} does not add up, read ${PASSES} times: ${sum}`,[],"t\
 ry again when nobody else is writing")])}async function readAllPages(noun,readPage){const ahead=new Ahead(readPage);try{
@@ -8856,30 +8867,34 @@ return best}function areNear(one,other){const sorted=text6=>[...text6].sort().jo
 one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}var import_fastest_levenshtein2;var init_nearest=__esm(
 {"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readOrganizations(reader){const readPage=async(number4,wanted)=>{const{organizations,...counts2}=await reader.
 listOrganizations(number4,wanted);return{rows:organizations,...counts2}};return new OrganizationIndex(await readListing(
-"organizations",readPage))}function renamedBy(organizations,declared){const names3=declared.flatMap(({kind,identity:identity2,
-fields:fields3})=>kind==="Organization"&&identity2.id!==void 0&&typeof fields3.name==="string"&&organizations.byId(identity2.
-id)!==void 0?[[identity2.id,fields3.name]]:[]);return organizations.renamed(new Map(names3))}var OrganizationIndex;var init_organizations=__esm(
-{"src/kinds/organizations.ts"(){"use strict";init_nearest();init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;#meant=new Map;anonymous;constructor(rows,formerNames=new Map){
+"organizations",readPage))}function changedBy(organizations,declared){const changes=declared.flatMap(({kind,identity:identity2,
+fields:fields3})=>{if(kind!=="Organization")return[];const{id:given2,name:called2=""}=identity2;const found2=given2===void 0?
+organizations.findNamed(called2):organizations.byId(given2);if(found2===void 0||typeof found2==="string")return[];const{
+name:name2,label:label2}=fields3;const change2={...given2!==void 0&&typeof name2==="string"?{name:name2}:{},...typeof label2===
+"string"||label2===null?{label:label2}:{}};return Object.keys(change2).length===0?[]:[[String(found2.id),change2]]});return organizations.
+changed(new Map(changes))}var OrganizationIndex;var init_organizations=__esm({"src/kinds/organizations.ts"(){"use strict";
+init_nearest();init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;#meant=new Map;anonymous;constructor(rows,formerNames=new Map){
 let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(identifierKey(row.
 id),row);if(typeof row.name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.
 set(row.name,[row]);else others.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}rows(){return[...this.#byId].
 sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#byId.get(identifierKey(id))}byName(name2){return this.#byName.
-get(name2)??[]}renamed(names3){const former2=new Map;const given2=new Map([...names3].map(([id,name2])=>[identifierKey(id),
-name2]));const rows=[...this.#byId].map(([id,row])=>{const name2=given2.get(id);if(name2===void 0||name2===row.name)return row;
-if(typeof row.name==="string")former2.set(row.name,name2);return{...row,name:name2}});return new _OrganizationIndex(rows,
-former2)}find(reference){const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){
-return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([...candidates2,...this.byName(reference)]);
-const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids=[...found2].map(({id})=>id).
-join(", ");return`${found2.size} organizations are called "${reference}" (${ids}): refer to one by its id`}const renamed=this.#formerNames.
-get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
-s new name`}const unsure3=this.anonymous>0?" (its list has rows without an id)":"";return this.#lacks(`"${reference}"${unsure3}`,
-reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(`with the id ${id}`,id,"id")}#lacks(which,reference,what){
-const[,field2,named6]=/^(id|name):(\S.*)$/s.exec(reference)??[];const similar=field2===void 0?this.#similar(reference,what):
-void 0;const meant2=field2!==void 0?`; a space may be missing behind the colon: "${field2}: ${named6}"`:similar===void 0?
-"":`; did you mean "${similar}"?`;return`the server has no organization ${which}, and no operation creates one: create i\
-t there, or correct the ${what}${meant2}`}#similar(reference,what){if(this.#meant.has(reference))return this.#meant.get(
-reference);const labelled3=[...this.#byId.values()].find(({label:label2})=>label2===reference)?.name;const meant2=typeof labelled3===
-"string"?labelled3:nearest(reference,(what==="id"?this.#byId:this.#byName).keys());this.#meant.set(reference,meant2);return meant2}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+get(name2)??[]}changed(changes){const former2=new Map;const given2=new Map([...changes].map(([id,change2])=>[identifierKey(
+id),change2]));const rows=[...this.#byId].map(([id,row])=>{const change2=given2.get(id);if(change2===void 0)return row;const next={
+...row,...change2};if(typeof row.name==="string"&&typeof next.name==="string"&&next.name!==row.name)former2.set(row.name,
+next.name);return next});return new _OrganizationIndex(rows,former2)}find(reference){const byId=this.byId(reference);return this.#only(
+reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set(
+[...candidates2,...this.byName(reference)]);const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.
+size>1){const ids=[...found2].map(({id})=>id).join(", ");return`${found2.size} organizations are called "${reference}" (${ids}\
+): refer to one by its id`}const renamed=this.#formerNames.get(reference);if(renamed!==void 0){return`the organization "${reference}\
+" is renamed to "${renamed}": refer to it by its new name`}const unsure3=this.anonymous>0?" (its list has rows without a\
+n id)":"";return this.#lacks(`"${reference}"${unsure3}`,reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(
+`with the id ${id}`,id,"id")}#lacks(which,reference,what){const[,field2,named6]=/^(id|name):(\S.*)$/s.exec(reference)??[];
+const similar=field2===void 0?this.#similar(reference,what):void 0;const meant3=field2!==void 0?`; a space may be missin\
+g behind the colon: "${field2}: ${named6}"`:similar===void 0?"":`; did you mean "${similar}"?`;return`the server has no \
+organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant3}`}#similar(reference,what){
+if(this.#meant.has(reference))return this.#meant.get(reference);const labelled3=[...this.#byId.values()].find(({label:label2})=>label2===
+reference)?.name;const meant3=typeof labelled3==="string"?labelled3:nearest(reference,(what==="id"?this.#byId:this.#byName).
+keys());this.#meant.set(reference,meant3);return meant3}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
 const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list2=type.read(reader,profile);
 held[name2]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held){const references={};const take2=async name2=>{
 const list2=held[name2];if(list2!==void 0)references[name2]=await list2};for(const name2 of listNames)await take2(name2);
@@ -8888,7 +8903,7 @@ const list2=references[name2];if(list2!=null&&type.after!==void 0)next[name2]=ty
 take2(name2);return next}var reads,types,listNames;var init_references=__esm({"src/kinds/references.ts"(){"use strict";init_answers();
 init_operations();init_catalog();init_organizations();reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/ap\
 i/scopes",scope:"users:manage:all"},roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"}}};types={organizations:{
-scope:()=>operations.listOrganizations.scope,read:readOrganizations,after:renamedBy},scopes:{scope:({name:name2})=>reads[name2].
+scope:()=>operations.listOrganizations.scope,read:readOrganizations,after:changedBy},scopes:{scope:({name:name2})=>reads[name2].
 scopes?.scope,read:async(reader,{name:name2})=>{const{scopes}=reads[name2];return scopes===void 0?null:await readCatalog(
 "scopes",scopes,pages.scope,reader)}},roles:{scope:({name:name2})=>reads[name2].roles?.scope,read:async(reader,{name:name2})=>{
 const{roles:roles3}=reads[name2];return roles3===void 0?null:await readCatalog("roles",roles3,pages.role,reader)}}};listNames=
@@ -8903,46 +8918,46 @@ texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:tru
 roles,...asElements(fields3.organizations??null).map(({roles:roles4})=>roles4)];return[...(userTraits[profile.name].whole?.
 includes("organizations")??false)||filled4(fields3.organizations)?["organizations"]:[],...listScope("scopes",profile)!==
 void 0&&filled4(fields3.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled4)?["\
-roles"]:[]]}function resolveUser(fields3,context3){const{references,present:present3,profile,wished}=context3;const resolved={
-...fields3};const troubles=[];const confirmed=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved[field2]=
-elements2;troubles.push(...found2);if(sure)confirmed.push(field2)};const lookUp2=(list2,catalog,noun,own4,field2)=>findAll(
-asElements(list2),{catalog,noun,own:own4,strict:wished(field2),live:userTraits[profile.name].reads?.one!==void 0});if(Array.
-isArray(fields3.authorized_scopes)){const own4=asElements(present3.authorized_scopes??null);const{authorized_scopes:list2}=fields3;
-take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own4,"authorized_scopes"))}const ownRoles=rolesOf(present3);
+roles"]:[]]}function resolveUser(fields3,context3){const{references,present:present3,profile,wished}=context3;const resolved2={
+...fields3};const troubles=[];const confirmed=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved2[field2]=
+elements2;troubles.push(...found2);if(sure)confirmed.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
+asElements(list2),{catalog,noun,own:own5,strict:wished(field2),live:userTraits[profile.name].reads?.one!==void 0});if(Array.
+isArray(fields3.authorized_scopes)){const own5=asElements(present3.authorized_scopes??null);const{authorized_scopes:list2}=fields3;
+take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own5,"authorized_scopes"))}const ownRoles=rolesOf(present3);
 if(Array.isArray(fields3.roles)){take2("roles",lookUp2(fields3.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
 isArray(fields3.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
-fields3.organizations,organizations,wished("organizations"));const own4=asElements(present3.organizations??null);const told4=own4.
+fields3.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told4=own5.
 every(({name:name2})=>typeof name2!=="string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(
 element=>{if(element.roles===void 0)return{elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,
 references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{...element,roles:found2.elements}]}});take2(
 "organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
 ({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told4&&inner.every(({sure})=>sure)})}
-return{fields:resolved,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
+return{fields:resolved2,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
 const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({
-id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept2=Object.
+id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept3=Object.
 entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2===
 "authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.
 filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(isMember).map(member2=>member2.roles===void 0?member2:
 {...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});return Object.
-fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
+fromEntries(kept3.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
 user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
-catalog,noun,own:own4,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
-list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own4.every(({name:name2})=>typeof name2!==
+catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
+list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.every(({name:name2})=>typeof name2!==
 "string"||!isShared(name2));const elements2=list2.map(element=>{const row=typeof element.id==="string"?byId(element.id):
 byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}if(typeof row?.name!=="string"||
 isShared(row.name))sure=false;if(row===void 0)return element;const misnamed=strict?otherName(noun,element,row):void 0;if(misnamed!==
-void 0)troubles.push(misnamed);return shownAs(element,row,own4)});return{elements:elements2,troubles,sure};function byId(id){
-const row=catalog?.byId(id)??own4.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===true)return row;if(!strict)return`\
+void 0)troubles.push(misnamed);return shownAs(element,row,own5)});return{elements:elements2,troubles,sure};function byId(id){
+const row=catalog?.byId(id)??own5.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===true)return row;if(!strict)return`\
 the server has no ${noun} with the id ${id} any more, so it can't be put back`;return`the server has no ${noun} with the\
  id ${id}: correct the id, or create the ${noun} there`}function byName2(name2){const listed2=catalog?.byName(name2)??[];
-const found2=listed2.length>0?listed2:own4.filter(one=>one.name===name2);const ids=[...new Set(found2.flatMap(({id})=>typeof id===
+const found2=listed2.length>0?listed2:own5.filter(one=>one.name===name2);const ids=[...new Set(found2.flatMap(({id})=>typeof id===
 "string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>1){return`${ids.length} ${noun}\
 s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure3=catalog?.unsure===true?" (its list ha\
 s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure3} any more, so it can't be put \
 back`;return`the server has no ${noun} "${name2}"${unsure3}: correct the name, or create the ${noun} there`}}function otherName(noun,{
 id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun}\
- with the id ${String(id)} is called "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own4){
-const{scopes:_,...said3}=element;const isNew=!own4.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.
+ with the id ${String(id)} is called "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own5){
+const{scopes:_,...said3}=element;const isNew=!own5.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.
 public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.
 id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const seen2=new Set;
 let sure=true;const elements2=references.flatMap(reference=>{const element=isMap(reference)?reference:{};const row=findMember(
@@ -9132,27 +9147,29 @@ function headline(plan){const count3=summarize(plan);const parts=[[count3.update
 0).map(([number4,words7])=>`${number4} ${words7}`);const unchanged=count3.unchanged===0?"":`, ${count3.unchanged} unchan\
 ged`;if(told4.length>0)return[...told4,`${count3.unchanged} unchanged`].join(", ");switch(idleBecause(plan)){case"undone":
 return"nothing to put back";case"owed":return`nothing to change of what is selected${unchanged}; of what is left out, so\
-mething is still owed`;case"unselected":return"nothing of what is selected is declared";case"undeclared":return"nothing \
-is declared";case"unchanged":return`nothing to change${unchanged}`}}function idleBecause(plan){if(plan.undoes!==void 0)return"\
-undone";if(leavesDebts(plan))return"owed";if(plan.changes.length>0)return"unchanged";return plan.leavesOut===true?"unsel\
-ected":"undeclared"}function observedNote(change2,became){const origin2=originOf(change2);switch(origin2?.origin){case"a\
-doption":{const{generation:generation2,told:told4}=origin2;const what=generation2===void 0||told4?"":`did_generation ${generation2}\
- `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}recorded, nothing was sent`}return`${what}will\
- be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;return`${what===""?"":`${what} `}compared wi\
-th what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return became===void 0?"the present value is unkno\
-wn, so this will be asserted":`what was there before is unknown${became==="applied"?", so this was asserted":""}`;default:
-return null}}function shortValue(change2,whole3=false){const[field2,...others]=change2.fields;if(field2===void 0||others.
-length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:whole3,room:"comment"});if(view.
-view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.path,before:view.before,
-after:view.after}}function bodyNotes({before,fate,lines,notes,hunks},became){const all=hunks.flatMap(hunk=>hunk.lines);const count3=wanted=>all.
-filter(({mark})=>mark===wanted).length;const isUnknown=became===void 0?"the present value is unknown":"what was there be\
-fore is unknown";const length2=`${became===void 0?"it will be":"the new one has"} ${plural(lines,"line")}`;const unknown5=fate===
-null?`${isUnknown}; ${length2}`:isUnknown;return[...hunks.length===0||before==="unknown"?[]:[`${plural(count3("+"),"line")}\
- added, ${count3("-")} removed`],...before==="unknown"?[unknown5]:[],...before==="null"?["there was none (null)"]:[],...fate===
-null?[]:[fate],...notes]}function placeText({file,line}){return`${bare(file)}:${line}`}function located(warning4){const{
-message,place:place2,morePlaces:morePlaces2}=warning4;return place2?.column===void 0?message:`${message} (${placeList(placesOf(
-warning4),morePlaces2)})`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();init_kinds();
-init_drift();init_plan();init_safety();init_drift2();init_places();init_view();init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text6,names3){
+mething is still owed`;case"elsewhere":return`nothing falls to ${shardOf(plan)}`;case"unselected":return"nothing of what\
+ is selected is declared";case"undeclared":return"nothing is declared";case"unchanged":return`nothing to change${unchanged}`}}
+function idleBecause(plan){if(plan.undoes!==void 0)return"undone";if(leavesDebts(plan))return"owed";if(plan.changes.length>
+0)return"unchanged";if(plan.leavesOut!==true)return"undeclared";return plan.shard===void 0?"unselected":"elsewhere"}function shardOf({
+shard:shard2}){return shard2===void 0?"the whole":`shard ${shardText(shard2)}`}function observedNote(change2,became){const origin2=originOf(
+change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told4}=origin2;const what=generation2===
+void 0||told4?"":`did_generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}\
+recorded, nothing was sent`}return`${what}will be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;
+return`${what===""?"":`${what} `}compared with what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return became===
+void 0?"the present value is unknown, so this will be asserted":`what was there before is unknown${became==="applied"?",\
+ so this was asserted":""}`;default:return null}}function shortValue(change2,whole3=false){const[field2,...others]=change2.
+fields;if(field2===void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:whole3,
+room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.
+path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks},became){const all=hunks.flatMap(
+hunk=>hunk.lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;const isUnknown=became===void 0?"the p\
+resent value is unknown":"what was there before is unknown";const length2=`${became===void 0?"it will be":"the new one h\
+as"} ${plural(lines,"line")}`;const unknown5=fate===null?`${isUnknown}; ${length2}`:isUnknown;return[...hunks.length===0||
+before==="unknown"?[]:[`${plural(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[unknown5]:[],
+...before==="null"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({file,line}){return`${bare(
+file)}:${line}`}function located(warning4){const{message,place:place2,morePlaces:morePlaces2}=warning4;return place2?.column===
+void 0?message:`${message} (${placeList(placesOf(warning4),morePlaces2)})`}var shortLength;var init_review=__esm({"src/r\
+eport/review.ts"(){"use strict";init_escape();init_shard();init_kinds();init_drift();init_plan();init_safety();init_drift2();
+init_places();init_view();init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text6,names3){
 return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text6)}
 function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
 "\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address2,gist},said3){return withoutNames(gist??said3,namesIn(address2))}
@@ -9182,8 +9199,8 @@ message:message.slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}ret
 address:address2}){return withoutNames(message,namesIn(address2).filter(name2=>name2.length>=8&&/\d/.test(name2)&&/\D/.test(
 name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=new Map([...plan.
 warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(change2=>change2.warnings.map(warning4=>[
-{...warning4,change:change2},warning4]))]);const together2=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
-length>FEW2);const told4=new Set(together2.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together2,
+{...warning4,change:change2},warning4]))]);const together4=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
+length>FEW2);const told4=new Set(together4.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together4,
 alone:warnings=>warnings.filter(warning4=>!told4.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
 return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
 paint.yellow))}function togetherLines(groups3,{paint,columns}){return groups3.flatMap(group=>{const said3=`${plural(group.
@@ -9198,78 +9215,81 @@ options);const{paint,columns}=pen;const shared2=shareOf(plan.changes,options.onl
 plan,listed2,options.debug);const warnings=[...togetherLines(told4.together,pen),...warningLines("",told4.alone(plan.warnings),
 pen)];const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(
 plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(
-plan.environment))}`,...plan.undoes===void 0?[]:[`Undoes:      run ${escapeText(plan.undoes)}`],...options.stored===true?
-[`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[
-...changeLines({...change2,warnings:told4.alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,
-columns),""],...idle?[fold2([{text:idleText(plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){
-lines.push(...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}
-const drift=driftSentence(plan);if(drift!==null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(
-plan);if(byRecord!==null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(
-plan);const closing3=[{text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,
-tint:text6=>paint.bold(paint.red(text6))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
+plan.environment))}`,...plan.shard===void 0?[]:[`Shard:       ${paint.bold(shardText(plan.shard))}`],...plan.undoes===void 0?
+[]:[`Undoes:      run ${escapeText(plan.undoes)}`],...options.stored===true?[`Made:        ${escapeText(plan.createdAt)}\
+ by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[...changeLines({...change2,warnings:told4.
+alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,columns),""],...idle?[fold2([{text:idleText(
+plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.
+requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==
+null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(plan);if(byRecord!==
+null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing3=[
+{text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,tint:text6=>paint.bold(
+paint.red(text6))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
 `}function summaryLine(plan){const count3=summarize(plan);const recorded2=countByRecord(plan);const parts=[`${count3.update}\
  to update`,`${count3.delete} to delete`,`${count3.regenerate} to regenerate`,...count3.adopt>0?[`${count3.adopt} to ado\
 pt`]:[],...count3.blocked>0?[`${count3.blocked} blocked`]:[],`${count3.unchanged} unchanged`,...recorded2>0?[`${recorded2}\
  of them by record`]:[]];return`Plan: ${parts.join(", ")}.`}function countByRecord({changes}){return changes.filter(({action:action2,
 observed})=>action2==="unchanged"&&observed==="recorded").length}function byRecordSentence(plan){const recorded2=countByRecord(
 plan);if(recorded2===0)return null;const are=recorded2===1?"object is":"objects are";return`By record: ${recorded2} ${are}\
- unchanged as far as recorded, not read from the server.`}function idleText(plan){const why=idleBecause(plan);if(why!=="\
-undone")return nothingToDo[why];const run4=`run ${escapeText(plan.undoes??"")}`;return plan.leaves===true?`Nothing to pu\
-t back: what is not as it was before ${run4} is left, as is said of each.`:`Nothing to put back: all that it changed is \
-as it was before ${run4}.`}function destructiveSentence(plan){const destructive2=plan.changes.filter(isDestructive);if(destructive2.
-length===0)return null;const named6=destructive2.slice(0,NAMED2).map(nameOf).join(", ");const more=destructive2.length-NAMED2;
-const{count:count3,inAll}=destructiveCount(plan);return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named6}${more>
-0?` and ${more} more`:""}.`}function changeLines(change2,pen){const{paint,debug,columns}=pen;return[...headLines(change2,
-pen),...observedLines(change2).map(line=>fold2([{text:line,tint:paint.dim}],6,columns)),...change2.reason===null?[]:wrap(
-"    reason: ",change2.reason,columns).map(paint.red),...change2.destructions.flatMap(loss=>wrap("    destructive: ",loss,
-columns).map(paint.red)),...change2.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",change2.warnings,
-pen),...debug||change2.requests.length>1?requestTexts(change2).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change2,{
-paint,columns}){const{action:action2,address:address2,declaredAt,label:label2}=change2;const{mark,color}=marks[action2];
-const what=`${mark} ${action2}`;const name2=`${bare(address2)}${labelBeside(change2)}`;const head=fold2([{text:what,tint:paint[color],
-whole:true},{text:" ",whole:true},{text:bare(address2),tint:paint.bold,whole:true},{text:labelBeside(change2)}],4,columns);
-if(declaredAt===null)return[head];const place2=`at ${escapeText(declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(
-`${what} ${name2}  ${place2}`);const isBeside=columns===void 0?label2===void 0:width<=columns;return isBeside?[`${head}${paint.
-dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}function observedLines(change2){const origin2=originOf(change2);
-switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told4}=origin2;if(generation2===void 0)return[];
-return[`    ${told4?"":`did_generation ${generation2} `}will be recorded, nothing is sent`]}case"record":{const{what,at:at3,
-why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[`    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"\
-unknown":return["    present value unknown: will be asserted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm(
-{"src/report/text.ts"(){"use strict";init_escape();init_drift();init_plan();init_drift2();init_field_text();init_fold();
-init_names();init_review();init_view();init_warning_text();init_words();nothingToDo={owed:"Nothing to change of what is \
-selected; of what is left out, something is still owed.",unselected:"Nothing of what is selected is declared, so there i\
-s nothing to do.",undeclared:"Nothing is declared, so there is nothing to do.",unchanged:"Nothing to change: everything \
-is as the manifests say."};NAMED2=5;marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\
-\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
+ unchanged as far as recorded, not read from the server.`}function idleText(plan){const why=idleBecause(plan);if(why==="\
+elsewhere")return`Nothing of what is declared and selected falls to ${shardOf(plan)}.`;if(why!=="undone")return nothingToDo[why];
+const run4=`run ${escapeText(plan.undoes??"")}`;return plan.leaves===true?`Nothing to put back: what is not as it was be\
+fore ${run4} is left, as is said of each.`:`Nothing to put back: all that it changed is as it was before ${run4}.`}function destructiveSentence(plan){
+const destructive2=plan.changes.filter(isDestructive);if(destructive2.length===0)return null;const named6=destructive2.slice(
+0,NAMED2).map(nameOf).join(", ");const more=destructive2.length-NAMED2;const{count:count3,inAll}=destructiveCount(plan);
+return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named6}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){
+const{paint,debug,columns}=pen;return[...headLines(change2,pen),...observedLines(change2).map(line=>fold2([{text:line,tint:paint.
+dim}],6,columns)),...change2.reason===null?[]:wrap("    reason: ",change2.reason,columns).map(paint.red),...change2.destructions.
+flatMap(loss=>wrap("    destructive: ",loss,columns).map(paint.red)),...change2.fields.flatMap(field2=>fieldLines(field2,
+pen)),...warningLines("    ",change2.warnings,pen),...debug||change2.requests.length>1?requestTexts(change2).map(request5=>paint.
+dim(`    sends ${request5}`)):[]]}function headLines(change2,{paint,columns}){const{action:action2,address:address2,declaredAt,
+label:label2}=change2;const{mark,color}=marks[action2];const what=`${mark} ${action2}`;const name2=`${bare(address2)}${labelBeside(
+change2)}`;const head=fold2([{text:what,tint:paint[color],whole:true},{text:" ",whole:true},{text:bare(address2),tint:paint.
+bold,whole:true},{text:labelBeside(change2)}],4,columns);if(declaredAt===null)return[head];const place2=`at ${escapeText(
+declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(`${what} ${name2}  ${place2}`);const isBeside=columns===void 0?
+label2===void 0:width<=columns;return isBeside?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}
+function observedLines(change2){const origin2=originOf(change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,
+told:told4}=origin2;if(generation2===void 0)return[];return[`    ${told4?"":`did_generation ${generation2} `}will be rec\
+orded, nothing is sent`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[
+`    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["    present value unknown: will be as\
+serted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();
+init_shard();init_drift();init_plan();init_drift2();init_field_text();init_fold();init_names();init_review();init_view();
+init_warning_text();init_words();nothingToDo={owed:"Nothing to change of what is selected; of what is left out, somethin\
+g is still owed.",unselected:"Nothing of what is selected is declared, so there is nothing to do.",undeclared:"Nothing i\
+s declared, so there is nothing to do.",unchanged:"Nothing to change: everything is as the manifests say."};NAMED2=5;marks=
+{update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"\
+*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
 planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug,only:only2}){
 const{changes,leftOut:leftOut4}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(plan);const{update,delete:deleted,
 regenerate,adopt,blocked:blocked4,unchanged}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.
-createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,summary:{update,delete:deleted,regenerate,
-adopt,blocked:blocked4,unchanged,...drift>0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,
-left_out:Object.fromEntries(leftOut4)},changes:changes.filter(({action:action2})=>debug||action2!=="unchanged").map(changeJson),
-warnings:plan.warnings.map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place:place2,places,
-morePlaces:morePlaces2}){return{code:code2,message,...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:
-{places:places.map(placeJson)},...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({file,inProject=file,
-line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change2){return{address:change2.
-address,...change2.label===void 0?{}:{label:change2.label},kind:change2.kind,action:change2.action,observed:change2.observed,
-...change2.observed==="recorded"&&change2.recordedAt!==void 0?{recorded_at:change2.recordedAt}:{},destructive:change2.destructions.
-length>0,destructions:[...change2.destructions],requests:change2.requests.map(({operation,params})=>({method:operations[operation].
-method,path:operationPath(operation,params)})),fields:change2.fields.map(fieldJson),warnings:change2.warnings.map(warningJson),
-reason:change2.reason,declared_at:change2.declaredAt===null?null:{file:change2.declaredAt.inProject??change2.declaredAt.
-file,line:change2.declaredAt.line}}}function fieldJson({path,before,after,sensitive,becomes,was,drift}){const drifted2=drift===
-void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}};if(sensitive)return{path,before:{sensitive:true},
-after:{sensitive:true},sensitive,...drifted2};return{path,before:before===void 0?{unknown:true}:jsonOf(before),after:becomes===
-"built-in"?{unknown:true}:jsonOf(after),sensitive,...becomes===void 0?{}:{becomes},...was===void 0?{}:{was},...drifted2}}
-function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(recorded2)?{sensitive:true}:jsonOf(recorded2)}
-function jsonOf(value3){if(value3 instanceof Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.map(
-jsonOf);return isMap(value3)?mapValues(value3,jsonOf):value3}function resultJson(result){const{applied:applied2,failed,not_converged,
-unknown:unknown5,skipped:skipped2}=summarizeResult(result);return{format_version:1,run:result.run,...result.undoes===void 0?
-{}:{undoes:result.undoes},summary:{applied:applied2,failed,not_converged,unknown:unknown5,skipped:skipped2},results:result.
-results.map(one=>({address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.
-httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.
-notes]}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,severity,message,
-hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(({file,inProject,line,
-column})=>({file:inProject??file,line,column})),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm(
-{"src/report/json.ts"(){"use strict";init_result();init_values();init_drift();init_plan();init_operations();init_escape()}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
+createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,...plan.shard===void 0?{}:{shard:plan.shard},
+summary:{update,delete:deleted,regenerate,adopt,blocked:blocked4,unchanged,...drift>0?{drift}:{}},required_scopes:[...plan.
+requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(leftOut4)},changes:changes.filter(({action:action2})=>debug||
+action2!=="unchanged").map(changeJson),warnings:plan.warnings.map(warningJson),digest:plan.digest}}function warningJson({
+code:code2,message,place:place2,places,morePlaces:morePlaces2}){return{code:code2,message,...place2===void 0?{}:{place:placeJson(
+place2)},...places===void 0?{}:{places:places.map(placeJson)},...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({
+file,inProject=file,line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change2){
+return{address:change2.address,...change2.label===void 0?{}:{label:change2.label},kind:change2.kind,action:change2.action,
+observed:change2.observed,...change2.observed==="recorded"&&change2.recordedAt!==void 0?{recorded_at:change2.recordedAt}:
+{},destructive:change2.destructions.length>0,destructions:[...change2.destructions],requests:change2.requests.map(({operation,
+params})=>({method:operations[operation].method,path:operationPath(operation,params)})),fields:change2.fields.map(fieldJson),
+warnings:change2.warnings.map(warningJson),reason:change2.reason,declared_at:change2.declaredAt===null?null:{file:change2.
+declaredAt.inProject??change2.declaredAt.file,line:change2.declaredAt.line}}}function fieldJson({path,before,after,sensitive,
+becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}};
+if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};return{path,before:before===
+void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after),sensitive,...becomes===void 0?
+{}:{becomes},...was===void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(
+recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value3){if(value3 instanceof Sensitive)return value3.toJSON();
+if(Array.isArray(value3))return value3.map(jsonOf);return isMap(value3)?mapValues(value3,jsonOf):value3}function resultJson(result){
+const{applied:applied2,failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);return{format_version:1,
+run:result.run,...result.shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:{
+applied:applied2,failed,not_converged,unknown:unknown5,skipped:skipped2},results:result.results.map(one=>({address:one.address,
+...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,attempts:one.attempts,
+unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]}}))}}function problemsJson(problems){
+return{format_version:1,problems:problems.map(({code:code2,severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,
+severity,message,hint:hint??null,places:places.map(({file,inProject,line,column})=>({file:inProject??file,line,column})),
+...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm({"src/report/json.ts"(){"use strict";init_result();
+init_values();init_drift();init_plan();init_operations();init_escape()}});function markup(parts,...inserted){return new Markup(parts.map((part2,index)=>part2+(index<inserted.length?insert(inserted[index]??
 null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
 text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text6){
 return escapeText(text6).replace(/[&<>"']|:(?=:)/g,character=>entities[character]??"")}function markupLines(text6){return new Markup(
@@ -9369,8 +9389,8 @@ if(now!==void 0&&tells(now.form,form))continue;const next={form,detail:null,whol
 section2,entry3,next,now)}}has(...ranks2){return ranks2.every(rank2=>[...this.#of(rank2)].every(([,entry3])=>this.shown.
 has(entry3)))}unfold(rank2){for(const[section2,entry3]of this.#of(rank2)){const now=this.shown.get(entry3);if(now===void 0||
 !entry3.folds||!this.#holds(entry3,now))continue;entry3.details().some((detail,index)=>this.#show(section2,entry3,{...now,
-detail,whole:index===0&&tells(now.form,"told")},now))}}within(share2,work){const kept2=Math.ceil(this.#left*(1-share2));
-this.#left-=kept2;work();this.#left+=kept2}#holds(entry3,now){const folded=entryText(entry3,{...now,detail:""}).length-entryText(
+detail,whole:index===0&&tells(now.form,"told")},now))}}within(share2,work){const kept3=Math.ceil(this.#left*(1-share2));
+this.#left-=kept3;work();this.#left+=kept3}#holds(entry3,now){const folded=entryText(entry3,{...now,detail:""}).length-entryText(
 entry3,now).length;return folded+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry3 of section2.
 entries)if(entry3.rank===rank2)yield[section2,entry3]}}#show(section2,entry3,next,now){const begins2=this.#begun.has(section2)?
 0:headingOf(section2).length+moreRoom;const cost=begins2+entryText(entry3,next).length-(now===void 0?0:entryText(entry3,
@@ -9382,15 +9402,16 @@ ${intro}
 `}`;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget-fixed2.join("\n").length-
 1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown3=leftOut(sections2,
 all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown3),
-budget),head,...sectionTexts(sections2,shown3),foot];const text6=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
+budget),head,...sectionTexts(sections2,shown3),foot];const text6=parts.filter(part2=>part2!=="").join("\n");const bare3=`${title}\
 
 This is longer than ${budget} characters even without details.
-`;return text6.length<=budget?text6:bare2.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
+`;return text6.length<=budget?text6:bare3.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
 environment===null?"":`, environment ${code(shorten(escapeText(plan.environment),"",100))}`;const lines=[`Server ${code(
-shorten(escapeText(plan.server),"",200))}, profile ${code(plan.profile)}${environment}.`];const{count:count3,inAll}=destructiveCount(
-shownPart(plan,only2));const notes=[...count3>0?[`**${plural(count3,"destructive change")}**${inAll}, first below`]:[],...warnings>
-0?[`${plural(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}.`);lines.push(...shareNotes(
-plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}
+shorten(escapeText(plan.server),"",200))}, profile ${code(plan.profile)}${environment}${plan.shard===void 0?"":`, ${shardOf(
+plan)} of the objects`}.`];const{count:count3,inAll}=destructiveCount(shownPart(plan,only2));const notes=[...count3>0?[`\
+**${plural(count3,"destructive change")}**${inAll}, first below`]:[],...warnings>0?[`${plural(warnings,"warning")}, last\
+ below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}.`);lines.push(...shareNotes(plan,only2).flatMap(note=>[
+"",prose(note)]));return`${lines.join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
 ""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown3=reviewGroups(plan,{debug,...only2===
@@ -9403,8 +9424,8 @@ let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(ch
 change2,form,markdown,forge)),summary:once2(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(
 change2,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
 form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing=entry3=>!shown3.
-has(entry3);const kept2=changes.filter(entry3=>!isMissing(entry3));return leftOutParts({changes:changes.filter(isMissing),
-details:kept2.filter(entry3=>shown3.get(entry3)?.whole!==true),places:kept2.filter(entry3=>!tells(shown3.get(entry3)?.form??
+has(entry3);const kept3=changes.filter(entry3=>!isMissing(entry3));return leftOutParts({changes:changes.filter(isMissing),
+details:kept3.filter(entry3=>shown3.get(entry3)?.whole!==true),places:kept3.filter(entry3=>!tells(shown3.get(entry3)?.form??
 "named","placed")),warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
 sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
 flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
@@ -10162,15 +10183,15 @@ const formattingElement=this.items[formattingIdx];if(!this.indexed){this.items.s
 formattingIdx,1);this.handler.onItemPop(formattingElement,false);this.items.splice(furthestBlockIdx,0,element);this.tagIDs.
 splice(furthestBlockIdx,0,tagID);if(furthestBlockIdx===this.stackTop)this._updateCurrentElement();if(this.current&&this.
 currentTagId!==void 0){this.handler.onItemPush(this.current,this.currentTagId,furthestBlockIdx===this.stackTop)}return}const key=this.
-keys[formattingIdx];const belowIdx=this.below[formattingIdx];const aboveIdx=this.above[furthestBlockIdx];const kept2=[];
-for(let i2=this.above[formattingIdx];i2!==furthestBlockIdx;i2=this.above[i2])kept2.push(i2);const keyNext=this.keyNext[formattingIdx];
+keys[formattingIdx];const belowIdx=this.below[formattingIdx];const aboveIdx=this.above[furthestBlockIdx];const kept3=[];
+for(let i2=this.above[formattingIdx];i2!==furthestBlockIdx;i2=this.above[i2])kept3.push(i2);const keyNext=this.keyNext[formattingIdx];
 this._unindex(formattingIdx);this.items[formattingIdx]=void 0;this.handler.onItemPop(formattingElement,false);let free=furthestBlockIdx-
-1;while(kept2.length>0&&kept2[kept2.length-1]===free){kept2.pop();free--}for(let i2=free+1;i2<=furthestBlockIdx;i2++)this.
+1;while(kept3.length>0&&kept3[kept3.length-1]===free){kept3.pop();free--}for(let i2=free+1;i2<=furthestBlockIdx;i2++)this.
 _move(i2,i2-1);const keyPrev=keyNext===-1?this.keyTops[key]:this.keyPrev[keyNext];this.items[furthestBlockIdx]=element;this.
 tagIDs[furthestBlockIdx]=tagID;this.keys[furthestBlockIdx]=key;this.keyPrev[furthestBlockIdx]=keyPrev;this.keyNext[furthestBlockIdx]=
 keyNext;if(keyPrev!==-1)this.keyNext[keyPrev]=furthestBlockIdx;if(keyNext===-1)this.keyTops[key]=furthestBlockIdx;else this.
 keyPrev[keyNext]=furthestBlockIdx;if(FORMATTING_TAGS[tagID])this.formattingSlots.set(element,furthestBlockIdx);let prev=belowIdx;
-for(const i2 of kept2){this._link(i2,prev,true);prev=i2}for(let i2=free;i2<furthestBlockIdx;i2++){this._link(i2,prev,true);
+for(const i2 of kept3){this._link(i2,prev,true);prev=i2}for(let i2=free;i2<furthestBlockIdx;i2++){this._link(i2,prev,true);
 prev=i2}this._link(furthestBlockIdx,prev,true);if(aboveIdx===-1)this._updateCurrentElement();if(this.current&&this.currentTagId!==
 void 0){this.handler.onItemPush(this.current,this.currentTagId,aboveIdx===-1)}}popUntilTagNamePopped(tagName){this.shortenToLength(
 Math.max(this.indexOfTopmost(tagName),0))}shortenToLength(idx){while(this.stackTop>=idx){const popped=this.current;this.
@@ -11102,7 +11123,7 @@ written4+=text6}}}return open9===0?withImportant(written4.trimEnd()):void 0}func
 if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))
 return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written4){const[mark]=/! +important$/i.
 exec(written4)??[];return mark===void 0?written4:`${written4.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
-const kept2=pictures(address2);return kept2===void 0?"none":`url(${quoted(kept2)})`}function prelude(tokens){let written4="";
+const kept3=pictures(address2);return kept3===void 0?"none":`url(${quoted(kept3)})`}function prelude(tokens){let written4="";
 const open9=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open9.push(end2);else if(closers.
 has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written4+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written4+="(";break;case u.
@@ -11162,11 +11183,11 @@ html_exports.NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return
 node2);if(withContent.has(tag))return missed.has(tag)?this.#note(node2,`<${tag}>`):"";const inner=this.children(node2,depth);
 if(!elements.has(tag))return inner;const start3=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start3;
 return`${start3}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(
-element,"href"):void 0;const kept2=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written4=this.#declarations(
-value3);return written4===""?[]:[attributeText("style",written4)]}if(name2==="background"){const own4=this.#picture(value3);
-return own4===void 0?[]:[attributeText(name2,own4)]}if(name2==="title"&&target!==void 0)return[];return attributes.has(name2)?
+element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written4=this.#declarations(
+value3);return written4===""?[]:[attributeText("style",written4)]}if(name2==="background"){const own5=this.#picture(value3);
+return own5===void 0?[]:[attributeText(name2,own5)]}if(name2==="title"&&target!==void 0)return[];return attributes.has(name2)?
 [attributeText(name2,value3)]:[]});const link2=target===void 0?[]:[attributeText("href","#"),attributeText("title",target.
-trim())];return[...kept2,...link2].join("")}#declarations(text6){const known3=this.#styles.get(text6);if(known3!==void 0)
+trim())];return[...kept3,...link2].join("")}#declarations(text6){const known3=this.#styles.get(text6);if(known3!==void 0)
 return known3;const written4=cleanDeclarations(text6,this.#picture);this.#styles.set(text6,written4);return written4}#sheet(element){
 const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join("");const sheet=cleanSheet(source,
 this.#picture);const media=attribute(element,"media");const written4=media===void 0?"":cleanMedia(media);if(sheet===""||
@@ -11175,8 +11196,8 @@ ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").tr
 "").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words7=[
 shortened(alt),shortened(source)].filter(text7=>text7!=="").join(", ");this.#leave(`picture ${words7===""?"without addre\
 ss":words7}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
-element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own4=this.#declarations(
-attribute(element,"style")??"");const styles2=[noteStyle,...size2,...own4===""?[]:[own4]].join(";");const names3=["class",
+element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own5=this.#declarations(
+attribute(element,"style")??"");const styles2=[noteStyle,...size2,...own5===""?[]:[own5]].join(";");const names3=["class",
 "id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});const text6=alt===
 ""?words7===""?"picture":words7:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText("titl\
 e",source)}>${escapeNode(text6)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
@@ -11186,17 +11207,17 @@ trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`back
 if(this.#left.size<limits.leftOut)this.#left.add(words7)}};noteStyle="display:inline-block;box-sizing:border-box;overflo\
 w:hidden;border:1px dashed #777777;background-color:#f2f2f2;color:#444444;font:12px sans-serif";entities2={"&":"&amp;","\
 <":"&lt;",">":"&gt;","\xA0":"&nbsp;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
-function collect(parts,sections2,found2,enters){for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.
-name===".")continue;const meanings=[part.name,...within2(sections2,part.name)];const section2=part.kind==="section";const before=found2.
-get(part.name);const at3=before?.at??[];at3.push(part.at);found2.set(part.name,{name:part.name,section:section2&&(before?.
-section??true),meanings:[...new Set([...before?.meanings??[],...meanings])].slice(0,64),at:at3});if(part.kind!=="section")
-continue;if(part.inverted)collect(part.parts,sections2,found2,enters);else if(enters(meanings))collect(part.parts,below(
-sections2,part.name),found2,enters)}}function below(sections2,name2){return[...new Set([name2,...within2(sections2,name2),
-...sections2])].slice(0,8)}function within2(sections2,name2){return sections2.flatMap(section2=>section2.length+name2.length<
-limits.nameCharacters?[`${section2}.${name2}`]:[])}function missingFrom(other,one){const used=new Set(other.flatMap(({meanings})=>meanings));
-return one.filter(({meanings})=>!meanings.some(meaning=>used.has(meaning)))}function written({name:name2,section:section2}){
-return section2?`{{# ${name2} }}`:`{{ ${name2} }}`}var init_placeholders=__esm({"src/mail/placeholders.ts"(){"use strict";
-init_limits2()}});function isFunction(object3){return typeof object3==="function"}function typeStr(obj){return isArray(obj)?"array":typeof obj}
+function collect(parts,sections2,found2,enters){for(const part2 of parts){if(part2.kind==="text"||part2.kind==="partial"||
+part2.name===".")continue;const meanings=[part2.name,...within2(sections2,part2.name)];const section2=part2.kind==="sect\
+ion";const before=found2.get(part2.name);const at3=before?.at??[];at3.push(part2.at);found2.set(part2.name,{name:part2.name,
+section:section2&&(before?.section??true),meanings:[...new Set([...before?.meanings??[],...meanings])].slice(0,64),at:at3});
+if(part2.kind!=="section")continue;if(part2.inverted)collect(part2.parts,sections2,found2,enters);else if(enters(meanings))
+collect(part2.parts,below(sections2,part2.name),found2,enters)}}function below(sections2,name2){return[...new Set([name2,
+...within2(sections2,name2),...sections2])].slice(0,8)}function within2(sections2,name2){return sections2.flatMap(section2=>section2.
+length+name2.length<limits.nameCharacters?[`${section2}.${name2}`]:[])}function missingFrom(other,one){const used=new Set(
+other.flatMap(({meanings})=>meanings));return one.filter(({meanings})=>!meanings.some(meaning=>used.has(meaning)))}function written({
+name:name2,section:section2}){return section2?`{{# ${name2} }}`:`{{ ${name2} }}`}var init_placeholders=__esm({"src/mail/\
+placeholders.ts"(){"use strict";init_limits2()}});function isFunction(object3){return typeof object3==="function"}function typeStr(obj){return isArray(obj)?"array":typeof obj}
 function escapeRegExp(string3){return string3.replace(/[\-\[\]{}()*+?.,\\\^$|#\s]/g,"\\$&")}function hasProperty(obj,propName){
 return obj!=null&&typeof obj==="object"&&propName in obj}function primitiveHasOwnProperty(primitive,propName){return primitive!=
 null&&typeof primitive!=="object"&&primitive.hasOwnProperty&&primitive.hasOwnProperty(propName)}function testRegExp(re,string3){
@@ -11321,10 +11342,10 @@ unclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.
 {until:noticed}:{}}}const at3=words7.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
 const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{if(run4.length>1e3){gone+=run4.length-1e3;cuts.
 push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{text:text6,whole:offset=>offset+(cuts.findLast(
-({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){if(part.kind!=="text")tags+=
-1;if(part.kind==="section")tags+=tagsIn(part.parts)}return tags}function createWriter(){const writer=new LimitedWriter;writer.
-templateCache=void 0;return writer}function isSection([type]){return type==="#"||type==="^"}function inside([,,,,tokens]){
-return tokens??[]}function filled(tokens,text6,condensed){return tokens.map(token=>{const[type,name2,start3,end2]=token;
+({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part2 of parts){if(part2.kind!=="text")tags+=
+1;if(part2.kind==="section")tags+=tagsIn(part2.parts)}return tags}function createWriter(){const writer=new LimitedWriter;
+writer.templateCache=void 0;return writer}function isSection([type]){return type==="#"||type==="^"}function inside([,,,,
+tokens]){return tokens??[]}function filled(tokens,text6,condensed){return tokens.map(token=>{const[type,name2,start3,end2]=token;
 if(type==="text"){return[type,text6.slice(condensed.original(start3),condensed.original(end2)),start3,end2]}return isSection(
 token)?[type,name2,start3,end2,filled(inside(token),text6,condensed)]:token})}function depthOf(tokens){let depth=0;let level3=tokens.
 filter(isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).
@@ -11332,22 +11353,22 @@ filter(isSection))}return depth}function partsOf2(tokens,original){return tokens
 end2]=token;const at3=()=>({start:original(start3),end:original(end2)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
 name":case"&":return[{kind:"variable",name:name2,at:at3()}];case">":return[{kind:"partial",name:name2,at:at3()}];case"#":case"\
 ^":return[{kind:"section",name:name2,at:at3(),inverted:type==="^",parts:partsOf2(inside(token),original)}];default:return[]}})}
-function strangeName(parts){for(const part of parts){if(part.kind==="text")continue;const{at:at3}=part;if(part.name==="")
-return{syntax:"a tag has no name: {{}}",at:at3};const start3=`"${part.name.slice(0,40)}\u2026"`;if(part.name.length>limits.
-nameCharacters){const syntax2=`the name ${start3} has more than ${shown2(limits.nameCharacters)} characters`;return{syntax:syntax2,
-limit:true,at:at3}}if(part.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start3} has more than ${limits.
-nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part.name)){const[start4=""]=part.name.split(/[{}<>\n]/);return{
-syntax:`the tag "{{ ${start4.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part.kind==="section"?strangeName(
-part.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){const at3=message.lastIndexOf(
-" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words7=offset===void 0?message:message.slice(0,at3);
-const short4=words7.length>100?`${words7.slice(0,80)}\u2026${words7.endsWith('"')?'"':""}`:words7;return{words:`${short4.
-charAt(0).toLowerCase()}${short4.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3===
-"object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){let at3=view;for(const step of path){
-if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,TooLong,tooManyTags,LimitedWriter,
-JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();init_values();init_condense();
-init_limits2();longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it has more than ${shown2(limits.
-tags)} tags`;LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(
-super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
+function strangeName(parts){for(const part2 of parts){if(part2.kind==="text")continue;const{at:at3}=part2;if(part2.name===
+"")return{syntax:"a tag has no name: {{}}",at:at3};const start3=`"${part2.name.slice(0,40)}\u2026"`;if(part2.name.length>
+limits.nameCharacters){const syntax2=`the name ${start3} has more than ${shown2(limits.nameCharacters)} characters`;return{
+syntax:syntax2,limit:true,at:at3}}if(part2.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start3} ha\
+s more than ${limits.nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part2.name)){const[start4=""]=part2.name.split(
+/[{}<>\n]/);return{syntax:`the tag "{{ ${start4.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part2.
+kind==="section"?strangeName(part2.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){
+const at3=message.lastIndexOf(" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words7=offset===void 0?
+message:message.slice(0,at3);const short4=words7.length>100?`${words7.slice(0,80)}\u2026${words7.endsWith('"')?'"':""}`:
+words7;return{words:`${short4.charAt(0).toLowerCase()}${short4.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}
+function printed(value3){return typeof value3==="object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){
+let at3=view;for(const step of path){if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,
+TooLong,tooManyTags,LimitedWriter,JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();
+init_values();init_condense();init_limits2();longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it\
+ has more than ${shown2(limits.tags)} tags`;LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){
+return this.#counted(super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
 return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){this.#visits+=1;if(this.#visits>limits.sectionVisits){
 throw new TooLong(`it goes into sections more than ${shown2(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text6){
 this.#characters+=String(text6??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`it has more\
@@ -11369,31 +11390,32 @@ syntax"in parsed4?{source:body2,template:void 0,problem:parsed4}:{source:body2,t
 if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{
 tooLong:syntax2}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){
 if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names3=new Set;
-const walk=inner=>{for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names3.add(part.name);walk(
-part.parts)}};walk(parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<
-2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}yield new Set;yield new Set(
-sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)yield new Set(sections2.
-filter(other=>other!==section2))}function combinationsOf({length:length2}){return length2<=combinedSections?2**length2:2+
-2*length2}function labelOf(sections2,absent){const there=sections2.filter(section2=>!absent.has(section2));const gone=sections2.
-filter(section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"with every sectio\
-n";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(", ")}`:`only wi\
-th ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(
-", ")}`]:[]].join(", ")}function sampleData(parts,given2){const variables=new Set(placeholdersOf(parts).filter(({section:section2})=>!section2).
-map(({name:name2})=>name2));return mergeData(madeUp(parts,given2,variables),given2,new Set(sectionsOf2(parts)))}function madeUp(parts,given2,variables){
-const tree={};for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.
-name.split(".");if(part.kind==="variable"){if(valueAt2(given2,path)===void 0)put(tree,path,exampleOf(part.name));continue}
-const inner=madeUp(part.parts,given2,variables);if(part.inverted){complete(tree,inner);put(tree,path,variables.has(part.
-name)?exampleOf(part.name):true)}else if(variables.has(part.name)){complete(tree,inner);put(tree,path,exampleOf(part.name))}else if(part.
-parts.some(it=>it.kind==="variable"&&it.name===".")){put(tree,path,["first","second"])}else{put(tree,path,Object.keys(inner).
-length===0?true:inner)}}return tree}function complete(tree,more){for(const[name2,value3]of Object.entries(more)){const before=Object.
-hasOwn(tree,name2)?tree[name2]:void 0;if(before===void 0)define2(tree,name2,value3);else if(isMap(before)&&isMap(value3))
-complete(before,value3)}}function lay(tree,over){for(const[name2,value3]of Object.entries(over)){const before=Object.hasOwn(
-tree,name2)?tree[name2]:void 0;if(isMap(before)&&isMap(value3))lay(before,value3);else define2(tree,name2,value3)}}function put(tree,path,value3){
-const[step="",...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(
-before)?before:{};put(inner,rest,value3);define2(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3)}else if(before===
-void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){Object.defineProperty(tree,name2,{
-value:value3,enumerable:true,configurable:true,writable:true})}function valueAt2(data3,path){let at3=data3;for(const step of path){
-if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}function mergeData(base2,over,sections2,under=""){
+const walk=inner=>{for(const part2 of inner){if(part2.kind!=="section")continue;if(part2.name!==".")names3.add(part2.name);
+walk(part2.parts)}};walk(parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){
+for(let bits=0;bits<2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}
+yield new Set;yield new Set(sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)
+yield new Set(sections2.filter(other=>other!==section2))}function combinationsOf({length:length2}){return length2<=combinedSections?
+2**length2:2+2*length2}function labelOf(sections2,absent){const there=sections2.filter(section2=>!absent.has(section2));
+const gone=sections2.filter(section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"\
+with every section";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(
+", ")}`:`only with ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`with\
+out ${gone.join(", ")}`]:[]].join(", ")}function sampleData(parts,given2){const variables=new Set(placeholdersOf(parts).
+filter(({section:section2})=>!section2).map(({name:name2})=>name2));return mergeData(madeUp(parts,given2,variables),given2,
+new Set(sectionsOf2(parts)))}function madeUp(parts,given2,variables){const tree={};for(const part2 of parts){if(part2.kind===
+"text"||part2.kind==="partial"||part2.name===".")continue;const path=part2.name.split(".");if(part2.kind==="variable"){if(valueAt2(
+given2,path)===void 0)put(tree,path,exampleOf(part2.name));continue}const inner=madeUp(part2.parts,given2,variables);if(part2.
+inverted){complete(tree,inner);put(tree,path,variables.has(part2.name)?exampleOf(part2.name):true)}else if(variables.has(
+part2.name)){complete(tree,inner);put(tree,path,exampleOf(part2.name))}else if(part2.parts.some(it=>it.kind==="variable"&&
+it.name===".")){put(tree,path,["first","second"])}else{put(tree,path,Object.keys(inner).length===0?true:inner)}}return tree}
+function complete(tree,more){for(const[name2,value3]of Object.entries(more)){const before=Object.hasOwn(tree,name2)?tree[name2]:
+void 0;if(before===void 0)define2(tree,name2,value3);else if(isMap(before)&&isMap(value3))complete(before,value3)}}function lay(tree,over){
+for(const[name2,value3]of Object.entries(over)){const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;if(isMap(before)&&
+isMap(value3))lay(before,value3);else define2(tree,name2,value3)}}function put(tree,path,value3){const[step="",...rest]=path;
+const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:{};put(inner,
+rest,value3);define2(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3)}else if(before===void 0||
+before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){Object.defineProperty(tree,name2,{value:value3,
+enumerable:true,configurable:true,writable:true})}function valueAt2(data3,path){let at3=data3;for(const step of path){if(!isMap(
+at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}function mergeData(base2,over,sections2,under=""){
 const merged={};for(const[name2,value3]of Object.entries(base2))define2(merged,name2,value3);for(const[name2,value3]of Object.
 entries(over)){const path=`${under}${name2}`;const before=Object.hasOwn(base2,name2)?base2[name2]:void 0;if(before!==void 0&&
 sections2.has(path)&&isEmpty(value3))continue;define2(merged,name2,isMap(before)&&isMap(value3)?mergeData(before,value3,
@@ -11890,9 +11912,9 @@ function variantBox(label2,index,content){if(label2===null)return content;const 
 const start3=index===0?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start3}<summary>${label2}</summary>${content}</details>\n`}
 function htmlFigure(body2,label2,none,emails,further){return figure(label2,htmlContent(body2,label2,none,emails,further))}
 function htmlContent(body2,label2,none,emails,further){if(body2===null)return markup`<p class="note">${none}</p>`;if("sy\
-ntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const kept2=emails.keep(body2.
-text,further);if(kept2===void 0)return further?noFurther:noRoom;if("refused"in kept2)return markup`<p class="note">not shown: it is ${kept2.
-refused}</p>`;return markup`<div class="mail" data-email="${kept2.number}" data-title="${label2}"></div>${leftOut2(kept2.
+ntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const kept3=emails.keep(body2.
+text,further);if(kept3===void 0)return further?noFurther:noRoom;if("refused"in kept3)return markup`<p class="note">not shown: it is ${kept3.
+refused}</p>`;return markup`<div class="mail" data-email="${kept3.number}" data-title="${label2}"></div>${leftOut2(kept3.
 left)}`}function leftOut2(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.join("; ")}</p>`}
 function textFigure(body2,label2,none,emails){if(body2===null)return figure(label2,markup`<p class="note">${none}</p>`);
 if("syntax"in body2)return figure(label2,unparsed(body2.syntax));if("tooLong"in body2)return figure(label2,tooLong(body2.
@@ -11905,8 +11927,8 @@ init_markup();init_page();Emails=class{#left=limits.pageCharacters;#kept=new Map
 this.#left)return false;this.#left-=characters2;return true}keep(body2,further=false){const known3=this.#kept.get(body2);
 if(known3!==void 0)return known3;if(body2.length>this.#left-(further?limits.pageCharacters/2:0))return void 0;const cleaned=cleanHtml(
 body2);if("refused"in cleaned){this.#kept.set(body2,cleaned);return this.take(body2.length)?cleaned:void 0}const{html:html2,
-left}=cleaned;if(!this.take(Math.max(body2.length,html2.length)))return void 0;const kept2={number:this.#documents.push(
-html2)-1,left};this.#kept.set(body2,kept2);return kept2}blocks(){return this.#documents.map((html2,number4)=>dataBlock(`\
+left}=cleaned;if(!this.take(Math.max(body2.length,html2.length)))return void 0;const kept3={number:this.#documents.push(
+html2)-1,left};this.#kept.set(body2,kept3);return kept3}blocks(){return this.#documents.map((html2,number4)=>dataBlock(`\
 email-${number4}`,html2))}};noRoom=markup`<p class="note">not shown: this page has ${shown2(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
 noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function sizeOf(value3){if(typeof value3==="string"){return value3.split("\n").reduce((sum,{length:length2})=>sum+(length2>
 diffLineLimits.page?length2:0),0)}if(Array.isArray(value3))return value3.reduce((sum,one)=>sum+sizeOf(one),0);return isMap(
@@ -12010,7 +12032,8 @@ plan);const told4=Object.keys(actionWords).filter(action2=>summary2[action2]>0||
 return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
 ${factsList([markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.environment===null?"none":markup`<code>${plan.
-environment}</code>`}`,`Made at ${plan.createdAt} by idops ${plan.toolVersion}`])}
+environment}</code>`}`,...plan.shard===void 0?[]:[`Shard ${shardText(plan.shard)}`],`Made at ${plan.createdAt} by idops ${plan.
+toolVersion}`])}
 ${countsList(told4.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
 </header>
 <main id="main">
@@ -12037,35 +12060,36 @@ length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-
 []]}function section({title,filter,entries},context3){return markup`<section class="group"${filter}>
 <h2>${title} (${entries.length})</h2>
 ${entries.map(entry3=>changeBox(entry3,context3))}</section>
-`}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_drift();init_plan();init_changes();init_contents();init_emails();
-init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
+`}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_contents();
+init_emails();init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
 function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups3=debug?result.results.
 map(one=>[one]):alike(result.results);const lines=groups3.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
 pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){const text6="Interrupted: \
 requests in flight were finished and recorded, no more were sent.";lines.push(fold2([{text:text6,tint:paint.yellow}],2,columns))}
-if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}`);const closing3=fold2([{text:resultSummaryLine(result),
-tint:paint.bold}],2,columns);return`${[...lines,closing3].join("\n")}
-`}function resultSummaryLine(result){const count3=summarizeResult(result);const rest=["failed","not_converged","unknown",
-"skipped"].filter(status=>count3[status]>0).map(status=>`, ${count3[status]} ${statusWords[status]}`);return`Applied: ${count3.
-applied} applied${rest.join("")}.`}function appliedLines(result,{paint,debug,columns}){const notes=(result.notes??[]).flatMap(
-note=>wrap("    note: ",note,columns));const head=fold2([{text:"\u2713",tint:paint.green},{text:` ${nameOf(result)} ${done[result.
-action]}`},{text:debug?attemptsText(result):"",tint:paint.dim}],4,columns);return[head,...unverifiedLines(result,columns),
-...notes]}function unverifiedLines({unverified},columns){if(unverified.length===0)return[];return wrap("    not in the a\
-nswer, so unverified: ",unverified.join(", "),columns)}function troubleLines(result,{paint,columns}){const mark={failed:"\
-\u2717",not_converged:"\u2260",unknown:"?",skipped:"-",applied:"\u2713"}[result.status];const status=result.status==="un\
-known"?"nobody can tell whether it was done":statusWords[result.status];const tint=result.status==="skipped"?paint.dim:result.
-status==="unknown"?paint.yellow:paint.red;const head=fold2([{text:`${mark} ${result.action}`,tint},{text:` ${nameOf(result)}\
- `},{text:status,tint},{text:attemptsText(result)}],4,columns);return[head,...result.error===null?[]:wrap("    error: ",
-result.error,columns),...unverifiedLines(result,columns)]}function alikeLines(first,others,pen){const{paint,columns}=pen;
-if(first.status==="skipped"){const all=[first,...others];const text6=`- ${escapeText(leftText(all.length,gistOf(first,first.
-error??"not sent")))}`;return[fold2([{text:text6,tint:paint.dim}],4,columns),...wrap("    ",someOf(all),columns)]}return[
-...troubleLines(first,pen),...wrap(`    ${others.length} more alike: `,someOf(others),columns)]}function attemptsText({httpStatus,
-attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>1?[plural(attempts,"attempt")]:[]];return parts.
-length===0?"":` (${parts.join(", ")})`}var done,statusWords;var init_result_text=__esm({"src/report/result-text.ts"(){"u\
-se strict";init_result();init_escape();init_alike();init_fold();init_names();init_text();init_words();done={update:"upda\
-ted",delete:"deleted",regenerate:"regenerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"\
-applied",failed:"failed",not_converged:"not converged",unknown:"unknown",skipped:"skipped"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,annotationText:()=>annotationText,
+if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);const closing3=fold2([{text:resultSummaryLine(
+result),tint:paint.bold}],2,columns);return`${[...lines,closing3].join("\n")}
+`}function partText({shard:shard2}){return shard2===void 0?"":`, shard ${shardText(shard2)}`}function resultSummaryLine(result){
+const count3=summarizeResult(result);const rest=["failed","not_converged","unknown","skipped"].filter(status=>count3[status]>
+0).map(status=>`, ${count3[status]} ${statusWords[status]}`);return`Applied: ${count3.applied} applied${rest.join("")}.`}
+function appliedLines(result,{paint,debug,columns}){const notes=(result.notes??[]).flatMap(note=>wrap("    note: ",note,
+columns));const head=fold2([{text:"\u2713",tint:paint.green},{text:` ${nameOf(result)} ${done[result.action]}`},{text:debug?
+attemptsText(result):"",tint:paint.dim}],4,columns);return[head,...unverifiedLines(result,columns),...notes]}function unverifiedLines({
+unverified},columns){if(unverified.length===0)return[];return wrap("    not in the answer, so unverified: ",unverified.join(
+", "),columns)}function troubleLines(result,{paint,columns}){const mark={failed:"\u2717",not_converged:"\u2260",unknown:"\
+?",skipped:"-",applied:"\u2713"}[result.status];const status=result.status==="unknown"?"nobody can tell whether it was d\
+one":statusWords[result.status];const tint=result.status==="skipped"?paint.dim:result.status==="unknown"?paint.yellow:paint.
+red;const head=fold2([{text:`${mark} ${result.action}`,tint},{text:` ${nameOf(result)} `},{text:status,tint},{text:attemptsText(
+result)}],4,columns);return[head,...result.error===null?[]:wrap("    error: ",result.error,columns),...unverifiedLines(result,
+columns)]}function alikeLines(first,others,pen){const{paint,columns}=pen;if(first.status==="skipped"){const all=[first,...others];
+const text6=`- ${escapeText(leftText(all.length,gistOf(first,first.error??"not sent")))}`;return[fold2([{text:text6,tint:paint.
+dim}],4,columns),...wrap("    ",someOf(all),columns)]}return[...troubleLines(first,pen),...wrap(`    ${others.length} mo\
+re alike: `,someOf(others),columns)]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:[
+`HTTP ${httpStatus}`],...attempts>1?[plural(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}
+var done,statusWords;var init_result_text=__esm({"src/report/result-text.ts"(){"use strict";init_result();init_escape();
+init_shard();init_alike();init_fold();init_names();init_text();init_words();done={update:"updated",delete:"deleted",regenerate:"\
+regenerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"applied",failed:"failed",not_converged:"\
+not converged",unknown:"unknown",skipped:"skipped"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,annotationText:()=>annotationText,
 inRepository:()=>inRepository,planAnnotations:()=>planAnnotations,planGithub:()=>planGithub,problemAnnotations:()=>problemAnnotations,
 problemsGithub:()=>problemsGithub,resultAnnotations:()=>resultAnnotations,resultGithub:()=>resultGithub});function planGithub(plan,options={}){
 return[...planAnnotations(plan,options).map(annotation=>annotationCommand(annotation,options)),`idops plan${options.stored===
@@ -12111,34 +12135,35 @@ s"(){"use strict";init_escape();init_drift();init_drift2();init_names();init_pla
 delete:deleted}=summarize(plan);return{create:0,update:update+regenerate,delete:deleted}}var init_gitlab=__esm({"src/rep\
 ort/gitlab.ts"(){"use strict";init_plan()}});var results_exports={};__export(results_exports,{resultMarkdown:()=>resultMarkdown});function resultMarkdown(result,{budget=defaultBudget2,
 title,intro=""}={}){const command2=result.undoes===void 0?"apply":"undo";const head=[`## ${title??`idops ${command2}: ${prose(
-resultSummaryLine(result))}`}`,...result.run===null?[]:["",`Run ${code(result.run)}`],...intro===""?[]:["",intro],...result.
-undoes===void 0?[]:["",`Undoes run ${code(result.undoes)}`],...result.interrupted?["","**Interrupted**: what was left wa\
-s not sent."]:[],""].join("\n");const lines=ordered(result).map(({address:address2,label:label2,action:action2,status,error:error3,
-notes=[]})=>`- ${status==="applied"?status:`**${status.replace("_"," ")}**`} ${codeName({address:address2,label:label2})}\
- (${action2})${[...error3===null?[]:[error3],...notes].map(text6=>`: ${prose(text6)}`).join("")}`);return`${head}
+resultSummaryLine(result))}`}`,...result.run===null?[]:["",`Run ${code(result.run)}${partText(result)}`],...intro===""?[]:
+["",intro],...result.undoes===void 0?[]:["",`Undoes run ${code(result.undoes)}`],...result.interrupted?["","**Interrupte\
+d**: what was left was not sent."]:[],""].join("\n");const lines=ordered(result).map(({address:address2,label:label2,action:action2,
+status,error:error3,notes=[]})=>`- ${status==="applied"?status:`**${status.replace("_"," ")}**`} ${codeName({address:address2,
+label:label2})} (${action2})${[...error3===null?[]:[error3],...notes].map(text6=>`: ${prose(text6)}`).join("")}`);return`${head}\
+
 ${fitting(lines,budget-head.length-100)}
-`}function fitting(lines,room){let used=0;const kept2=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
-length-kept2.length;return[...kept2,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
+`}function fitting(lines,room){let used=0;const kept3=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
+length-kept3.length;return[...kept3,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
 results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var defaultBudget2;
 var init_results=__esm({"src/report/results.ts"(){"use strict";init_marked();init_result_text();init_words();defaultBudget2=
 6e4}});function shellWord2(text6){const word2=text6.startsWith("-")?`./${text6}`:text6;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
 if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
 "'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
-/base/shell.ts"(){"use strict"}});function nextSteps({run:run4,results,undoing,otherwise},{undoes,again=["apply"]}){if(run4===null)return[];const isLeft2=results.
-some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone({results})&&undoing?.
-possible!==false;const open9=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle3=open9.
-flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`Look at ${nameOf(one)} on the\
- server. If it was regenerated: `,command:`${said3} --done`},{before:"If it was not: ",command:`${said3} --not-done`}]});
-const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==void 0){const said3=otherwise===
-true?"The manifests still say otherwise: the next apply does it again, unless they are changed too.":"Where the manifest\
-s still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:"To go on, which puts \
-back what is left: ",command:command2}]:[],...isUndoable&&otherwise!==false?[{before:said3,command:null}]:[]]}return[...settle3,
-...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command2}]:[],...isUndoable?[{before:`\
-To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run4}`}]:[]]}function butFor(left){if(left.
-length===0)return"";const named6=firstFew(left,({address:address2,path})=>path===null?address2:`${address2} ${path}`);return`\
- (all but ${left.length}: ${named6})`}var init_next=__esm({"src/report/next.ts"(){"use strict";init_result();init_shell();
-init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
+/base/shell.ts"(){"use strict"}});function nextSteps({run:name2,journal,results,undoing,otherwise},{undoes,again=["apply"]}){if(name2===null)return[];const run4=partCalled(
+journal??name2);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
+{results})&&undoing?.possible!==false;const open9=results.filter(({status,action:action2})=>status==="unknown"&&action2===
+"regenerate");const settle3=open9.flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`\
+Look at ${nameOf(one)} on the server. If it was regenerated: `,command:`${said3} --done`},{before:"If it was not: ",command:`${said3}\
+ --not-done`}]});const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==
+void 0){const said3=otherwise===true?"The manifests still say otherwise: the next apply does it again, unless they are c\
+hanged too.":"Where the manifests still say otherwise, the next apply does it again: change them too.";return[...isLeft2?
+[{before:"To go on, which puts back what is left: ",command:command2}]:[],...isUndoable&&otherwise!==false?[{before:said3,
+command:null}]:[]]}return[...settle3,...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command2}]:
+[],...isUndoable?[{before:`To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run4}`}]:[]]}
+function butFor(left){if(left.length===0)return"";const named6=firstFew(left,({address:address2,path})=>path===null?address2:
+`${address2} ${path}`);return` (all but ${left.length}: ${named6})`}var init_next=__esm({"src/report/next.ts"(){"use str\
+ict";init_result();init_shard();init_shell();init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
 debug}){const groups3=grouped(result,plan);const entries=groups3.flatMap(group=>group.entries);const emails=new Emails;const context3={
 samples,debug,emails,room:new ValueRoom,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);
 const counted2=order.toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?
@@ -12168,16 +12193,17 @@ ${inGroup.map(entry3=>resultBox(entry3,context3))}</section>
 let number4=0;return order.flatMap(status=>{const{word:word2,className,meaning}=statuses2[status];const entries=results.
 filter(one=>one.status===status).map(one=>{number4+=1;return{number:number4,address:`${one.address}${labelBeside(one)}`,
 badge:{word:word2,className},result:one,change:changes.get(one.address)}});const title=word2.charAt(0).toUpperCase()+word2.
-slice(1);return entries.length===0?[]:[{title,status,meaning,entries}]})}function facts({run:run4},plan){const started2=run4===
+slice(1);return entries.length===0?[]:[{title,status,meaning,entries}]})}function facts({run:run4,shard:shard2},plan){const started2=run4===
 null?void 0:startOf(run4);return[...plan===null?[]:[markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.
 environment===null?"none":markup`<code>${plan.environment}</code>`}`],...run4===null?[]:[markup`Run <code>${run4}</code>`],
-...started2===void 0?[]:[`Started at ${started2}`],...plan===null?[]:[`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]]}
-function startOf(run4){const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(run4)??[];if(parts.length===0)return void 0;
-const[year,month,day,hour,minute,second]=parts;return`${year}-${month}-${day}T${hour}:${minute}:${second}Z`}function notices2(result,plan){
-const{interrupted:interrupted3,results}=result;const{failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(
-result);const wrong2=failed+not_converged+unknown5+skipped2;const unverified=results.filter(one=>one.unverified.length>0).
-length;const environment=plan?.environment??null;const where=environment===null?"":` --env ${shellWord2(environment)}`;return[
-results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:null,interrupted3?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
+...shard2===void 0?[]:[`Shard ${shardText(shard2)}`],...started2===void 0?[]:[`Started at ${started2}`],...plan===null?[]:
+[`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]]}function startOf(run4){const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.
+exec(run4)??[];if(parts.length===0)return void 0;const[year,month,day,hour,minute,second]=parts;return`${year}-${month}-${day}\
+T${hour}:${minute}:${second}Z`}function notices2(result,plan){const{interrupted:interrupted3,results}=result;const{failed,
+not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const wrong2=failed+not_converged+unknown5+skipped2;
+const unverified=results.filter(one=>one.unverified.length>0).length;const environment=plan?.environment??null;const where=environment===
+null?"":` --env ${shellWord2(environment)}`;return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:
+null,interrupted3?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
 null,wrong2>0?markup`<p class="loss"><strong>${plural(wrong2,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
 null,unverified>0?markup`<p class="warning">The answers about ${plural(unverified,"object")} did not carry all that was sent: those fields are unverified.</p>\n`:
 null,plan?.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
@@ -12196,12 +12222,12 @@ TP ${httpStatus}`],...attempts>1?[plural(attempts,"request")]:[]];return[error3=
 "applied"||status==="skipped"?"warning":"loss"}"><strong>${heading}:</strong> ${error3}</p>\n`,status!=="applied"&&asked.
 length>0?markup`<p class="quiet">${asked.join(", ")}</p>\n`:null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.
 join(", ")}</p>\n`,notes.map(note=>markup`<p class="note">${note}</p>\n`)]}var statuses2,order;var init_result_page=__esm(
-{"src/report/result-page.ts"(){"use strict";init_result();init_shell();init_changes();init_contents();init_emails();init_long();
-init_markup();init_names();init_next();init_page();init_review();init_words();statuses2={failed:{word:"failed",className:"\
-failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"failed",
-meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It w\
-as sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not se\
-nt."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
+{"src/report/result-page.ts"(){"use strict";init_result();init_shard();init_shell();init_changes();init_contents();init_emails();
+init_long();init_markup();init_names();init_next();init_page();init_review();init_words();statuses2={failed:{word:"faile\
+d",className:"failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"\
+failed",meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"\
+It was sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was no\
+t sent."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
 color,columns}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem=>problemLines(
 problem,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
@@ -12210,7 +12236,7 @@ severity)).join(", ")}function severityPaint(severity,paint){return severity==="
 const tint=severityPaint(problem.severity,paint);const shown3=problem.places.slice(0,snippetsAtMost);const others=problem.
 places.slice(snippetsAtMost);const digits=Math.max(1,...shown3.map(({line})=>String(line).length));const[message="",...more]=paragraphs(
 problem.message);const[help,...moreHelp]=paragraphs(problem.hint??"");const margin=" ".repeat(digits+2);const barred=line=>fold2(
-inWords(line),2,columns===void 0?void 0:columns-margin.length-2).split("\n").map(part=>`${margin}${paint.blue("|")} ${part}`);
+inWords(line),2,columns===void 0?void 0:columns-margin.length-2).split("\n").map(part2=>`${margin}${paint.blue("|")} ${part2}`);
 const head=[{text:`${problem.severity}[${escapeText(problem.code)}]`,tint:text6=>paint.bold(tint(text6))},...inWords(`: ${message}`,
 paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),...shown3.flatMap(place2=>placeLines(place2,
 digits,tint,paint,columns)),...others.length===0?[]:[fold2([{text:" ".repeat(digits+1)},{text:"-->",tint:paint.blue},...inWords(
@@ -12263,17 +12289,20 @@ ot of the machine",examples:["71c9\u2026"]}),namespace:string2().nullable().opti
 r counts in, such as a container",examples:["pid:[4026531836]"]})};markSchema=object(processMark)}});function jsonFields(){const fields3=unknown().refine(isMap,"expected a map").meta({type:"object"});return fields3}var init_json_fields=__esm(
 {"src/state/json-fields.ts"(){"use strict";init_zod();init_values()}});import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function emptyState(server){return{format_version:STATE_FORMAT,
 serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).toString("base64url"),resources:{}}}var STATE_FORMAT,stored,owedSchema,
-identitySchema,recordSchema,stateSchema;var init_state=__esm({"src/state/state.ts"(){"use strict";init_zod();init_kind_names();
-init_values();init_json_fields();STATE_FORMAT=1;stored=strictObject({fields:jsonFields(),hashes:record(string2(),string2())});
-owedSchema=union([strictObject({run:string2(),lost:stored,seen:stored}),strictObject({run:string2(),before:stored,asked:stored})]);
-identitySchema=record(string2(),string2()).refine(identity2=>Object.entries(identity2).every(([part,text6])=>part==="nam\
-e"||isPathParameter(text6)),"has an id that no path can carry");recordSchema=strictObject({kind:_enum(kindNames),identity:identitySchema,
-recorded_at:iso_exports.datetime(),run:string2(),managed:array(string2()),fields:jsonFields(),hashes:record(string2(),string2()),
-left:strictObject({run:string2(),fields:jsonFields(),hashes:record(string2(),string2())}).optional(),uncertain:array(string2()).
-optional(),did_generation:int().min(0).optional(),pending_regeneration:string2().optional(),owed:owedSchema.optional(),other_profile:strictObject(
-{profile:string2(),run:string2()}).optional(),deleted:string2().optional()});stateSchema=strictObject({format_version:literal(
-STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),
-moved_to:string2().optional(),last_run:string2().optional(),resources:record(string2(),recordSchema)})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
+identitySchema,recordSchema,partSchema,shardsSchema,stateSchema;var init_state=__esm({"src/state/state.ts"(){"use strict";
+init_zod();init_kind_names();init_values();init_json_fields();STATE_FORMAT=1;stored=strictObject({fields:jsonFields(),hashes:record(
+string2(),string2())});owedSchema=union([strictObject({run:string2(),lost:stored,seen:stored}),strictObject({run:string2(),
+before:stored,asked:stored})]);identitySchema=record(string2(),string2()).refine(identity2=>Object.entries(identity2).every(
+([part2,text6])=>part2==="name"||isPathParameter(text6)),"has an id that no path can carry");recordSchema=strictObject({
+kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_exports.datetime(),run:string2(),managed:array(string2()),
+fields:jsonFields(),hashes:record(string2(),string2()),left:strictObject({run:string2(),fields:jsonFields(),hashes:record(
+string2(),string2())}).optional(),uncertain:array(string2()).optional(),did_generation:int().min(0).optional(),pending_regeneration:string2().
+optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),run:string2()}).optional(),deleted:string2().
+optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),cut:literal(true).optional()});
+shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().optional(),parts:record(string2(),partSchema)});
+stateSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),
+salt:string2().min(1),open_run:string2().optional(),moved_to:string2().optional(),last_run:string2().optional(),shards:shardsSchema.
+optional(),resources:record(string2(),recordSchema)})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
 command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} on ${host}, process ${pid}, si\
 nce ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;
@@ -12341,7 +12370,25 @@ size>0){resumeNext()}})}},map:{async value(iterable,function_){const promises3=[
 const promise2=generator(function_,value3,index);promises3.push(promise2);return promise2})}catch(error3){for(const promise2 of promises3){
 promise2.catch(()=>{})}throw error3}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){
 if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&concurrency>0)){throw new TypeError("Expec\
-ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
+ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function isSplit(state,{count:count3}){return state?.shards?.count===count3}function split(state,{count:count3}){return{
+...joined2(state),serial:state.serial+1,shards:{count:count3,parts:{}}}}function joined2(state){const{shards,...rest}=state;
+if(shards===void 0)return state;const newest=newestHeld(state);return{...rest,...newest===void 0?{}:{last_run:newest}}}function newestHeld({
+last_run,shards}){const parts=Object.values(shards?.parts??{}).map(part2=>part2.last_run);return[last_run,...parts].filter(
+run4=>run4!==void 0).sort().at(-1)}function heldBefore({last_run,shards},run4){const part2=partOfRun(run4);const held=part2?.
+shard.count===shards?.count?shards?.parts[String(part2?.shard.index)]?.last_run:void 0;return held===void 0||last_run!==
+void 0&&last_run>held?last_run:held}function openRuns({open_run,shards}){const parts=Object.values(shards?.parts??{}).map(
+part2=>part2.open_run);return new Set([open_run,...parts].filter(run4=>run4!==void 0))}function partOf({shards},{index}){
+return shards?.parts[String(index)]??{}}function withPart(head,{index},part2){const{shards}=head;if(shards===void 0)throw new TypeError(
+"no shards without a state that is split");return{...head,shards:{...shards,parts:{...shards.parts,[String(index)]:part2}}}}
+function withSettled(head,run4){const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){return withPart(
+head,part2.shard,{last_run:run4,cut:true})}const{open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==
+void 0&&last_run>run4?last_run:run4}}function sameState(now,{lineage,shards}){if(now.lineage===lineage&&now.shards?.count===
+shards?.count)return now;throw new ProblemsError([error("locked","the state was replaced by another one while this run o\
+f a shard was under way",[],"find out who writes it, and run it again once no other run is under way")])}function changedRecords(before,after){
+const changed2=new Map;for(const[key,record2]of Object.entries(after))if(before[key]!==record2)changed2.set(key,record2);
+for(const key of Object.keys(before))if(!Object.hasOwn(after,key))changed2.set(key,null);return changed2}function withRecords({
+resources},records){const next={...resources};for(const[key,record2]of records){if(record2===null)delete next[key];else next[key]=
+record2}return next}var init_shards=__esm({"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
 KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
 [...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
@@ -12835,34 +12882,34 @@ if(first===void 0)return void 0;if(tokens.length===1&&first[0]===u.Hash)return h
 first[0]===u.Ident)return plainColor(first[4].value);return first[0]===u.Function?called(first[4].value.toLowerCase(),tokens.
 slice(1)):void 0}function plainColor(text6){const name2=text6.trim().toLowerCase();if(/^#[0-9a-f]{6}$/.test(name2))return hex(
 name2.slice(1));return Object.hasOwn(named3,name2)?hex(named3[name2]??""):void 0}function hex(digits){if(!/^(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.
-test(digits))return void 0;const size2=digits.length<6?1:2;const part=index=>{const one=digits.slice(index*size2,(index+
-1)*size2);return Number.parseInt(size2===1?one+one:one,16)};const solid=digits.length%3===0||part(3)===255;return solid?
-{red:part(0),green:part(1),blue:part(2)}:void 0}function called(name2,tokens){const of=Object.hasOwn(functions,name2)?functions[name2]:
-void 0;if(of===void 0||tokens.at(-1)?.[0]!==u.CloseParen)return void 0;const parts=[];for(const token of tokens.slice(0,
--1)){if(token[0]===u.Number)parts.push({value:token[4].value,unit:""});else if(token[0]===u.Percentage)parts.push({value:token[4].
-value,unit:"%"});else if(token[0]===u.Dimension)parts.push({value:token[4].value,unit:token[4].unit.toLowerCase()});else if(token[0]!==
+test(digits))return void 0;const size2=digits.length<6?1:2;const part2=index=>{const one=digits.slice(index*size2,(index+
+1)*size2);return Number.parseInt(size2===1?one+one:one,16)};const solid=digits.length%3===0||part2(3)===255;return solid?
+{red:part2(0),green:part2(1),blue:part2(2)}:void 0}function called(name2,tokens){const of=Object.hasOwn(functions,name2)?
+functions[name2]:void 0;if(of===void 0||tokens.at(-1)?.[0]!==u.CloseParen)return void 0;const parts=[];for(const token of tokens.
+slice(0,-1)){if(token[0]===u.Number)parts.push({value:token[4].value,unit:""});else if(token[0]===u.Percentage)parts.push(
+{value:token[4].value,unit:"%"});else if(token[0]===u.Dimension)parts.push({value:token[4].value,unit:token[4].unit.toLowerCase()});else if(token[0]!==
 u.Comma&&!(token[0]===u.Delim&&token[4].value==="/"))return void 0}const[alpha={value:1,unit:""},...more]=parts.slice(3);
 const isSolid=alpha.value===(alpha.unit==="%"?100:1);return parts.length<3||more.length>0||!isSolid?void 0:of(parts)}function ofRgb(parts){
 const shares2=parts.slice(0,3).map(({value:value3,unit:unit2})=>share(value3,unit2==="%"?100:255));const[unit,...others]=parts.
-slice(0,3).map(part=>part.unit);return others.some(other=>other!==unit)||unit!==""&&unit!=="%"?void 0:colorOfShares(shares2)}
+slice(0,3).map(part2=>part2.unit);return others.some(other=>other!==unit)||unit!==""&&unit!=="%"?void 0:colorOfShares(shares2)}
 function ofHsl([hue,saturation,lightness]){const turn=turnOf(hue);const[s2,l2]=[percentage(saturation),percentage(lightness)];
 if(turn===void 0||s2===void 0||l2===void 0)return void 0;return colorOfShares([0,8,4].map(n2=>{const k=(n2+turn*12)%12;return l2-
 s2*Math.min(l2,1-l2)*Math.max(-1,Math.min(k-3,9-k,1))}))}function ofHwb([hue,whiteness,blackness]){const[w,b]=[percentage(
-whiteness),percentage(blackness)];const pure=ofHsl([hue,{value:100,unit:"%"},{value:50,unit:"%"}].filter(part=>part!==void 0));
-if(pure===void 0||w===void 0||b===void 0)return void 0;if(w+b>=1)return colorOfShares([w,w,w].map(one=>one/(w+b)));return colorOfShares(
-[pure.red,pure.green,pure.blue].map(one=>one/255*(1-w-b)+w))}function turnOf(angle){const whole3=angle===void 0?void 0:turns[angle.
-unit];if(angle===void 0||whole3===void 0||!Number.isFinite(angle.value))return void 0;const turn=angle.value/whole3;return turn-
-Math.floor(turn)}function percentage(part){return part===void 0||part.unit!==""&&part.unit!=="%"?void 0:share(part.value,
-100)}function share(value3,whole3){return Math.min(1,Math.max(0,value3/whole3))}function colorOfShares(shares2){const[red=0,
-green=0,blue=0]=shares2.map(one=>Math.round(one*255));return{red,green,blue}}function contrast2(one,other){const[low=0,high=0]=[
-luminance(one),luminance(other)].sort((a2,b)=>a2-b);return(high+.05)/(low+.05)}function luminance({red,green,blue}){const[
-r2=0,g=0,b=0]=[red,green,blue].map(part=>{const share2=part/255;return share2<=.04045?share2/12.92:((share2+.055)/1.055)**
-2.4});return .2126*r2+.7152*g+.0722*b}function shownColor({red,green,blue}){return`#${[red,green,blue].map(part=>Math.round(
-part).toString(16).padStart(2,"0")).join("")}`}var named3,functions,turns;var init_colors=__esm({"src/mail/colors.ts"(){
-"use strict";init_dist2();named3={aqua:"00ffff",black:"000000",blue:"0000ff",fuchsia:"ff00ff",gray:"808080",green:"00800\
-0",grey:"808080",lime:"00ff00",maroon:"800000",navy:"000080",olive:"808000",orange:"ffa500",purple:"800080",red:"ff0000",
-silver:"c0c0c0",teal:"008080",white:"ffffff",yellow:"ffff00"};functions={rgb:ofRgb,rgba:ofRgb,hsl:ofHsl,hsla:ofHsl,hwb:ofHwb};
-turns={"":360,deg:360,grad:400,rad:2*Math.PI,turn:1}}});function put2(look2,property2,from){const value3=from[property2];if(value3!==void 0)look2[property2]=value3}function ofAttributes(element){
+whiteness),percentage(blackness)];const pure=ofHsl([hue,{value:100,unit:"%"},{value:50,unit:"%"}].filter(part2=>part2!==
+void 0));if(pure===void 0||w===void 0||b===void 0)return void 0;if(w+b>=1)return colorOfShares([w,w,w].map(one=>one/(w+b)));
+return colorOfShares([pure.red,pure.green,pure.blue].map(one=>one/255*(1-w-b)+w))}function turnOf(angle){const whole3=angle===
+void 0?void 0:turns[angle.unit];if(angle===void 0||whole3===void 0||!Number.isFinite(angle.value))return void 0;const turn=angle.
+value/whole3;return turn-Math.floor(turn)}function percentage(part2){return part2===void 0||part2.unit!==""&&part2.unit!==
+"%"?void 0:share(part2.value,100)}function share(value3,whole3){return Math.min(1,Math.max(0,value3/whole3))}function colorOfShares(shares2){
+const[red=0,green=0,blue=0]=shares2.map(one=>Math.round(one*255));return{red,green,blue}}function contrast2(one,other){const[
+low=0,high=0]=[luminance(one),luminance(other)].sort((a2,b)=>a2-b);return(high+.05)/(low+.05)}function luminance({red,green,
+blue}){const[r2=0,g=0,b=0]=[red,green,blue].map(part2=>{const share2=part2/255;return share2<=.04045?share2/12.92:((share2+
+.055)/1.055)**2.4});return .2126*r2+.7152*g+.0722*b}function shownColor({red,green,blue}){return`#${[red,green,blue].map(
+part2=>Math.round(part2).toString(16).padStart(2,"0")).join("")}`}var named3,functions,turns;var init_colors=__esm({"src\
+/mail/colors.ts"(){"use strict";init_dist2();named3={aqua:"00ffff",black:"000000",blue:"0000ff",fuchsia:"ff00ff",gray:"8\
+08080",green:"008000",grey:"808080",lime:"00ff00",maroon:"800000",navy:"000080",olive:"808000",orange:"ffa500",purple:"8\
+00080",red:"ff0000",silver:"c0c0c0",teal:"008080",white:"ffffff",yellow:"ffff00"};functions={rgb:ofRgb,rgba:ofRgb,hsl:ofHsl,
+hsla:ofHsl,hwb:ofHwb};turns={"":360,deg:360,grad:400,rad:2*Math.PI,turn:1}}});function put2(look2,property2,from){const value3=from[property2];if(value3!==void 0)look2[property2]=value3}function ofAttributes(element){
 const{tagName}=element;const look2={};const background=attribute(element,"bgcolor");if(background!==void 0)look2.background=
 plainColor(background)??unsure;if(attribute(element,"background")!==void 0)look2.background=unsure;const color=attribute(
 element,tagName==="font"?"color":"text");if(color!==void 0&&(tagName==="font"||tagName==="body"))look2.color=plainColor(
@@ -12885,12 +12932,12 @@ u.Ident&&more.length===0?only2[4].value.toLowerCase():void 0}function numberOf(v
 if(more.length>0)return void 0;if(only2?.[0]===u.Number)return only2[4].value;return only2?.[0]===u.Dimension&&only2[4].
 value===0?0:void 0}function sizeOf2(value3){const[only2,...more]=filled2(value3);if(more.length>0)return unsure;if(only2?.[0]===
 u.Number&&only2[4].value===0)return 0;const scale=only2?.[0]===u.Dimension?pixels[only2[4].unit.toLowerCase()]:void 0;return only2?.[0]===
-u.Dimension&&scale!==void 0?only2[4].value*scale:unsure}function targets(selector){const found2=[];let part=new Part;let exact=true;
-let next=false;const end2=()=>{if(!part.fleeting)found2.push({name:part.name(),exact:exact&&part.exact});part=new Part;exact=
-true;next=false};let open9=0;for(const token of selector){const[type]=token;if(type===u.Comment)continue;if(open9>0){if(brackets.
-close.includes(type))open9-=1;else if(brackets.open.includes(type))open9+=1}else if(type===u.Comma)end2();else if(type===
-u.Whitespace||type===u.Delim&&">+~|".includes(token[4].value)){next=!part.empty}else{if(next){part=new Part;exact=false;
-next=false}if(brackets.open.includes(type))open9+=1;part.add(token)}}end2();return found2}var unsure,Cascade,vague,pixels,
+u.Dimension&&scale!==void 0?only2[4].value*scale:unsure}function targets(selector){const found2=[];let part2=new Part;let exact=true;
+let next=false;const end2=()=>{if(!part2.fleeting)found2.push({name:part2.name(),exact:exact&&part2.exact});part2=new Part;
+exact=true;next=false};let open9=0;for(const token of selector){const[type]=token;if(type===u.Comment)continue;if(open9>
+0){if(brackets.close.includes(type))open9-=1;else if(brackets.open.includes(type))open9+=1}else if(type===u.Comma)end2();else if(type===
+u.Whitespace||type===u.Delim&&">+~|".includes(token[4].value)){next=!part2.empty}else{if(next){part2=new Part;exact=false;
+next=false}if(brackets.open.includes(type))open9+=1;part2.add(token)}}end2();return found2}var unsure,Cascade,vague,pixels,
 brackets,Part;var init_cascade=__esm({"src/mail/cascade.ts"(){"use strict";init_dist2();init_colors();init_tree();unsure=
 "unsure";Cascade=class{#ruled=new Map;#inline;constructor({rules,inline:inline2}){this.#inline=inline2;rules.forEach((rule,index)=>void this.#add(
 rule,index))}#add({selector,inside:inside2,declarations:declarations2},index){const around=inside2.at(-1);if(selector===
@@ -12902,11 +12949,11 @@ unsure?look2:vague);ruled.order[property2]=index;if(important.has(property2))rul
 const classes=attribute(element,"class")??"";const style=attribute(element,"style")??"";if(`${classes} ${style}`.includes(
 "{{"))return{...vague};const id=attribute(element,"id");const named6=[...new Set(classes.split(/\s+/))].flatMap(one=>this.#ruled.
 get(`.${one}`)??[]);const others=["*",element.tagName,...id===void 0?[]:[`#${id}`]];const[every,tag,single]=others.map(name2=>this.#ruled.
-get(name2));const own4=lookOf(this.#inline.get(element)??[]).look;const look2=ofAttributes(element);for(const property2 of Object.
+get(name2));const own5=lookOf(this.#inline.get(element)??[]).look;const look2=ofAttributes(element);for(const property2 of Object.
 keys(vague)){const last=named6.filter(one=>one.look[property2]!==void 0).reduce((found2,one)=>(found2?.order[property2]??
 -1)>(one.order[property2]??-1)?found2:one,void 0);const ruled=[every,tag,last,single,...named6].filter(one=>one!==void 0);
 for(const one of[every,tag,last,single])if(one!==void 0)put2(look2,property2,one.look);if(ruled.some(one=>one.look[property2]===
-unsure))put2(look2,property2,vague);put2(look2,property2,own4);if(ruled.some(({important})=>important.has(property2)))put2(
+unsure))put2(look2,property2,vague);put2(look2,property2,own5);if(ruled.some(({important})=>important.has(property2)))put2(
 look2,property2,vague)}return look2}};vague={color:unsure,background:unsure,size:unsure,bold:unsure,hidden:unsure};pixels=
 {px:1,pt:4/3};brackets={open:[u.Function,u.OpenParen,u.OpenSquare],close:[u.CloseParen,u.CloseSquare]};Part=class{#names=[];#before;#others=false;fleeting=false;add(token){
 const before=this.#before;this.#before=token;if(token[0]===u.Hash)this.#names.push(`#${token[4].value}`);else if(token[0]===
@@ -12919,8 +12966,8 @@ if(unseen.has(element.tagName))return;const look2=cascade.of(element);if(look2.h
 const state=stateOf(element,look2,around);if(typeof state.size==="number"&&state.size<4)return;for(const child of element.
 childNodes){if("tagName"in child)walk(child,state);else if("value"in child&&hasText(child.value))judge2(element,state,found2)}};
 for(const child of document2.childNodes)if("tagName"in child)walk(child,start);return[...found2.values()]}function stateOf(element,look2,around){
-const{tagName:tag}=element;const own4=ownColors.has(tag);const isLink=tag==="a"&&attribute(element,"href")!==void 0;const{
-color=own4||isLink?unsure:"inherit",background=own4?unsure:"none"}=look2;return{color:color==="inherit"?around.color:color,
+const{tagName:tag}=element;const own5=ownColors.has(tag);const isLink=tag==="a"&&attribute(element,"href")!==void 0;const{
+color=own5||isLink?unsure:"inherit",background=own5?unsure:"none"}=look2;return{color:color==="inherit"?around.color:color,
 background:background==="none"?around.background:background,size:look2.size??(large.has(tag)?24:tag==="h3"?18.72:around.
 size),bold:look2.bold??(bold.has(tag)||around.bold)}}function judge2(element,{color,background,size:size2,bold:bold2},found2){
 if(color===void 0||background===void 0||color===unsure||background===unsure)return;const isLarge=size2===unsure||size2>=
@@ -13041,8 +13088,8 @@ function charset(charsets,head){if(charsets.length===0){const message='the html 
 arset="utf-8"> is missing';return[{code:"html-charset",message,at:head===void 0?[]:[head]}]}const foreign2=charsets.filter(
 ({text:text6})=>!["utf-8","utf8"].includes(text6));return told("html-charset",foreign2,what=>`the html body says that it\
  is ${what}, and it is sent as UTF-8`)}function withoutAlt(images){if(images.length===0)return[];const many=images.length===
-1?"1 image without alt text":`${images.length} images without alt text`;const sources=[...new Set(images.map(({text:text6})=>text6))].
-filter(source=>source!=="").map(short2);const message=`the html body has ${many}${sources.length>0?`: ${some(sources)}`:
+1?"1 image without alt text":`${images.length} images without alt text`;const sources2=[...new Set(images.map(({text:text6})=>text6))].
+filter(source=>source!=="").map(short2);const message=`the html body has ${many}${sources2.length>0?`: ${some(sources2)}`:
 ""}`;return[{code:"image-without-alt",message,at:spotsOf(images)}]}function faint(found2){return found2.slice(0,eachAtMost).
 map(({color,background,ratio,needed:needed2,times,at:at3},index)=>{const rest=index===eachAtMost-1?found2.slice(eachAtMost):
 [];const pairs=some(rest.map(one=>`${one.color} on ${one.background}`));const others=rest.length===0?"":` (and ${rest.length}\
@@ -13560,15 +13607,15 @@ flow";var FOLD_BLOCK="block";var FOLD_QUOTED="quoted";function foldFlowLines(tex
 minContentWidth=20,onFold,onOverflow}={}){if(!lineWidth2||lineWidth2<0)return text6;if(lineWidth2<minContentWidth)minContentWidth=
 0;const endStep=Math.max(1+minContentWidth,1+lineWidth2-indent2.length);if(text6.length<=endStep)return text6;const folds=[];
 const escapedFolds={};let end2=lineWidth2-indent2.length;if(typeof indentAtStart==="number"){if(indentAtStart>lineWidth2-
-Math.max(2,minContentWidth))folds.push(0);else end2=lineWidth2-indentAtStart}let split=void 0;let prev=void 0;let overflow=false;
+Math.max(2,minContentWidth))folds.push(0);else end2=lineWidth2-indentAtStart}let split3=void 0;let prev=void 0;let overflow=false;
 let i2=-1;let escStart=-1;let escEnd=-1;if(mode===FOLD_BLOCK){i2=consumeMoreIndentedLines(text6,i2,indent2.length);if(i2!==
 -1)end2=i2+endStep}for(let ch;ch=text6[i2+=1];){if(mode===FOLD_QUOTED&&ch==="\\"){escStart=i2;switch(text6[i2+1]){case"x":
 i2+=3;break;case"u":i2+=5;break;case"U":i2+=9;break;default:i2+=1}escEnd=i2}if(ch==="\n"){if(mode===FOLD_BLOCK)i2=consumeMoreIndentedLines(
-text6,i2,indent2.length);end2=i2+indent2.length+endStep;split=void 0}else{if(ch===" "&&prev&&prev!==" "&&prev!=="\n"&&prev!==
-"	"){const next=text6[i2+1];if(next&&next!==" "&&next!=="\n"&&next!=="	")split=i2}if(i2>=end2){if(split){folds.push(split);
-end2=split+endStep;split=void 0}else if(mode===FOLD_QUOTED){while(prev===" "||prev==="	"){prev=ch;ch=text6[i2+=1];overflow=
+text6,i2,indent2.length);end2=i2+indent2.length+endStep;split3=void 0}else{if(ch===" "&&prev&&prev!==" "&&prev!=="\n"&&prev!==
+"	"){const next=text6[i2+1];if(next&&next!==" "&&next!=="\n"&&next!=="	")split3=i2}if(i2>=end2){if(split3){folds.push(split3);
+end2=split3+endStep;split3=void 0}else if(mode===FOLD_QUOTED){while(prev===" "||prev==="	"){prev=ch;ch=text6[i2+=1];overflow=
 true}const j=i2>escEnd+1?i2-2:escStart-1;if(escapedFolds[j])return text6;folds.push(j);escapedFolds[j]=true;end2=j+endStep;
-split=void 0}else{overflow=true}}}prev=ch}if(overflow&&onOverflow)onOverflow();if(folds.length===0)return text6;if(onFold)
+split3=void 0}else{overflow=true}}}prev=ch}if(overflow&&onOverflow)onOverflow();if(folds.length===0)return text6;if(onFold)
 onFold();let res=text6.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold3=folds[i3];const end3=folds[i3+1]||
 text6.length;if(fold3===0)res=`
 ${indent2}${text6.slice(0,end3)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold3])res+=`${text6[fold3]}\\`;res+=`
@@ -14251,9 +14298,9 @@ Comments must be separated from other tokens by white space characters";onError(
 source.length;comment=token.source.substring(1);break;case"error":onError(token,"UNEXPECTED_TOKEN",token.message);length2+=
 token.source.length;break;default:{const message=`Unexpected token in block scalar header: ${token.type}`;onError(token,
 "UNEXPECTED_TOKEN",message);const ts=token.source;if(ts&&typeof ts==="string")length2+=ts.length}}}return{mode,indent:indent2,
-chomp,comment,length:length2}}function splitLines2(source){const split=source.split(/\n( *)/);const first=split[0];const m=first.
-match(/^( *)/);const line0=m?.[1]?[m[1],first.slice(m[1].length)]:["",first];const lines=[line0];for(let i2=1;i2<split.length;i2+=
-2)lines.push([split[i2],split[i2+1]]);return lines}exports.resolveBlockScalar=resolveBlockScalar}});var require_resolve_flow_scalar=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-scalar.js"(exports){"use strict";
+chomp,comment,length:length2}}function splitLines2(source){const split3=source.split(/\n( *)/);const first=split3[0];const m=first.
+match(/^( *)/);const line0=m?.[1]?[m[1],first.slice(m[1].length)]:["",first];const lines=[line0];for(let i2=1;i2<split3.
+length;i2+=2)lines.push([split3[i2],split3[i2+1]]);return lines}exports.resolveBlockScalar=resolveBlockScalar}});var require_resolve_flow_scalar=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-scalar.js"(exports){"use strict";
 var Scalar=require_Scalar();var resolveEnd=require_resolve_end();function resolveFlowScalar(scalar,strict,onError){const{
 offset,type,source,end:end2}=scalar;let _type;let value3;const _onError=(rel,code2,msg)=>onError(offset+rel,code2,msg);switch(type){case"\
 scalar":_type=Scalar.Scalar.PLAIN;value3=plainValue(source,_onError);break;case"single-quoted-scalar":_type=Scalar.Scalar.
@@ -14723,7 +14770,26 @@ if(stat9.isSocket())return"a socket";return"a device"}var NoRegularFile;var init
 this.name="NoRegularFile"}}}});import{lstat as lstat3}from"node:fs/promises";import{dirname as dirname7,join as join6}from"node:path";async function workTreeOf(folder){
 if(await isThere(join6(folder,".git")))return folder;const above=dirname7(folder);return above===folder?void 0:await workTreeOf(
 above)}async function isThere(path){return await lstat3(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/ba\
-se/work-tree.ts"(){"use strict"}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command:command2,at:at3}){return`${command2}\
+se/work-tree.ts"(){"use strict"}});function excluding(locks,place2){const all=async()=>[void 0,...await locks.shards()];const clear=async other=>{for(let tries=1;;tries+=
+1){const holding=await locks.holding(other);if(holding===null)return null;if(holding.fate!=="gone"||tries>TRIES2)throw inTheWay2(
+holding,other,place2(other));const removable=await locks.removable(other);if(removable?.holder!==holding.holder)continue;
+await removable.remove();return holding.holder}};const lock=async(command2,now,shard2)=>{const taken2=await locks.take(command2,
+now,shard2);try{const gone=[];for(const other of(await all()).filter(one=>isInTheWay(one,shard2))){const holder=await clear(
+other);if(holder!==null)gone.push(`took over the lock of ${holder}, which is gone`)}if(gone.length===0)return taken2;const{
+takenOver}=taken2;return{...taken2,takenOver:[...takenOver===null?[]:[takenOver],...gone].join("; ")}}catch(failure2){await taken2.
+release();throw failure2}};return{lock,async holder(){for(const shard2 of await all()){const holder=await locks.holder(shard2);
+if(holder!==null)return holder}return null},async holdings(){const found2=await Promise.all((await all()).map(async shard2=>{
+const holding=await locks.holding(shard2);return holding===null?[]:[{...holding,...shard2===void 0?{}:{shard:shard2}}]}));
+return found2.flat()},async removable(){const found2=[];const failures=[];for(const shard2 of await all()){try{const one=await locks.
+removable(shard2);if(one!==null)found2.push(one)}catch(failure2){failures.push(failure2)}}if(found2.length===0&&failures.
+length>0)throw failures[0];return found2.length===0?null:together3(found2)}}}function isInTheWay(other,shard2){if(shard2===
+void 0)return other!==void 0;return other===void 0||other.count!==shard2.count}function together3(locks){return{holder:locks.
+map(({holder})=>holder).join("; and of "),async remove(){for(const one of locks)await one.remove()}}}function inTheWay2({
+holder,elsewhere},other,place2){const what=other===void 0?"the state is locked":"the state is locked by a run of a shard";
+return new ProblemsError([error("locked",`${what}: ${holder} (${place2})`,[],elsewhere===null?"wait until it has ended; \
+if that process is surely gone, use idops runs unlock":`that process ${elsewhere}, so nobody can tell from here whether \
+it still runs: make sure that it doesn't, then use idops runs unlock`)])}var TRIES2;var init_locks=__esm({"src/state/loc\
+ks.ts"(){"use strict";init_problems();TRIES2=5}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command:command2,at:at3}){return`${command2}\
  by ${user3} on ${host}, process ${pid}, since ${at3}`}function whereElse(holder){if(fateOf(holder)!=="unknown")return null;
 if(holder.host!==hostname2())return"is on another host";const{boot,namespace}=ownMark();if(holder.boot!==void 0&&holder.
 boot!==boot)return"is of another machine of the same name, or from before the last restart of this one";return holder.namespace!==
@@ -14755,8 +14821,10 @@ ration that says so; an older checkout or branch still names the former place")]
 parsed4.data.resources)}}function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(
 key)===key))return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==
 void 0&&other.recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}
-return one}var LOSS;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();
-init_state();LOSS="without it requests may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
+return one}function stateGone(place2){return new ProblemsError([error("state-unreadable",`the state ${place2} is gone`,[],
+"put it back, or begin anew with idops plan; journals of runs that go on are settled by it")])}var LOSS;var init_state_text=__esm(
+{"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();init_state();LOSS="without it reques\
+ts may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
 delimiter,dirname as dirname12,isAbsolute as isAbsolute4,join as join13,resolve as resolve9}from"node:path";async function inGitIndex(root,paths){
 const entries=await indexEntries(root,paths);return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}
 async function indexEntries(root,paths){if(await findGit()===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await git(
@@ -14768,14 +14836,14 @@ null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe"
 then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text6=await readRegular(path).
 catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];if(folder===void 0)return false;const real=resolve9(
 dirname12(path),folder);return await isThere(join13(real,"HEAD"))||await isThere(join13(real,"index"))}async function git(root,command2,{
-input="",most:most3=MOST3,reaches=false,env:more={},patience=PATIENCE}={}){const found2=await findGit();if(found2===void 0)
+input="",most:most3=MOST3,reaches=false,env:more={},patience=PATIENCE2}={}){const found2=await findGit();if(found2===void 0)
 throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=["core.fsmo\
 nitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--literal-path\
 specs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join13(root,".git")}`,`--work-tree=${root}`],...command2];
-const own4=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.test(
+const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.test(
 upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh \
 -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,...Object.
-fromEntries(own4),...quiet,...more};const limits2={timeout:patience,killSignal:"SIGKILL",maxBuffer:most3};const detached=reaches&&
+fromEntries(own5),...quiet,...more};const limits2={timeout:patience,killSignal:"SIGKILL",maxBuffer:most3};const detached=reaches&&
 process.platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding:"buffer",detached,...limits2};return await new Promise(
 (done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
 const why=whyFailed(failure2,stderr.toString("utf8"),patience);failed(new GitFailed(why,stdout.toString("utf8"),{cause:failure2}))});
@@ -14784,8 +14852,8 @@ const said3=stderr.split("\n").find(line=>line.startsWith("fatal: ")||line.start
 "\n").flatMap(line=>line.startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said3!==
 void 0)return[said3.slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2==="number")return`it en\
 ded with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2===
-"string"?code2:message.split("\n")[0]??""}var PATIENCE,MOST3,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src\
-/base/git.ts"(){"use strict";init_regular();init_work_tree();PATIENCE=1e4;MOST3=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
+"string"?code2:message.split("\n")[0]??""}var PATIENCE2,MOST3,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"sr\
+c/base/git.ts"(){"use strict";init_regular();init_work_tree();PATIENCE2=1e4;MOST3=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
 GitFailed=class extends Error{said;constructor(why,said3,options){super(why,options);this.said=said3}};NoGit=class extends Error{constructor(){
 super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
 list(head,folder(run4),"blob");const read2=async run4=>{const found2=await store.read(async(head,branch)=>{const names3=await batches(
@@ -14795,52 +14863,57 @@ await read2(run4),run4,`${run4} in ${place2}`),async hasEnd(run4){const text6=aw
 head,branch,run4)).at(-1);return last===void 0?void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??
 "").trimEnd().split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],async create(first){const{run:run4}=first;
 await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){throw new Error(`the\
-re is a journal of ${run4} already`)}return new Map([[`${folder(run4)}/${numbered2(0)}`,textOf3([first])]])},`idops: run\
- ${run4} begins`);return new GitJournal(store,folder(run4),run4,1)},async reopen(content){if(isUnderWay(content))throw underWay(
-content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(head,branch,run4)).
-at(-1));return new GitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names3){if(names3.
-length===0)return;const what=names3.length===1?`the journal of ${names3[0]}`:`${names3.length} journals`;await store.change(
-()=>new Map(names3.map(run4=>[folder(run4),null])),`idops: ${what} removed`)}}}function numbered2(number4){return`${String(
-number4).padStart(8,"0")}.jsonl`}function textOf3(lines){return lines.map(line=>`${stringifyJson(line)}
+re is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered2(0)}`,textOf3([first])]]);return{
+files,message:`idops: run ${run4} begins`}});return new GitJournal(store,folder(run4),run4,1)},async reopen(content){if(isUnderWay(
+content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
+head,branch,run4)).at(-1));return new GitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names3){
+if(names3.length===0)return;const what=names3.length===1?`the journal of ${names3[0]}`:`${names3.length} journals`;const files=new Map(
+names3.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered2(number4){
+return`${String(number4).padStart(8,"0")}.jsonl`}function textOf3(lines){return lines.map(line=>`${stringifyJson(line)}
 `).join("")}var GitJournal;var init_runs=__esm({"src/state/git/runs.ts"(){"use strict";init_json();init_journal();init_journal_text();
 GitJournal=class{kept=null;#store;#folder;#run;#number;#waiting=[];#pushing;constructor(store,folder,run4,number4){this.#store=
 store;this.#folder=folder;this.#run=run4;this.#number=number4}write(line){return new Promise((done2,failed)=>{this.#waiting.
 push({line,done:done2,failed});this.#pushing??=this.#push()})}async#push(){await Promise.resolve();while(this.#waiting.length>
 0){const batch2=this.#waiting;this.#waiting=[];const path=`${this.#folder}/${numbered2(this.#number)}`;this.#number+=1;try{
-const text6=textOf3(batch2.map(({line})=>line));await this.#store.change(()=>new Map([[path,text6]]),`idops: run ${this.#run}`);
-for(const{done:done2}of batch2)done2()}catch(failure2){for(const{failed}of batch2)failed(failure2)}}this.#pushing=void 0}async close(){
-await this.#pushing}}}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
+const text6=textOf3(batch2.map(({line})=>line));const files=new Map([[path,text6]]);await this.#store.change(()=>({files,
+message:`idops: run ${this.#run}`}));for(const{done:done2}of batch2)done2()}catch(failure2){for(const{failed}of batch2)failed(
+failure2)}}this.#pushing=void 0}async close(){await this.#pushing}}}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
 const[,ref,reason]=/^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line)??[];if(ref!==void 0)return{ref,reason:reason??
-"it gives no reason"}}return void 0}function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGit?"i\
-nstall git, or keep the state elsewhere":`check the remote and its credentials: git ls-remote ${remote} has to work from\
- here without a question`;return new ProblemsError([error("state-unreachable",`the state ${place2} can't be reached: ${messageOf2(
-failure2)}`,[],hint)],{cause:failure2})}function notTaken(place2,{ref,reason},failure2){return new ProblemsError([error(
-"not-writable",`the remote does not take the state ${place2}: it refused to move ${ref} (${reason}): ${messageOf2(failure2)}`,
-[],`the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no\
- rule or hook of the remote may be against it`)],{cause:failure2})}function outrun(place2,times){return new ProblemsError(
-[error("not-writable",`the state ${place2} can't be written: others changed the branch ${times} times meanwhile`,[],"kee\
-p the states of so many runs on branches of their own, with state.git.branch")])}function notHere(place2,failure2){if(failure2 instanceof
-NoGit)return unreachable(place2,"",failure2);return new ProblemsError([error("not-writable",`git can't work with the sta\
-te ${place2} here: ${messageOf2(failure2)}`,[],'make room, or mend the repository, so that "git fsck" finds nothing')],{
-cause:failure2})}function messageOf2(failure2){return failure2 instanceof Error?failure2.message:String(failure2)}var init_failures=__esm(
-{"src/state/git/failures.ts"(){"use strict";init_git();init_problems()}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{tmpdir}from"node:os";import{
-join as join16}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE2,PAUSES,Branch,FAR,FETCHING,
+"it gives no reason"}}return void 0}function mayBeBusy({reason}){return/lock|failed to update ref|atomic/i.test(reason)}
+function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGit?"install git, or keep the state elsewh\
+ere":`check the remote and its credentials: git ls-remote ${remote} has to work from here without a question`;return new ProblemsError(
+[error("state-unreachable",`the state ${place2} can't be reached: ${messageOf2(failure2)}`,[],hint)],{cause:failure2})}function notTaken(place2,{
+ref,reason},failure2){return new ProblemsError([error("not-writable",`the remote does not take the state ${place2}: it r\
+efused to move ${ref} (${reason}): ${messageOf2(failure2)}`,[],`the credentials need the right to push to that branch an\
+d to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it`)],{cause:failure2})}
+function outrun(place2,times){return new ProblemsError([error("not-writable",`the state ${place2} can't be written: othe\
+rs changed the branch ${times} times meanwhile`,[],"keep the states of so many runs on branches of their own, with state\
+.git.branch")])}function notHere(place2,failure2){if(failure2 instanceof NoGit)return unreachable(place2,"",failure2);return new ProblemsError(
+[error("not-writable",`git can't work with the state ${place2} here: ${messageOf2(failure2)}`,[],'make room, or mend the\
+ repository, so that "git fsck" finds nothing')],{cause:failure2})}function messageOf2(failure2){return failure2 instanceof
+Error?failure2.message:String(failure2)}var init_failures=__esm({"src/state/git/failures.ts"(){"use strict";init_git();init_problems()}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{tmpdir}from"node:os";import{
+join as join16}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE3,PAUSES,Branch,FAR,FETCHING,
 HEAD,SIGHTS;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
-PATIENCE2=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;#refs;#place;#answered=false;constructor(settings,lock,place2){
-this.settings=settings;this.#place=place2;this.#refs={branch:`refs/heads/${settings.branch}`,lock}}async look(){const{remote}=this.
-settings;const names3=Object.values(this.#refs);const said3=await this.#asking(["ls-remote","--quiet",remote,...names3]);
-const found2=new Map(said3.split("\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));return{branch:found2.
-get(this.#refs.branch)??null,lock:found2.get(this.#refs.lock)??null}}async see(){for(let tries=1;;tries+=1){const heads=await this.
-look();const failure2=await this.#fetch(heads).catch(thrown=>thrown);if((await this.#missing(heads)).length===0)return heads;
-if(tries>=SIGHTS){throw unreachable(this.#place,this.settings.remote,failure2??new Error("it moves all the time"))}}}async#missing(heads){
-const missing3=[];for(const name2 of["branch","lock"]){const{[name2]:head}=heads;if(head!==null&&!await this.#has(head))
-missing3.push(name2)}return missing3}async#fetch(heads){const{root,remote}=this.settings;const missing3=await this.#missing(
-heads);if(missing3.length===0)return;const shallow=(await this.#git(["rev-parse","--is-shallow-repository"])).trim()==="\
-true";const quiet=["--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no-recurse-submodules"];const depth=shallow?
-["--depth=1"]:[];const passing2=`refs/idops/passing/${randomUUID4()}`;const into={branch:this.#seen,lock:passing2};const specs=missing3.
-map(name2=>`+${this.#refs[name2]}:${into[name2]}`);try{await git(root,["fetch",...quiet,...depth,remote,...specs],FETCHING)}finally{
-if(missing3.includes("lock"))await this.#git(["update-ref","-d",passing2]).catch(()=>"")}}get#seen(){return`refs/idops/s\
-een/${this.settings.branch}`}async list(commit2,folder,type){const said3=await this.#git(["ls-tree","-z",commit2,...folder===
+PATIENCE3=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;constructor(settings,place2){this.settings=
+settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async look(others){const{remote}=this.settings;const said3=await this.#asking(
+["ls-remote","--quiet",remote,this.ref,...others]);const found2=new Map(said3.split("\n").map(line=>line.split("	")).map(
+([sha="",name2=""])=>[name2,sha]));const isMeant=name2=>others.some(other=>other.includes("*")?name2.startsWith("refs/id\
+ops/"):name2===other);return{branch:found2.get(this.ref)??null,others:new Map([...found2].filter(([name2])=>isMeant(name2)))}}async see(names3){
+for(let tries=1;;tries+=1){const{branch,others}=await this.look(names3);const seen2=new Map([...branch===null?[]:[[this.
+ref,branch]],...others]);const failure2=await this.#fetch(seen2).catch(thrown=>thrown);if((await this.#missing(seen2)).length===
+0){const head=seen2.get(this.ref)??null;seen2.delete(this.ref);return{branch:head,others:seen2}}if(tries>=SIGHTS){throw unreachable(
+this.#place,this.settings.remote,failure2??new Error("it moves all the time"))}}}async#missing(refs){if(refs.size===0)return[];
+const input=[...refs.values()].map(sha=>`${sha}
+`).join("");const said3=(await this.#git(["cat-file","--batch-check=%(objecttype)"],{input})).split("\n");return[...refs.
+keys()].filter((_,index)=>said3[index]?.endsWith(" missing")!==false)}async#fetch(seen2){const{root,remote}=this.settings;
+const missing3=await this.#missing(seen2);if(missing3.length===0)return;const shallow=(await this.#git(["rev-parse","--i\
+s-shallow-repository"])).trim()==="true";const quiet=["--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no\
+-recurse-submodules"];const depth=shallow?["--depth=1"]:[];const passing2=new Map(missing3.map(ref=>[ref,`refs/idops/pas\
+sing/${randomUUID4()}`]));const specs=[...passing2].map(([ref,here2])=>`+${ref}:${here2}`);try{await git(root,["fetch",...quiet,
+...depth,remote,...specs],FETCHING);for(const[ref,here2]of passing2){const sha=(await this.#git(["rev-parse","--verify",
+here2])).trim();seen2.set(ref,sha);if(ref===this.ref)await this.#git(["update-ref",this.#seen,sha]).catch(()=>"")}}finally{
+for(const here2 of passing2.values())await this.#git(["update-ref","-d",here2]).catch(()=>"")}}get#seen(){return`refs/id\
+ops/seen/${this.settings.branch}`}async list(commit2,folder,type){const said3=await this.#git(["ls-tree","-z",commit2,...folder===
 ""?[]:[`${folder}/`]]);return said3.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.exec(
 line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folder.length+1)]:[]}).sort()}async text(commit2,path){
 const[text6]=await this.texts(commit2,[path]);return text6}async texts(commit2,paths){if(paths.length===0)return[];const input=paths.
@@ -14861,24 +14934,23 @@ filter(Boolean);lines.push(...gone.map(one=>`0 ${"0".repeat(parent?.length??0)}	
 ["hash-object","-w","--stdin"],{input:text6});lines.push(`100644 ${object3.trim()}	${path}`)}}await this.#git(["update-i\
 ndex","-z","--index-info"],{env,input:lines.map(line=>`${line}\0`).join("")});const tree=await this.#git(["write-tree"],
 {env});return await this.#commit(tree.trim(),parent===null?[]:[parent],message)}finally{await rm5(index,{force:true})}}async push(moves){
-const{remote,pauses=PAUSES}=this.settings;const named6=Object.entries(moves).map(([name2,move2])=>({ref:this.#refs[name2],
-...move2}));const leases=named6.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=named6.map(({ref,
-to})=>`${to??""}:${ref}`);const options=["--quiet","--porcelain","--atomic","--no-verify","--no-recurse-submodules","--n\
-o-signed"];for(let tries=0;;tries+=1){try{await git(this.settings.root,["push",...options,...leases,remote,...specs],FAR);
-if(moves.branch?.to!=null)await this.#git(["update-ref",this.#seen,moves.branch.to]).catch(()=>"");return"done"}catch(failure2){
-const now=await this.look();const is=compare2=>Object.entries(moves).every(([name2,move2])=>now[name2]===move2[compare2]);
-if(is("to"))return"done";if(!is("from"))return"moved";const refused5=refusedBy(failure2);if(refused5!==void 0)throw notTaken(
-this.#place,refused5,failure2);const pause=pauses[tries];if(pause===void 0)throw unreachable(this.#place,remote,failure2);
-await sleep2(pause)}}}async#commit(tree,parents,message){const who2={NAME:userName(),EMAIL:"idops@localhost"};const env=Object.
-fromEntries(["AUTHOR","COMMITTER"].flatMap(role2=>Object.entries(who2).map(([part,text6])=>[`GIT_${role2}_${part}`,text6])));
-const args=["commit-tree","--no-gpg-sign",tree,...parents.flatMap(parent=>["-p",parent])];return(await this.#git(args,{env,
-input:message})).trim()}async#has(object3){return await this.#git(["cat-file","-e",object3]).then(()=>true,()=>false)}async#asking(command2){
-const{root,remote,pauses=PAUSES}=this.settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command2,FAR)).
-toString("utf8");this.#answered=true;return said3}catch(failure2){const again=failure2 instanceof NoGit?[]:this.#answered?
-pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(
-pause)}}}async#git(command2,options={}){try{return(await git(this.settings.root,command2,options)).toString("utf8")}catch(failure2){
-throw notHere(this.#place,failure2)}}};FAR={reaches:true,patience:PATIENCE2};FETCHING={...FAR,patience:10*PATIENCE2};HEAD=
-256;SIGHTS=5}});function holderOf(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+const{remote,pauses=PAUSES}=this.settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);
+const specs=moves.map(({ref,to})=>`${to??""}:${ref}`);const others=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=[
+"--quiet","--porcelain","--atomic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{
+await git(this.settings.root,["push",...options,...leases,remote,...specs],FAR);const to=moves.find(({ref})=>ref===this.
+ref)?.to??null;if(to!==null)await this.#git(["update-ref",this.#seen,to]).catch(()=>"");return"done"}catch(failure2){const now=await this.
+look(others);const has=ref=>ref===this.ref?now.branch:now.others.get(ref)??null;const is=compare2=>moves.every(move2=>has(
+move2.ref)===move2[compare2]);if(is("to"))return"done";if(!is("from"))return"moved";const refused5=refusedBy(failure2);const pause=pauses[tries];
+if(refused5!==void 0&&(pause===void 0||!mayBeBusy(refused5)))throw notTaken(this.#place,refused5,failure2);if(pause===void 0)
+throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#commit(tree,parents,message){const who2={NAME:userName(),
+EMAIL:"idops@localhost"};const env=Object.fromEntries(["AUTHOR","COMMITTER"].flatMap(role2=>Object.entries(who2).map(([part2,
+text6])=>[`GIT_${role2}_${part2}`,text6])));const args=["commit-tree","--no-gpg-sign",tree,...parents.flatMap(parent=>["\
+-p",parent])];return(await this.#git(args,{env,input:message})).trim()}async#asking(command2){const{root,remote,pauses=PAUSES}=this.
+settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command2,FAR)).toString("utf8");this.#answered=true;
+return said3}catch(failure2){const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];
+if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command2,options={}){try{
+return(await git(this.settings.root,command2,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};
+FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};HEAD=256;SIGHTS=5}});function holderOf(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
 return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf3(holder))}function endOf3({expires}){return Date.parse(
 expires)+SKEW}function endInWords(holder){return new Date(endOf3(holder)).toISOString()}function describe3(holder){return holder===
 null?NOBODY:describeHolder(holder)}function locked2(place2,holder){const until=holder===null?"":`; the lock of a run tha\
@@ -14891,66 +14963,81 @@ const who2=now===void 0?"it was removed":`somebody else has it: ${describe3(now)
 ed",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other\
  run is under way")])}var holderSchema3,NOBODY,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use stric\
 t";init_zod();init_problems();init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),
-nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";var TRIES3,PAUSE,
-FRESH2,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/git/store.ts"(){"use strict";init_p_limit();init_process();
-init_user_name();init_holder();init_branch();init_failures();init_holder2();TRIES3=300;PAUSE=200;FRESH2=1e3;ABOUT="READM\
-E.md";TITLE="# The state of idops";TEXT=`${TITLE}
+nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";var TRIES4,PAUSE,
+FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/git/store.ts"(){"use strict";init_p_limit();init_process();
+init_shard();init_user_name();init_holder();init_branch();init_failures();init_holder2();TRIES4=300;PAUSE=200;FRESH2=1e3;
+UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}
 
 idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The \
 history
 is the audit log. Change nothing by hand, and merge it nowhere.
-`;Store=class{#branch;#place;#inTurn=pLimit(1);#heads={branch:null,lock:null};#seenAt=Number.NEGATIVE_INFINITY;#held;#lost;#isOwn=false;constructor(settings,lock,place2){
-this.#branch=new Branch(settings,`refs/idops/lock/${settings.branch}/${lock}`,place2);this.#place=place2}async read(work){
-const{branch:head}=await this.#inTurn(async()=>{const isFresh=this.#held!==void 0||performance.now()-this.#seenAt<FRESH2;
-return isFresh?this.#heads:await this.#see()});return head===null?void 0:await work(head,this.#branch)}async#see(){this.#heads=
-await this.#branch.see();const{branch:head}=this.#heads;if(head!==null&&!this.#isOwn){const about2=await this.#branch.text(
-head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=true}this.#seenAt=performance.now();
-return this.#heads}async change(files,message){await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES3;tries+=1){if(this.#lost!==
-void 0)throw this.#lost;if(tries>1||this.#heads.branch===null)await this.#see();const{branch:from}=this.#heads;const changed2=await files(
-from,this.#branch);const about2=from===null?[[ABOUT,TEXT]]:[];const to=await this.#branch.change(from,new Map([...about2,
-...changed2]),message);const renewed=this.#held===void 0?void 0:await this.#renewed(this.#held.holder);const lock=renewed&&
-this.#held&&{from:this.#held.at,to:renewed.at};const pushed=await this.#branch.push({branch:{from,to},...lock===void 0?{}:
-{lock}});if(pushed==="done"){this.#heads={branch:to,lock:lock?.to??this.#heads.lock};if(renewed!==void 0)this.#held=renewed;
-return}if(this.#held!==void 0)await this.#confirm(this.#held.holder);await sleep3(Math.random()*Math.min(PAUSE,10*tries))}
-throw outrun(this.#place,TRIES3)})}async lock(command2,now){return await this.#inTurn(async()=>{const{lock:from}=await this.#see();
-const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,other);
-const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed(
-{user:userName(),...mark});if(await this.#branch.push({lock:{from,to:made2.at}})==="moved"){const{lock}=await this.#see();
-throw locked2(this.#place,lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;const timer=setInterval(
-()=>void this.#renew().catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describe3(
-other)}, which is gone`,fenced:true,confirm:()=>this.#inTurn(()=>this.#confirm(made2.holder)),release:async()=>{clearInterval(
-timer);await this.#inTurn(()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){const{at:at3}=this.#held??made2;
-this.#held=void 0;this.#seenAt=Number.NEGATIVE_INFINITY;await this.#branch.push({lock:{from:at3,to:null}})}async holding(){
-const{lock}=await this.#inTurn(()=>this.#see());if(lock===null)return null;const holder=await this.#holder(lock);if(holder===
-null)return{holder:NOBODY,readable:false,fate:"unknown",elsewhere:null};const fate=isOver(holder)?"gone":fateOf(holder);
-const elsewhere=whereElse(holder);const end2=`, and its lock ends by itself at ${endInWords(holder)} where nothing renew\
-s it`;return{holder:describe3(holder),readable:true,fate,elsewhere:fate==="unknown"&&elsewhere!==null?elsewhere+end2:null}}async removable(){
-const{lock}=await this.#inTurn(()=>this.#see());if(lock===null)return null;const holder=await this.#holder(lock);if(holder!==
-null&&holder.pid!==process.pid&&fateOf(holder)==="alive")throw locked2(this.#place,holder);return{holder:describe3(holder),
-remove:async()=>{const{lock:now}=await this.#inTurn(()=>this.#see());const other=now===null?void 0:await this.#holder(now);
-if(now===null||other===void 0)return;if(other!==null&&other.nonce!==holder?.nonce)throw locked2(this.#place,other);await this.#branch.
-push({lock:{from:now,to:null}})}}}async#renew(){await this.#inTurn(async()=>{if(this.#held===void 0)return;const renewed=await this.#renewed(
-this.#held.holder);const pushed=await this.#branch.push({lock:{from:this.#held.at,to:renewed.at}});if(pushed==="done")this.#held=
-renewed;else await this.#confirm(this.#held.holder)})}async#renewed(holder){const next={...holder,expires:new Date(Date.
-now()+LEASE).toISOString()};return{holder:next,at:await this.#branch.note(JSON.stringify({...next,turn:randomUUID5()}))}}async#confirm({
-nonce}){const{lock}=await this.#see();const now=lock===null?void 0:await this.#holder(lock);if(now?.nonce===nonce)return;
-this.#lost=lostTo(this.#place,now);throw this.#lost}async#holder(commit2){return holderOf(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix as posix2}from"node:path";function gitBackend(settings){
+`;Store=class{#branch;#place;#inTurn=pLimit(1);#whole;#head=null;#seenAt=UNSEEN;#held;#lost;#listed=new Map;#listedAt=UNSEEN;#isShared=false;#isOwn=false;constructor(settings,lock,place2){
+this.#branch=new Branch(settings,place2);this.#whole=`refs/idops/lock/${settings.branch}/${lock}`;this.#place=place2}async read(work){
+const head=await this.#inTurn(async()=>{const isOnly=this.#held?.ref===this.#whole&&this.#seenAt!==UNSEEN;if(!isOnly&&performance.
+now()-this.#seenAt>=FRESH2)await this.#see([]);return this.#head});return head===null?void 0:await work(head,this.#branch)}async#see(locks){
+const seen2=await this.#branch.see(locks);const{branch:head}=seen2;if(head!==null&&!this.#isOwn){const about2=await this.#branch.
+text(head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=true}this.#head=head;this.#seenAt=
+performance.now();return seen2}#refOf(shard2){return shard2===void 0?this.#whole:`${this.#whole}.${shardName(shard2)}`}async#lockAt(ref){
+return(await this.#see([ref])).others.get(ref)??null}async#lockSeen(ref){const listed2=performance.now()-this.#listedAt<
+FRESH2?this.#listed.get(ref):void 0;this.#listed.delete(ref);return listed2===void 0?await this.#lockAt(ref):listed2}async shards(){
+return await this.#inTurn(async()=>{const{others}=await this.#see([this.#whole,`${this.#whole}.*-of-*`]);this.#listed=new Map(
+[[this.#whole,null],...others]);this.#listedAt=performance.now();return[...others.keys()].flatMap(ref=>ref.startsWith(`${this.#whole}\
+.`)?shardNamed(ref.slice(this.#whole.length+1))??[]:[])})}async change(work,anew=false){return await this.#inTurn(async()=>{
+for(let tries=1;tries<=TRIES4;tries+=1){if(this.#lost!==void 0)throw this.#lost;if(tries>1||anew||this.#isShared||this.#head===
+null){const last=this.#head;if(this.#held===void 0)await this.#see([]);else await this.#confirm(this.#held);this.#isShared&&=
+tries>1||last!==this.#head}const from=this.#head;const changed2=await work(from,this.#branch);const about2=from===null?[
+[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.files]);const to=await this.#branch.change(from,files,changed2.
+message);const held=this.#held;const renewed=held&&await this.#renewed(held);const lock=held&&renewed?[{ref:held.ref,from:held.
+at,to:renewed.at}]:[];const pushed=await this.#branch.push([{ref:this.#branch.ref,from,to},...lock]);if(pushed==="done"){
+this.#head=to;this.#seenAt=performance.now();this.#held=renewed;return changed2}this.#isShared=true;await sleep3(Math.random()*
+Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES4)})}async take(command2,now,shard2){return await this.#inTurn(async()=>{
+const ref=this.#refOf(shard2);if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked2(this.#place,
+this.#held.holder);const from=await this.#lockAt(ref);const other=from===null?void 0:await this.#holder(from);if(other!==
+void 0&&!isOver(other))throw locked2(this.#place,other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",
+nonce:randomUUID5()};const made2=await this.#renewed({ref,holder:{user:userName(),...mark}});if(await this.#branch.push(
+[{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(ref);throw locked2(this.#place,lock===null?null:await this.#holder(
+lock))}this.#held=made2;this.#lost=void 0;this.#seenAt=UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(
+made2).catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describe3(other)}\
+, which is gone`,fenced:true,confirm:()=>this.#inTurn(()=>this.#confirm(made2)),release:async()=>{clearInterval(timer);await this.#inTurn(
+()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){const{at:at3}=this.#own(made2)??made2;if(this.#own(made2)!==
+void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.push([{ref:made2.ref,from:at3,to:null}])}#own({holder}){
+return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async holder(shard2){const holding=await this.holding(shard2);
+return holding===null||holding.fate==="gone"?null:holding.holder}async holding(shard2){const lock=await this.#inTurn(()=>this.#lockSeen(
+this.#refOf(shard2)));if(lock===null)return null;const holder=await this.#holder(lock);if(holder===null)return{holder:NOBODY,
+command:null,readable:false,fate:"unknown",elsewhere:null};const fate=isOver(holder)?"gone":fateOf(holder);const elsewhere=whereElse(
+holder);const end2=`, and its lock ends by itself at ${endInWords(holder)} where nothing renews it`;return{holder:describe3(
+holder),command:holder.command,readable:true,fate,elsewhere:fate==="unknown"&&elsewhere!==null?elsewhere+end2:null}}async removable(shard2){
+const ref=this.#refOf(shard2);const lock=await this.#inTurn(()=>this.#lockSeen(ref));if(lock===null)return null;const holder=await this.#holder(
+lock);if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive")throw locked2(this.#place,holder);return{holder:describe3(
+holder),remove:async()=>{for(let pushed=false;!pushed;){const now=await this.#inTurn(()=>this.#lockAt(ref));const other=now===
+null?void 0:await this.#holder(now);if(now===null||other===void 0)break;if(other!==null&&other.nonce!==holder?.nonce)throw locked2(
+this.#place,other);pushed=await this.#branch.push([{ref,from:now,to:null}])==="done"}this.#seenAt=UNSEEN}}}async#renew(made2){
+await this.#inTurn(async()=>{const held=this.#own(made2);if(held===void 0)return;const renewed=await this.#renewed(held);
+const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else
+await this.#confirm(held)})}async#renewed({ref,holder}){const next={...holder,expires:new Date(Date.now()+LEASE).toISOString()};
+const at3=await this.#branch.note(JSON.stringify({...next,turn:randomUUID5()}));return{ref,holder:next,at:at3}}async#confirm(made2){
+const{ref,holder}=made2;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(
+made2)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lostTo(
+this.#place,now);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){return holderOf(await this.#branch.message(
+commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix as posix2}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
-settings,path,place2);const folder=posix2.dirname(path);const within5=name2=>posix2.join(folder,name2);const saved2=async()=>{
+settings,path,place2);const folder=posix2.dirname(path);const within5=name2=>posix2.join(folder,name2);const saved=async()=>{
 const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf2(stateData(text6,place2),
 place2)};const named6=async file=>{const text6=await store.read((head,of)=>of.text(head,file));try{return text6===void 0?
-void 0:nameSchema2.safeParse(JSON.parse(text6)).data}catch{return void 0}};return{place:place2,name:posix2.basename(path),
-runs:gitRuns(store,within5("runs"),place2),async load(server){const state=await saved2();return state===void 0?emptyState(
-server):ofServer(state,place2,server)},saved:saved2,save:state=>store.change(()=>new Map([[path,`${stringifyJson(state,2)}\
-
-`]]),`idops: ${path}, serial ${state.serial}`),told:()=>named6(path),async beside(){const files=await store.read((head,of)=>of.
-list(head,folder==="."?"":folder,"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==
-path);const names3=await Promise.all(others.map(named6));return names3.filter(name2=>name2!==void 0)},lock:(command2,now)=>store.
-lock(command2,now),async holder(){const holding=await store.holding();return holding===null||holding.fate==="gone"?null:
-holding.holder},holding:()=>store.holding(),removable:()=>store.removable(),async check(){}}}function withoutCredentials(remote){
-return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){
-"use strict";init_zod();init_json();init_state();init_state_text();init_runs();init_store();nameSchema2=object({lineage:string2(),
-salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
+void 0:nameSchema2.safeParse(JSON.parse(text6)).data}catch{return void 0}};const written4=state=>({files:new Map([[path,
+`${stringifyJson(state,2)}
+`]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix2.basename(path),runs:gitRuns(store,
+within5("runs"),place2),async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(state,
+place2,server)},saved,async save(state){await store.change(()=>written4(state))},async merge(change2){const merged=async(commit2,of)=>{
+const text6=commit2===null?void 0:await of.text(commit2,path);if(text6===void 0)throw stateGone(place2);const{resources,
+...now}=stateOf2(stateData(text6,place2),place2);const head2=change2.head(now);return{...written4({...head2,resources:withRecords(
+{resources},change2.records)}),head:head2}};const{head}=await store.change(merged,true);return head},told:()=>named6(path),
+async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,"blob"));const others=(files??
+[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.all(others.map(named6));return names3.
+filter(name2=>name2!==void 0)},...excluding(store,()=>place2),async check(){}}}function withoutCredentials(remote){return remote.
+replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){"use stric\
+t";init_zod();init_json();init_locks();init_shards();init_state();init_state_text();init_runs();init_store();nameSchema2=
+object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
 return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
 source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
 return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
@@ -15137,7 +15224,7 @@ module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha25
 webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
 return webCrypto.getRandomValues(Buffer.alloc(length2))}async function md5(string3){try{return nodeCrypto.createHash("md\
 5").update(string3,"utf-8").digest("hex")}catch(e2){const data3=typeof string3==="string"?textEncoder.encode(string3):string3;
-const hash3=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash3)).map(b=>b.toString(16).padStart(
+const hash4=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash4)).map(b=>b.toString(16).padStart(
 2,"0")).join("")}}async function postgresMd5PasswordHash(user3,password,salt){const inner=await md5(password+user3);const outer=await md5(
 Buffer.concat([Buffer.from(inner),salt]));return"md5"+outer}async function sha2562(text6){return await subtleCrypto.digest(
 "SHA-256",text6)}async function hashByName(hashName,text6){return await subtleCrypto.digest(hashName,text6)}async function hmacSha256(keyBuffer,msg){
@@ -15422,12 +15509,12 @@ rows,buff.length-4);return buff};var cancel=(processID,secretKey)=>{const buffer
 12);return buffer};var cstringMessage=(code2,string3)=>{const stringLen=Buffer.byteLength(string3);const len=4+stringLen+
 1;const buffer=Buffer.allocUnsafe(1+len);buffer[0]=code2;buffer.writeInt32BE(len,1);buffer.write(string3,5,"utf-8");buffer[len]=
 0;return buffer};var emptyDescribePortal=writer.addCString("P").flush(68);var emptyDescribeStatement=writer.addCString("\
-S").flush(68);var describe4=msg=>{return msg.name?cstringMessage(68,`${msg.type}${msg.name||""}`):msg.type==="P"?emptyDescribePortal:
+S").flush(68);var describe5=msg=>{return msg.name?cstringMessage(68,`${msg.type}${msg.name||""}`):msg.type==="P"?emptyDescribePortal:
 emptyDescribeStatement};var close=msg=>{const text6=`${msg.type}${msg.name||""}`;return cstringMessage(67,text6)};var copyData=chunk=>{
 return writer.add(chunk).flush(100)};var copyFail=message=>{return cstringMessage(102,message)};var codeOnlyBuffer=code2=>Buffer.
 from([code2,0,0,0,4]);var flushBuffer=codeOnlyBuffer(72);var syncBuffer=codeOnlyBuffer(83);var endBuffer=codeOnlyBuffer(
 88);var copyDoneBuffer=codeOnlyBuffer(99);var serialize2={startup,password,requestSsl,sendSASLInitialResponseMessage,sendSCRAMClientFinalMessage,
-query:query2,parse:parse11,bind:bind2,execute:execute2,describe:describe4,close,flush:()=>flushBuffer,sync:()=>syncBuffer,
+query:query2,parse:parse11,bind:bind2,execute:execute2,describe:describe5,close,flush:()=>flushBuffer,sync:()=>syncBuffer,
 end:()=>endBuffer,copyData,copyDone:()=>copyDoneBuffer,copyFail,cancel};exports.serialize=serialize2}});var require_buffer_reader=__commonJS({"node_modules/pg-protocol/dist/buffer-reader.js"(exports){"use strict";Object.defineProperty(
 exports,"__esModule",{value:true});exports.BufferReader=void 0;var BufferReader=class{constructor(offset=0){this.offset=
 offset;this.buffer=Buffer.allocUnsafe(0);this.encoding="utf-8"}setBuffer(offset,buffer){this.offset=offset;this.buffer=buffer}int16(){
@@ -15552,15 +15639,15 @@ list2.pop();for(let i2=0;i2<list2.length;i2++){try{push2(this,this.mapper(list2[
 overflow=this[kLast].length>this.maxLength;if(this.overflow&&!this.skipOverflow){cb(new Error("maximum buffer reached"));
 return}cb()}function flush(cb){this[kLast]+=this[kDecoder].end();if(this[kLast]){try{push2(this,this.mapper(this[kLast]))}catch(error3){
 return cb(error3)}}cb()}function push2(self2,val){if(val!==void 0){self2.push(val)}}function noop5(incoming){return incoming}
-function split(matcher,mapper,options){matcher=matcher||/\r?\n/;mapper=mapper||noop5;options=options||{};switch(arguments.
+function split3(matcher,mapper,options){matcher=matcher||/\r?\n/;mapper=mapper||noop5;options=options||{};switch(arguments.
 length){case 1:if(typeof matcher==="function"){mapper=matcher;matcher=/\r?\n/}else if(typeof matcher==="object"&&!(matcher instanceof
 RegExp)&&!matcher[Symbol.split]){options=matcher;matcher=/\r?\n/}break;case 2:if(typeof matcher==="function"){options=mapper;
 mapper=matcher;matcher=/\r?\n/}else if(typeof mapper==="object"){options=mapper;mapper=noop5}}options=Object.assign({},options);
 options.autoDestroy=true;options.transform=transform2;options.flush=flush;options.readableObjectMode=true;const stream=new Transform(
 options);stream[kLast]="";stream[kDecoder]=new StringDecoder("utf8");stream.matcher=matcher;stream.mapper=mapper;stream.
 maxLength=options.maxLength;stream.skipOverflow=options.skipOverflow||false;stream.overflow=false;stream._destroy=function(err,cb){
-this._writableState.errorEmitted=false;cb(err)};return stream}module.exports=split}});var require_helper=__commonJS({"node_modules/pgpass/lib/helper.js"(exports,module){"use strict";var path=__require("path");
-var Stream=__require("stream").Stream;var split=require_split2();var util=__require("util");var defaultPort2=5432;var isWin2=process.
+this._writableState.errorEmitted=false;cb(err)};return stream}module.exports=split3}});var require_helper=__commonJS({"node_modules/pgpass/lib/helper.js"(exports,module){"use strict";var path=__require("path");
+var Stream=__require("stream").Stream;var split3=require_split2();var util=__require("util");var defaultPort2=5432;var isWin2=process.
 platform==="win32";var warnStream=process.stderr;var S_IRWXG=56;var S_IRWXO=7;var S_IFMT=61440;var S_IFREG=32768;function isRegFile(mode){
 return(mode&S_IFMT)==S_IFREG}var fieldNames3=["host","port","database","user","password"];var nrOfFields=fieldNames3.length;
 var passKey=fieldNames3[nrOfFields-1];function warn(){var isWritable=warnStream instanceof Stream&&true===warnStream.writable;
@@ -15574,7 +15661,7 @@ assword file "%s" is not a plain file',fname);return false}if(stats.mode&(S_IRWX
  "%s" has group or world access; permissions should be u=rw (0600) or less',fname);return false}return true};var matcher=module.
 exports.match=function(connInfo,entry3){return fieldNames3.slice(0,-1).reduce(function(prev,field2,idx){if(idx==1){if(Number(
 connInfo[field2]||defaultPort2)===Number(entry3[field2])){return prev&&true}}return prev&&(entry3[field2]==="*"||entry3[field2]===
-connInfo[field2])},true)};module.exports.getPassword=function(connInfo,stream,cb){var pass;var lineStream=stream.pipe(split());
+connInfo[field2])},true)};module.exports.getPassword=function(connInfo,stream,cb){var pass;var lineStream=stream.pipe(split3());
 function onLine(line){var entry3=parseLine2(line);if(entry3&&isValidEntry(entry3)&&matcher(connInfo,entry3)){pass=entry3[passKey];
 lineStream.end()}}var onEnd=function(){stream.destroy();cb(pass)};var onErr=function(err){stream.destroy();warn("WARNING\
 : error on reading file: %s",err);cb(void 0)};stream.on("error",onErr);lineStream.on("data",onLine).on("end",onEnd).on("\
@@ -15908,7 +15995,7 @@ var init_esm2=__esm({"node_modules/pg/esm/index.mjs"(){import_lib=__toESM(requir
 Pool=import_lib.default.Pool;Connection=import_lib.default.Connection;types2=import_lib.default.types;Query=import_lib.default.
 Query;DatabaseError=import_lib.default.DatabaseError;escapeIdentifier=import_lib.default.escapeIdentifier;escapeLiteral=
 import_lib.default.escapeLiteral;Result=import_lib.default.Result;TypeOverrides=import_lib.default.TypeOverrides;defaults=
-import_lib.default.defaults}});function mayPass(failure2,target,kept2){const code2=codeOf(failure2);if(isState(code2))return passing.test(code2)||kept2&&
+import_lib.default.defaults}});function mayPass(failure2,target,kept3){const code2=codeOf(failure2);if(isState(code2))return passing.test(code2)||kept3&&
 changing.test(code2);return wordsOf3(failure2,target)?.final!==true}function isOfDatabase(failure2){return failure2 instanceof
 DatabaseError}function problemOf(failure2,doing,target){if(failure2 instanceof ProblemsError)return failure2;const words7=wordsOf3(
 failure2,target);const why=words7?.why??said(failure2,target);const cure=words7?.cure??"see the log of PostgreSQL";if(doing===
@@ -15991,12 +16078,16 @@ run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");if(schema5.co
 EMA idops");if(now===0)await statements.run("CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamp\
 tz NOT NULL DEFAULT clock_timestamp())");for(const[index,steps]of migrations.entries()){if(index<now)continue;for(const step of steps)
 await statements.run(step);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[index+1])}});return true}catch(failure2){
-if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error(
-"not-writable",`the tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner o\
-f the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run id\
-ops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHE\
-MA idops TO this role`)],{cause:failure2})}}async function versionOf(statements,{place:place2}){const there=await statements.
-run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;if(found2>0)throw notBroughtUp(
+target,found2,failure2);throw new ProblemsError([error("not-writable",`the tables for the state ${target.place} can't be\
+ made: this role may not make them`,[],`let the owner of the database run: GRANT CREATE ON DATABASE "${target.database}"\
+ TO this role; or let somebody who may make them run idops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRA\
+NT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role`)],{cause:failure2})}}function notBroughtUp({
+place:place2},found2,failure2){return new ProblemsError([error("not-writable",`the tables of the state ${place2} have ve\
+rsion ${found2} and can't be brought to version ${migrations.length}: this role may not alter them`,[],"let the role tha\
+t made them run this version of idops once, such as idops plan; what it granted stays")],{cause:failure2})}async function versionOf(statements,{
+place:place2}){const there=await statements.run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_name\
+space.oid = relnamespace
      WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return 0;const{rows}=await statements.run("SE\
 LECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3>migrations.length){throw new ProblemsError(
 [error("state-newer",`the tables of the state ${place2} have version ${version3}, this idops knows versions up to ${migrations.
@@ -16031,7 +16122,8 @@ length}`,[],"use the version of idops that made them, or a later one")])}return 
        number integer NOT NULL,
        line json NOT NULL,
        PRIMARY KEY (run, number)
-     )`]]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
+     )`],[`ALTER TABLE idops.locks ADD COLUMN shard text NOT NULL DEFAULT ''`,"ALTER TABLE idops.locks DROP CONSTRAINT l\
+ocks_pkey, ADD PRIMARY KEY (state, shard)"]]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
 .ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_migrations();Database=class{target;times;#inTurn=pLimit(
 1);#connection;#keeper;#hasTables=false;#idle;#isAway=false;constructor(target,times){this.target=target;this.times=times}async read(none,work){
 return await this.#do("read",async(connection,again)=>await this.#tables(connection,false)?await work(connection,again):
@@ -16050,15 +16142,17 @@ open(this.target,this.times);try{await this.#keeper?.rejoin(connection)}catch(fa
 this.#connection=connection}this.#connection.hold(true);return this.#connection}async#tables(connection,make){this.#hasTables||=
 await haveTables(connection,this.target,make);return this.#hasTables}#forget(){this.#connection?.destroy();this.#connection=
 void 0}#rest(){if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=
-setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});async function findHolder(statements,state){const{rows}=await statements.run(`SELECT nonce, session, holder::text, seen_\
-at::text,
+setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});function shardKey(shard2){return shard2===void 0?"":shardName(shard2)}async function findShards(statements,state){const{
+rows}=await statements.run("SELECT shard FROM idops.locks WHERE state = $1 AND shard <> '' ORDER BY shard",[state]);return rows.
+flatMap(({shard:shard2})=>shardNamed(shard2)??[])}async function findHolder(statements,state,shard2){const{rows}=await statements.
+run(`SELECT nonce, session, holder::text, seen_at::text,
        extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
-       pg_try_advisory_xact_lock_shared($2, advisory) AS free
-     FROM idops.locks WHERE state = $1`,[state,LOCKS]);const[row]=rows;if(row===void 0)return void 0;const{nonce,session,
-seen_at:seenAt,age,free}=row;return{nonce,session,holder:holderOf2(row.holder),isConnected:!free,seenAt,age}}function holderOf2(text6){
-try{return holderSchema4.parse(JSON.parse(text6))}catch{return null}}var UNREADABLE2,holderSchema4;var init_lock_row=__esm(
-{"src/state/postgres/lock-row.ts"(){"use strict";init_zod();init_holder();init_migrations();UNREADABLE2="something that \
-left no name";holderSchema4=object(holderFields)}});function nameOf4({holder}){return holder===null?UNREADABLE2:describeHolder(holder)}function cut({age}){return`its connec\
+       pg_try_advisory_xact_lock_shared($3, advisory) AS free
+     FROM idops.locks WHERE state = $1 AND shard = $2`,[state,shard2,LOCKS]);const[row]=rows;if(row===void 0)return void 0;
+const{nonce,session,seen_at:seenAt,age,free}=row;return{nonce,session,holder:holderOf2(row.holder),isConnected:!free,seenAt,
+age}}function holderOf2(text6){try{return holderSchema4.parse(JSON.parse(text6))}catch{return null}}var UNREADABLE2,holderSchema4;
+var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();init_shard();init_holder();init_migrations();
+UNREADABLE2="something that left no name";holderSchema4=object(holderFields)}});function nameOf4({holder}){return holder===null?UNREADABLE2:describeHolder(holder)}function cut({age}){return`its connec\
 tion was cut, and nothing was heard of it for ${Math.round(age/1e3)} s`}function refusal3(found2,rest,place2){const message=`\
 the state is locked: ${nameOf4(found2)} (${place2})`;const unlock="if that process is surely gone, use idops runs unlock";
 if(rest===null)return new ProblemsError([error("locked",message,[],`wait until it has ended; ${unlock}`)]);const seconds2=Math.
@@ -16070,56 +16164,64 @@ ther run is under way")])}function inUse(found2){return new ProblemsError([error
 found2)} still runs on this host`,[],"wait until it has ended, or end it")])}function pooled(place2){return new ProblemsError(
 [error("state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a ru\
 n (${place2})`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL it\
-self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID6}from"node:crypto";async function end(statements,advisory){await statements.run("SELECT \
-pg_advisory_unlock($1, $2)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;return async()=>{underWay3??=
-work().finally(()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({"src/state/postgres/lock.ts"(){
-"use strict";init_process();init_user_name();init_holder();init_lock_row();init_lock_words();init_migrations();StateLock=
-class{#database;state;#held;#lost;#renewing;constructor(database,state){this.#database=database;this.state=state}get session(){
-if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??null}async take(command2,now){const holder={user:userName(),
-...ownMark(),command:command2,at:now.toISOString()};const nonce=randomUUID6();const{takenOver,held}=await this.#database.
-write(async statements=>{const session=await this.#begin(statements);const own4={nonce,...session};try{return{takenOver:await this.#enter(
-statements,own4,holder),held:own4}}catch(failure2){await end(statements,session.advisory);throw failure2}});this.#held=held;
-this.#lost=void 0;this.#database.keep(this);clearInterval(this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(
-()=>this.#renew(nonce));this.#renewing=setInterval(()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{
-takenOver,fenced:true,confirm:()=>this.#database.read(void 0,statements=>this.confirm(statements,nonce)),release:()=>this.#release(
-nonce)}}async confirm(statements,nonce=this.#held?.nonce){const found2=await findHolder(statements,this.state);const own4=this.#held;
-if(own4!==void 0&&own4.nonce===nonce&&found2?.session===own4.session)return;if(own4?.nonce===nonce)throw this.#lose(found2);
-throw lost2(found2,this.#database.target.place)}async rejoin(statements){const held=this.#held;if(held===void 0)return;const own4={
-nonce:held.nonce,...await this.#begin(statements)};const{count:count3}=await statements.run(`UPDATE idops.locks SET sess\
-ion = $3, advisory = $4, backend = pg_backend_pid(), seen_at = clock_timestamp()
-       WHERE state = $1 AND nonce = $2`,[this.state,own4.nonce,own4.session,own4.advisory]);if(count3===0)throw this.#lose(
-await findHolder(statements,this.state));this.#held=own4}async fence(statements){const{session}=this;if(session===null)return;
-const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $1 AND session = $2
-       RETURNING backend = pg_backend_pid() AS own`,[this.state,session]);if(rows.length===0)await this.confirm(statements);
-if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async holder(){const found2=await this.#find();if(found2===
-void 0||this.#fateOf(found2)==="gone")return null;if(found2.holder===null||this.#isConnected(found2))return nameOf4(found2);
-return`${nameOf4(found2)} (${cut(found2)})`}async holding(){const found2=await this.#find();if(found2===void 0)return null;
-if(found2.holder===null)return{holder:UNREADABLE2,readable:false,fate:"unknown",elsewhere:null};const fate=this.#fateOf(
-found2);return{holder:nameOf4(found2),readable:true,fate,elsewhere:fate==="unknown"?whereElse(found2.holder):null}}async removable(){
-const found2=await this.#find();if(found2===void 0)return null;const{holder,nonce}=found2;if(holder!==null&&holder.pid!==
-process.pid&&fateOf(holder)==="alive"){throw inUse(found2)}return{holder:nameOf4(found2),remove:()=>this.#database.write(
-async statements=>{await statements.run("DELETE FROM idops.locks WHERE state = $1 AND nonce = $2",[this.state,nonce]);const other=await findHolder(
-statements,this.state);if(other!==void 0)throw this.#refusal(other)})}}async#find(){return await this.#database.read(void 0,
-statements=>findHolder(statements,this.state))}async#begin(statements){for(;;){const session=randomUUID6();const advisory=Number.
-parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1, $2) AS free",[LOCKS,
-advisory]);if(rows[0]?.free===true)return{session,advisory}}}async#enter(statements,own4,holder){const values=[this.state,
-own4.nonce,own4.session,own4.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.run(`INSERT I\
-NTO idops.locks (state, nonce, session, advisory, holder, backend)
-         VALUES ($1, $2, $3, $4, $5, pg_backend_pid()) ON CONFLICT (state) DO NOTHING`,values);if(count3===1)return null;
-const other=await findHolder(statements,this.state);if(other===void 0)continue;const isOwn=other.nonce===own4.nonce;if(!isOwn&&
-this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced3=await statements.run(`UPDATE idops.locks SET non\
-ce = $2, session = $3, advisory = $4, holder = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
-         WHERE state = $1 AND session = $6 AND seen_at = $7::timestamptz`,[...values,other.session,other.seenAt]);if(replaced3.
-count===0)continue;if(isOwn)return null;const isGone=other.holder!==null&&fateOf(other.holder)==="gone";return`took over\
- the lock of ${nameOf4(other)}${isGone?", which is gone":`: ${cut(other)}`}`}}async#renew(nonce){await this.#database.write(
-async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){const held=this.#held;
-if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.drop();await this.#database.
-write(async statements=>{await statements.run("DELETE FROM idops.locks WHERE state = $1 AND nonce = $2",[this.state,nonce]);
-await end(statements,held.advisory)}).catch(()=>{})}#fateOf(found2){const fate=found2.holder===null?"unknown":fateOf(found2.
-holder);if(fate==="gone")return"gone";if(this.#isConnected(found2))return"alive";return found2.age>this.#database.times.
-lease?"gone":fate}#isConnected({isConnected,session}){return isConnected||session===this.#held?.session}#refusal(found2){
-const{target,times}=this.#database;return refusal3(found2,this.#isConnected(found2)?null:times.lease-found2.age,target.place)}#lose(found2){
-this.#lost=lost2(found2,this.#database.target.place);this.#database.drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
+self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID6}from"node:crypto";async function remove(statements,state,{shard:shard2,nonce}){await statements.
+run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,shard2,nonce])}async function end(statements,advisory){
+await statements.run("SELECT pg_advisory_unlock($1, $2)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;
+return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({
+"src/state/postgres/lock.ts"(){"use strict";init_process();init_user_name();init_holder();init_lock_row();init_lock_words();
+init_migrations();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){this.#database=database;
+this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??null}get shard(){return this.#held?.
+shard??""}async shards(){return await this.#database.read([],statements=>findShards(statements,this.state))}async take(command2,now,of){
+const shard2=shardKey(of);await this.#refuseSecond(shard2);const holder={user:userName(),...ownMark(),command:command2,at:now.
+toISOString()};const nonce=randomUUID6();const{takenOver,held}=await this.#database.write(async statements=>{const session=await this.#begin(
+statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(statements,own5,holder),held:own5}}catch(failure2){
+await end(statements,session.advisory);throw failure2}});this.#held=held;this.#lost=void 0;this.#database.keep(this);clearInterval(
+this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(()=>this.#renew(nonce));this.#renewing=setInterval(
+()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{takenOver,fenced:true,confirm:()=>this.#database.read(
+void 0,statements=>this.confirm(statements,{shard:shard2,nonce})),release:()=>this.#release(nonce)}}async confirm(statements,asked=this.#held){
+const found2=await findHolder(statements,this.state,asked?.shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===
+asked?.nonce&&found2?.session===own5.session)return;if(own5?.nonce===asked?.nonce)throw this.#lose(found2);throw lost2(found2,
+this.#database.target.place)}async rejoin(statements){const held=this.#held;if(held===void 0)return;const own5={...held,
+...await this.#begin(statements)};const{count:count3}=await statements.run(`UPDATE idops.locks SET session = $4, advisor\
+y = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
+       WHERE state = $1 AND shard = $2 AND nonce = $3`,[this.state,own5.shard,own5.nonce,own5.session,own5.advisory]);if(count3===
+0)throw this.#lose(await findHolder(statements,this.state,own5.shard));this.#held=own5}async fence(statements){const{session}=this;
+if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = clock_timestamp() WHERE stat\
+e = $1 AND shard = $2 AND session = $3
+       RETURNING backend = pg_backend_pid() AS own`,[this.state,this.shard,session]);if(rows.length===0)await this.confirm(
+statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async holder(shard2){const found2=await this.#find(
+shardKey(shard2));if(found2===void 0||this.#fateOf(found2)==="gone")return null;if(found2.holder===null||this.#isConnected(
+found2))return nameOf4(found2);return`${nameOf4(found2)} (${cut(found2)})`}async holding(shard2){const found2=await this.#find(
+shardKey(shard2));if(found2===void 0)return null;if(found2.holder===null)return{holder:UNREADABLE2,command:null,readable:false,
+fate:"unknown",elsewhere:null};const fate=this.#fateOf(found2);return{holder:nameOf4(found2),command:found2.holder.command,
+readable:true,fate,elsewhere:fate==="unknown"?whereElse(found2.holder):null}}async removable(of){const shard2=shardKey(of);
+const found2=await this.#find(shard2);if(found2===void 0)return null;const{holder,nonce}=found2;if(holder!==null&&holder.
+pid!==process.pid&&fateOf(holder)==="alive"){throw inUse(found2)}return{holder:nameOf4(found2),remove:()=>this.#database.
+write(async statements=>{await remove(statements,this.state,{shard:shard2,nonce});const other=await findHolder(statements,
+this.state,shard2);if(other!==void 0)throw this.#refusal(other)})}}async#find(shard2){return await this.#database.read(void 0,
+statements=>findHolder(statements,this.state,shard2))}async#refuseSecond(shard2){const held=this.#held;if(held===void 0||
+this.#lost!==void 0||held.shard===shard2)return;const found2=await this.#find(held.shard);if(found2?.nonce===held.nonce)
+throw this.#refusal(found2)}async#begin(statements){for(;;){const session=randomUUID6();const advisory=Number.parseInt(session.
+slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.
+free===true)return{session,advisory}}}async#enter(statements,own5,holder){const values=[this.state,own5.shard,own5.nonce,
+own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.run(`INSERT INTO idops.l\
+ocks (state, shard, nonce, session, advisory, holder, backend)
+         VALUES ($1, $2, $3, $4, $5, $6, pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,values);if(count3===1)
+return null;const other=await findHolder(statements,this.state,own5.shard);if(other===void 0)continue;const isOwn=other.
+nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced3=await statements.run(
+`UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_backend_pid(), seen_at = cloc\
+k_timestamp()
+         WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,[...values,other.session,other.
+seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;const isGone2=other.holder!==null&&fateOf(other.holder)===
+"gone";return`took over the lock of ${nameOf4(other)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async#renew(nonce){
+await this.#database.write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){
+const held=this.#held;if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.
+drop();await this.#database.write(async statements=>{await remove(statements,this.state,held);await end(statements,held.
+advisory)}).catch(()=>{})}#fateOf(found2){const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gon\
+e")return"gone";if(this.#isConnected(found2))return"alive";return found2.age>this.#database.times.lease?"gone":fate}#isConnected({
+isConnected,session}){return isConnected||session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;
+return refusal3(found2,this.#isConnected(found2)?null:times.lease-found2.age,target.place)}#lose(found2){this.#lost=lost2(
+found2,this.#database.target.place);this.#database.drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
 ({text:text6})=>{characters2+=text6.length;return characters2>CHARACTERS});return end2<0?waiting.length:Math.max(1,end2)}
 var CHARACTERS,PostgresJournal;var init_journal2=__esm({"src/state/postgres/journal.ts"(){"use strict";init_json();init_problems();
 init_connection();CHARACTERS=4e6;PostgresJournal=class{kept=null;#database;#lock;#run;#writers;#next;#isUnsure=false;#waiting=[];#inserting;constructor(database,lock,{
@@ -16129,17 +16231,18 @@ await this.#inserting}async#insert(){await Promise.resolve();while(this.#waiting
 0,countOf(this.#waiting));const lines=batch2.map(({text:text6})=>text6);try{await this.#database.write(async(statements,again)=>{
 const arrived=again||this.#isUnsure?await this.#settle(statements,lines):false;if(!arrived)await this.#send(statements,lines)});
 this.#isUnsure=false;this.#next+=batch2.length;for(const{done:done2}of batch2)done2()}catch(failure2){this.#isUnsure=true;
-for(const{failed}of batch2)failed(failure2)}}this.#inserting=void 0}async#send(statements,lines){const{count:count3}=await statements.
-run(`WITH held AS (
-         UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $5 AND session = $6::uuid RETURNING state
+for(const{failed}of batch2)failed(failure2)}}this.#inserting=void 0}async#send(statements,lines){const{state,shard:shard2,
+session}=this.#lock;const{count:count3}=await statements.run(`WITH held AS (
+         UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7::uuid RETUR\
+NING state
        ), mine AS (
          SELECT run FROM idops.runs WHERE run = $1 AND writer = $2 FOR SHARE
        )
        INSERT INTO idops.lines (run, number, line)
        SELECT mine.run, $3 + place - 1, line::json
        FROM mine, unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
-       WHERE $6::uuid IS NULL OR EXISTS (SELECT FROM held)`,[this.#run,this.#writers.at(-1),this.#next,lines,this.#lock.
-state,this.#lock.session]);if(count3>0)return;if(this.#lock.session!==null)await this.#lock.confirm(statements);throw this.#takenOver()}async#settle(statements,lines){
+       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[this.#run,this.#writers.at(-1),this.#next,lines,state,shard2,
+session]);if(count3>0)return;if(session!==null)await this.#lock.confirm(statements);throw this.#takenOver()}async#settle(statements,lines){
 const writer=randomUUID7();this.#writers.push(writer);const arrived=await transaction(statements,async()=>{await this.#lock.
 fence(statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer \
 = ANY ($2::uuid[])",[this.#run,this.#writers,writer]);if(count3===0)throw this.#takenOver();const{rows}=await statements.
@@ -16164,7 +16267,7 @@ fence(statements);await statements.run(`WITH begun AS (
 n
              )
              INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,[run4,state,writer,stringifyJson(
-first)]);const own4=await statements.run("SELECT FROM idops.runs WHERE run = $1 AND writer = $2",[run4,writer]);if(own4.
+first)]);const own5=await statements.run("SELECT FROM idops.runs WHERE run = $1 AND writer = $2",[run4,writer]);if(own5.
 count===0)throw taken(run4,database.target.place)}));return new PostgresJournal(database,lock,{run:run4,writer,next:1})},
 async reopen(content){if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();
 await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.
@@ -16196,12 +16299,12 @@ return new URL(text6.replace(/^([^/]*\/\/(?:[^/?#]*@)?)(?=(?::\d*)?(?:[/?]|$))/,
 an not be taken apart")}}function portOf(text6){if(text6==="")return 5432;const port=Number(text6);if(!/^\d+$/.test(text6)||
 port<1||port>65535)throw badUrl("its port is none");return port}function decoded2(text6){try{return decodeURIComponent(text6)}catch{
 throw badUrl("a % in it is not followed by two digits")}}function tlsOf(host,given2,tls){const mode=given2.get("sslmode");
-const[root,certFile,keyFile]=["sslrootcert","sslcert","sslkey"].map(key2=>given2.get(key2));const own4=Object.values({...tls}).
-some(text6=>text6!==void 0);if(mode==="disable"){if(!own4)return false;throw refused3("the URL of the database turns TLS\
+const[root,certFile,keyFile]=["sslrootcert","sslcert","sslkey"].map(key2=>given2.get(key2));const own5=Object.values({...tls}).
+some(text6=>text6!==void 0);if(mode==="disable"){if(!own5)return false;throw refused3("the URL of the database turns TLS\
  off, and certificates for it are given","leave one of them out")}if(mode!==null&&!modes.includes(mode)){const cure=mode===
 "no-verify"?"name the authority of the server in its place, with sslrootcert in the URL":`use one of ${modes.join(", ")}\
  or disable`;throw refused3("the sslmode in the URL of the database is none that idops takes",cure)}if(host.startsWith("\
-/"))return false;const asked=mode!==null||own4||Boolean(root??certFile??keyFile)||given2.has("sslnegotiation");if(!asked&&
+/"))return false;const asked=mode!==null||own5||Boolean(root??certFile??keyFile)||given2.has("sslnegotiation");if(!asked&&
 isThisMachine(host))return false;const ca=tls?.ca??(root==null||root==="system"?void 0:textOf4(root));const cert=tls?.cert??
 (certFile==null?void 0:textOf4(certFile));const key=tls?.key??(keyFile==null?void 0:textOf4(keyFile));return{rejectUnauthorized:true,
 ...ca===void 0?{}:{ca},...cert===void 0?{}:{cert},...key===void 0?{}:{key},...mode==="verify-ca"&&ca!==void 0?{checkServerIdentity:()=>void 0}:
@@ -16212,51 +16315,60 @@ function badUrl(why){return refused3(`the URL of the database is no URL of Postg
 SER:PASSWORD@HOST:PORT/DATABASE, with signs such as @, /, # and % of the password as %40, %2F, %23 and %25")}function refused3(message,hint){
 return new ProblemsError([error("wrong-value",message,[],hint)])}var LONGEST_NAME,modes;var init_settings=__esm({"src/st\
 ate/postgres/settings.ts"(){"use strict";init_errno();init_problems();init_user_name();LONGEST_NAME=200;modes=["allow","\
-prefer","require","verify-ca","verify-full"]}});import{hash as hash2,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
-target;let known3;const saved2=async()=>{const found2=await database.read(void 0,statements=>transaction(statements,()=>readAll(
+prefer","require","verify-ca","verify-full"]}});import{hash as hash3,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
+target;let known3;const saved=async()=>{const found2=await database.read(void 0,statements=>transaction(statements,()=>readAll(
 statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0){known3=void 0;return void 0}known3=knownOf3(
 found2);const head=stateData(found2.head,place2);const resources=found2.records.map(({address:address2,record:record2})=>[
 String(stateData(`"${address2}"`,place2)),stateData(record2,place2)]);return stateOf2({...head,resources:Object.fromEntries(
 resources)},place2)};const names3=async where=>{const rows=await database.read([],async statements=>{const answer=await statements.
 run(`SELECT head::text FROM idops.states WHERE ${where} ORDER BY name`,[name2]);return answer.rows});return rows.flatMap(
-({head})=>nameSchema3.safeParse(JSON.parse(head)).data??[])};return{async load(server){const state=await saved2();return state===
-void 0?emptyState(server):ofServer(state,place2,server)},saved:saved2,async save({resources,...head}){const records=Object.
-entries(resources).map(([key,record2])=>{const text6=stringifyJson(record2);return{address:JSON.stringify(key).slice(1,-1),
-record:text6,hash:hashOf3(text6)}});const wanted={head:stringifyJson(head),revision:randomUUID9(),records};await database.
-write(statements=>transaction(statements,async()=>{await lock.fence(statements);await replace2(statements,name2,wanted,known3)}));
-known3=knownOf3(wanted)},told:async()=>(await names3("name = $1"))[0],beside:()=>names3("name <> $1")}}async function readAll(statements,name2){
-const{rows}=await statements.run("SELECT head::text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;
-return state===void 0?void 0:{...state,records:await readRecords(statements,name2)}}async function readRecords(statements,name2){
-await statements.run("DECLARE records NO SCROLL CURSOR FOR SELECT address, record::text FROM idops.records WHERE state =\
- $1",[name2]);const records=[];for(let isMore=true;isMore;){const page=await statements.run(`FETCH FORWARD ${PAGE} FROM \
-records`);for(const{address:address2,record:record2}of page.rows)records.push({address:address2,record:record2,hash:hashOf3(
-record2)});isMore=page.rows.length===PAGE}await statements.run("CLOSE records");return records}async function replace2(statements,name2,wanted,known3){
-const{head,revision,records}=wanted;await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1, $2\
-, $3) ON CONFLICT (name) DO NOTHING",[name2,head,revision]);const{rows}=await statements.run("SELECT revision FROM idops\
-.states WHERE name = $1 FOR UPDATE",[name2]);const isKnown2=known3!==void 0&&known3.revision===rows[0]?.revision;const there=isKnown2?
-known3.hashes:knownOf3({...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.
-map(({address:address2})=>address2));const gone=[...there.keys()].filter(address2=>!addresses3.has(address2)).map(keyOf4);
-for(let at3=0;at3<gone.length;at3+=PAGE){const page=gone.slice(at3,at3+PAGE);await statements.run("DELETE FROM idops.rec\
-ords WHERE state = $1 AND key = ANY ($2::uuid[])",[name2,page])}for(const page of pagesOf2(records.filter(({address:address2,
-hash:hash3})=>there.get(address2)!==hash3))){await statements.run(`INSERT INTO idops.records (state, key, address, recor\
-d)
+({head})=>nameSchema3.safeParse(JSON.parse(head)).data??[])};return{async load(server){const state=await saved();return state===
+void 0?emptyState(server):ofServer(state,place2,server)},saved,async save({resources,...head}){const records=Object.entries(
+resources).map(rowOf);const wanted={head:stringifyJson(head),revision:randomUUID9(),records};await database.write(statements=>transaction(
+statements,async()=>{await lock.fence(statements);await replace2(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},
+async merge({records,head:headOf2}){const entries=[...records];const put4=entries.flatMap(([key,record2])=>record2===null?
+[]:[rowOf([key,record2])]);const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID9();
+const merged=await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{rows}=await statements.
+run("SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(
+place2);const whole3={...stateData(there.head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole3,place2);const head=headOf2(
+now);await remove2(statements,name2,gone);await upsert(statements,name2,put4);await describe4(statements,name2,{head:stringifyJson(
+head),revision});return head}));known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3(
+"name <> $1")}}async function readAll(statements,name2){const{rows}=await statements.run("SELECT head::text, revision FR\
+OM idops.states WHERE name = $1",[name2]);const[state]=rows;return state===void 0?void 0:{...state,records:await readRecords(
+statements,name2)}}async function readRecords(statements,name2){await statements.run("DECLARE records NO SCROLL CURSOR F\
+OR SELECT address, record::text FROM idops.records WHERE state = $1",[name2]);const records=[];for(let isMore=true;isMore;){
+const page=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);for(const{address:address2,record:record2}of page.
+rows)records.push({address:address2,record:record2,hash:hashOf3(record2)});isMore=page.rows.length===PAGE}await statements.
+run("CLOSE records");return records}async function replace2(statements,name2,wanted,known3){const{head,revision,records}=wanted;
+await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
+[name2,head,revision]);const{rows}=await statements.run("SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE",[
+name2]);const isKnown2=known3!==void 0&&known3.revision===rows[0]?.revision;const there=isKnown2?known3.hashes:knownOf3(
+{...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.map(({address:address2})=>address2));
+const gone=[...there.keys()].filter(address2=>!addresses3.has(address2));await remove2(statements,name2,gone);const changed2=records.
+filter(({address:address2,hash:hash4})=>there.get(address2)!==hash4);await upsert(statements,name2,changed2);await describe4(
+statements,name2,wanted)}async function remove2(statements,name2,addresses3){for(let at3=0;at3<addresses3.length;at3+=PAGE){
+await statements.run("DELETE FROM idops.records WHERE state = $1 AND key = ANY ($2::uuid[])",[name2,addresses3.slice(at3,
+at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){for(const page of pagesOf2(records)){await statements.
+run(`INSERT INTO idops.records (state, key, address, record)
        SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, reco\
 rd)
        ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,page.map(({address:address2})=>keyOf4(
-address2)),page.map(({address:address2})=>address2),page.map(({record:record2})=>record2)])}await statements.run("UPDATE\
- idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1",[name2,head,revision])}function*pagesOf2(records){
-let[begin,characters2]=[0,0];for(const[index,{record:record2}]of records.entries()){if(index-begin>=PAGE||characters2>CHARACTERS2){
-yield records.slice(begin,index);[begin,characters2]=[index,0]}characters2+=record2.length}if(begin<records.length)yield records.
-slice(begin)}function knownOf3({revision,records}){return{revision,hashes:new Map(records.map(({address:address2,hash:hash3})=>[
-address2,hash3]))}}function hashOf3(text6){return hash2("sha256",text6,"base64")}function keyOf4(address2){return hash2(
-"sha256",address2,"hex").slice(0,32)}var PAGE,CHARACTERS2,nameSchema3;var init_store2=__esm({"src/state/postgres/store.t\
-s"(){"use strict";init_zod();init_json();init_state();init_state_text();init_connection();PAGE=2e3;CHARACTERS2=4e6;nameSchema3=
+address2)),page.map(({address:address2})=>address2),page.map(({record:record2})=>record2)])}}async function describe4(statements,name2,{
+head,revision}){await statements.run("UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHE\
+RE name = $1",[name2,head,revision])}function*pagesOf2(records){let[begin,characters2]=[0,0];for(const[index,{record:record2}]of records.
+entries()){if(index-begin>=PAGE||characters2>CHARACTERS2){yield records.slice(begin,index);[begin,characters2]=[index,0]}
+characters2+=record2.length}if(begin<records.length)yield records.slice(begin)}function knownOf3({revision,records}){return{
+revision,hashes:new Map(records.map(({address:address2,hash:hash4})=>[address2,hash4]))}}function rowOf([key,record2]){const text6=stringifyJson(
+record2);return{address:addressOf2(key),record:text6,hash:hashOf3(text6)}}function addressOf2(key){return JSON.stringify(
+key).slice(1,-1)}function hashOf3(text6){return hash3("sha256",text6,"base64")}function keyOf4(address2){return hash3("s\
+ha256",address2,"hex").slice(0,32)}var PAGE,CHARACTERS2,nameSchema3;var init_store2=__esm({"src/state/postgres/store.ts"(){
+"use strict";init_zod();init_json();init_state();init_state_text();init_connection();PAGE=2e3;CHARACTERS2=4e6;nameSchema3=
 object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
 const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
 database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),...stateRows(database,lock,
-name2),lock:(command2,now)=>lock.take(command2,now),holder:()=>lock.holder(),holding:()=>lock.holding(),removable:()=>lock.
-removable(),check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_connection();init_database();
-init_lock();init_runs2();init_settings();init_store2();init_settings()}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
+name2),...excluding(lock,()=>database.target.place),check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/inde\
+x.ts"(){"use strict";init_locks();init_connection();init_database();init_lock();init_runs2();init_settings();init_store2();
+init_settings()}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
 super(message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name;this.code=code2;this.exitCode=
 exitCode;this.nestedError=void 0}};var InvalidArgumentError2=class extends CommanderError2{constructor(message){super(1,
 "commander.invalidArgument",message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name}};exports.
@@ -16327,7 +16439,7 @@ option)))});output=output.concat(this.formatItemList(group,optionList,helper))})
 visibleGlobalOptions(cmd).map(option=>{return callFormatItem(helper.styleOptionTerm(helper.optionTerm(option)),helper.styleOptionDescription(
 helper.optionDescription(option)))});output=output.concat(this.formatItemList("Global Options:",globalOptionList,helper))}
 const commandGroups=this.groupItems(cmd.commands,helper.visibleCommands(cmd),sub=>sub.helpGroup()||"Commands:");commandGroups.
-forEach((commands2,group)=>{const commandList=commands2.map(sub=>{return callFormatItem(helper.styleSubcommandTerm(helper.
+forEach((commands3,group)=>{const commandList=commands3.map(sub=>{return callFormatItem(helper.styleSubcommandTerm(helper.
 subcommandTerm(sub)),helper.styleSubcommandDescription(helper.subcommandDescription(sub)))});output=output.concat(this.formatItemList(
 group,commandList,helper))});return output.join("\n")}displayWidth(str){return stripColor(str).length}styleTitle(str){return str}styleUsage(str){
 return str.split(" ").map(word2=>{if(word2==="[options]")return this.styleOptionText(word2);if(word2==="[command]")return this.
@@ -16415,7 +16527,7 @@ _executableFile=null;this._executableDir=null;this._defaultCommandName=null;this
 _combineFlagAndOptionalValue=true;this._description="";this._summary="";this._argsDescription=void 0;this._enablePositionalOptions=
 false;this._passThroughOptions=false;this._lifeCycleHooks={};this._showHelpAfterError=false;this._showSuggestionAfterError=
 true;this._savedState=null;this._outputConfiguration={writeOut:str=>process2.stdout.write(str),writeErr:str=>process2.stderr.
-write(str),outputError:(str,write)=>write(str),getOutHelpWidth:()=>process2.stdout.isTTY?process2.stdout.columns:void 0,
+write(str),outputError:(str,write2)=>write2(str),getOutHelpWidth:()=>process2.stdout.isTTY?process2.stdout.columns:void 0,
 getErrHelpWidth:()=>process2.stderr.isTTY?process2.stderr.columns:void 0,getOutHasColors:()=>useColor()??(process2.stdout.
 isTTY&&process2.stdout.hasColors?.()),getErrHasColors:()=>useColor()??(process2.stderr.isTTY&&process2.stderr.hasColors?.()),
 stripColor:str=>stripColor(str)};this._hidden=false;this._helpOption=void 0;this._addImplicitHelpCommand=void 0;this._helpCommand=
@@ -16680,9 +16792,9 @@ return this._outputConfiguration.stripColor(text6)}_getOutputContext(contextOpti
 error;let baseWrite;let hasColors;let helpWidth;if(error3){baseWrite=str=>this._outputConfiguration.writeErr(str);hasColors=
 this._outputConfiguration.getErrHasColors();helpWidth=this._outputConfiguration.getErrHelpWidth()}else{baseWrite=str=>this.
 _outputConfiguration.writeOut(str);hasColors=this._outputConfiguration.getOutHasColors();helpWidth=this._outputConfiguration.
-getOutHelpWidth()}const write=str=>{if(!hasColors)str=this._outputConfiguration.stripColor(str);return baseWrite(str)};return{
-error:error3,write,hasColors,helpWidth}}outputHelp(contextOptions){let deprecatedCallback;if(typeof contextOptions==="fu\
-nction"){deprecatedCallback=contextOptions;contextOptions=void 0}const outputContext=this._getOutputContext(contextOptions);
+getOutHelpWidth()}const write2=str=>{if(!hasColors)str=this._outputConfiguration.stripColor(str);return baseWrite(str)};
+return{error:error3,write:write2,hasColors,helpWidth}}outputHelp(contextOptions){let deprecatedCallback;if(typeof contextOptions===
+"function"){deprecatedCallback=contextOptions;contextOptions=void 0}const outputContext=this._getOutputContext(contextOptions);
 const eventContext={error:outputContext.error,write:outputContext.write,command:this};this._getCommandAndAncestors().reverse().
 forEach(command2=>command2.emit("beforeAllHelp",eventContext));this.emit("beforeHelp",eventContext);let helpInformation=this.
 helpInformation({error:outputContext.error});if(deprecatedCallback){helpInformation=deprecatedCallback(helpInformation);
@@ -16948,14 +17060,14 @@ join("&")}function removeNonChars(variableName2){return variableName2.replace(/(
 function extractUrlVariableNames(url){const matches=url.match(urlVariableRegex);if(!matches){return[]}return matches.map(
 removeNonChars).reduce((a2,b)=>a2.concat(b),[])}function omit2(object3,keysToOmit){const result={__proto__:null};for(const key of Object.
 keys(object3)){if(keysToOmit.indexOf(key)===-1){result[key]=object3[key]}}return result}function encodeReserved(str){return str.
-split(/(%[0-9A-Fa-f]{2})/g).map(function(part){if(!/%[0-9A-Fa-f]/.test(part)){part=encodeURI(part).replace(/%5B/g,"[").replace(
-/%5D/g,"]")}return part}).join("")}function encodeUnreserved(str){return encodeURIComponent(str).replace(/[!'()*]/g,function(c2){
-return"%"+c2.charCodeAt(0).toString(16).toUpperCase()})}function encodeValue(operator,value3,key){value3=operator==="+"||
-operator==="#"?encodeReserved(value3):encodeUnreserved(value3);if(key){return encodeUnreserved(key)+"="+value3}else{return value3}}
-function isDefined(value3){return value3!==void 0&&value3!==null}function isKeyOperator(operator){return operator===";"||
-operator==="&"||operator==="?"}function getValues(context3,operator,key,modifier){var value3=context3[key],result=[];if(isDefined(
-value3)&&value3!==""){if(typeof value3==="string"||typeof value3==="number"||typeof value3==="bigint"||typeof value3==="\
-boolean"){value3=value3.toString();if(modifier&&modifier!=="*"){value3=value3.substring(0,parseInt(modifier,10))}result.
+split(/(%[0-9A-Fa-f]{2})/g).map(function(part2){if(!/%[0-9A-Fa-f]/.test(part2)){part2=encodeURI(part2).replace(/%5B/g,"[").
+replace(/%5D/g,"]")}return part2}).join("")}function encodeUnreserved(str){return encodeURIComponent(str).replace(/[!'()*]/g,
+function(c2){return"%"+c2.charCodeAt(0).toString(16).toUpperCase()})}function encodeValue(operator,value3,key){value3=operator===
+"+"||operator==="#"?encodeReserved(value3):encodeUnreserved(value3);if(key){return encodeUnreserved(key)+"="+value3}else{
+return value3}}function isDefined(value3){return value3!==void 0&&value3!==null}function isKeyOperator(operator){return operator===
+";"||operator==="&"||operator==="?"}function getValues(context3,operator,key,modifier){var value3=context3[key],result=[];
+if(isDefined(value3)&&value3!==""){if(typeof value3==="string"||typeof value3==="number"||typeof value3==="bigint"||typeof value3===
+"boolean"){value3=value3.toString();if(modifier&&modifier!=="*"){value3=value3.substring(0,parseInt(modifier,10))}result.
 push(encodeValue(operator,value3,isKeyOperator(operator)?key:""))}else{if(modifier==="*"){if(Array.isArray(value3)){value3.
 filter(isDefined).forEach(function(value22){result.push(encodeValue(operator,value22,isKeyOperator(operator)?key:""))})}else{
 Object.keys(value3).forEach(function(k){if(isDefined(value3[k])){result.push(encodeValue(operator,value3[k],k))}})}}else{
@@ -18006,10 +18118,10 @@ null||weight2<=capacity}async __incrementReservoir__(incr){var reservoir;await t
 reservoir+=incr;this.instance._drainAll(this.computeCapacity());return reservoir}async __currentReservoir__(){await this.
 yieldLoop();return this.storeOptions.reservoir}isBlocked(now){return this._unblockTime>=now}check(weight2,now){return this.
 conditionsCheck(weight2)&&this._nextRequest-now<=0}async __check__(weight2){var now;await this.yieldLoop();now=Date.now();
-return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait3;await this.yieldLoop();now=Date.
+return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait4;await this.yieldLoop();now=Date.
 now();if(this.conditionsCheck(weight2)){this._running+=weight2;if(this.storeOptions.reservoir!=null){this.storeOptions.reservoir-=
-weight2}wait3=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait3+this.storeOptions.minTime;return{success:true,
-wait:wait3,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
+weight2}wait4=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait4+this.storeOptions.minTime;return{success:true,
+wait:wait4,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
 strategy===3}async __submit__(queueLength,weight2){var blocked4,now,reachedHWM;await this.yieldLoop();if(this.storeOptions.
 maxConcurrent!=null&&weight2>this.storeOptions.maxConcurrent){throw new BottleneckError$2(`Impossible to add a job havin\
 g a weight of ${weight2} to a limiter having a maxConcurrent setting of ${this.storeOptions.maxConcurrent}`)}now=Date.now();
@@ -18098,16 +18210,16 @@ slice(2)}check(weight2=1){return this._store.__check__(weight2)}_clearGlobalStat
 clearTimeout(this._scheduled[index].expiration);delete this._scheduled[index];return true}else{return false}}async _free(index,job,options,eventInfo){
 var e2,running;try{({running}=await this._store.__free__(index,options.weight));this.Events.trigger("debug",`Freed ${options.
 id}`,eventInfo);if(running===0&&this.empty()){return this.Events.trigger("idle")}}catch(error1){e2=error1;return this.Events.
-trigger("error",e2)}}_run(index,job,wait3){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
+trigger("error",e2)}}_run(index,job,wait4){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
 bind(this,index);run4=this._run.bind(this,index,job);free=this._free.bind(this,index,job);return this._scheduled[index]=
-{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait3),expiration:job.options.expiration!=
-null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait3+job.options.expiration):void 0,job}}_drainOne(capacity){
+{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait4),expiration:job.options.expiration!=
+null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait4+job.options.expiration):void 0,job}}_drainOne(capacity){
 return this._registerLock.schedule(()=>{var args,index,next,options,queue;if(this.queued()===0){return this.Promise.resolve(
 null)}queue=this._queues.getFirst();({options,args}=next=queue.first());if(capacity!=null&&options.weight>capacity){return this.
 Promise.resolve(null)}this.Events.trigger("debug",`Draining ${options.id}`,{args,options});index=this._randomIndex();return this.
-_store.__register__(index,options.weight,options.expiration).then(({success,wait:wait3,reservoir})=>{var empty2;this.Events.
+_store.__register__(index,options.weight,options.expiration).then(({success,wait:wait4,reservoir})=>{var empty2;this.Events.
 trigger("debug",`Drained ${options.id}`,{success,args,options});if(success){queue.shift();empty2=this.empty();if(empty2){
-this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,next,wait3);return this.
+this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,next,wait4);return this.
 Promise.resolve(options.weight)}else{return this.Promise.resolve(null)}})})}_drainAll(capacity,total=0){return this._drainOne(
 capacity).then(drained=>{var newCapacity;if(drained!=null){newCapacity=capacity!=null?capacity-drained:capacity;return this.
 _drainAll(newCapacity,total+drained)}else{return this.Promise.resolve(total)}}).catch(e2=>{return this.Events.trigger("e\
@@ -18294,12 +18406,12 @@ length-one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split
 holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
 hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
 place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
-const bare2=one.replace(/^-+/,"");const split=bare2.indexOf("=");return split<0?[bare2]:[bare2,bare2.slice(split+1)]});return parts.
-filter(({length:length2})=>length2>=leastWord)}var run=/^\d{8}T\d{6}Z-[0-9a-f]{1,6}$/;var fileName=/\.[a-z]{2,8}$/;function looksLikeCredential(word2){
-if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.test(word2)&&!/^[\w+=][\w+=/]{39,}$/.test(word2))return false;
-if(isUuid(word2)||run.test(word2)||fileName.test(word2))return false;const digits=word2.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.
-length??0;const cases=word2.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length??0;return new Set(word2).size>=10&&(digits>=
-4||cases>=word2.length/3)}init_plan();init_redact();init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change2=>redactChange(
+const bare3=one.replace(/^-+/,"");const split3=bare3.indexOf("=");return split3<0?[bare3]:[bare3,bare3.slice(split3+1)]});
+return parts.filter(({length:length2})=>length2>=leastWord)}var run=/^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/;
+var fileName=/\.[a-z]{2,8}$/;function looksLikeCredential(word2){if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.
+test(word2)&&!/^[\w+=][\w+=/]{39,}$/.test(word2))return false;if(isUuid(word2)||run.test(word2)||fileName.test(word2))return false;
+const digits=word2.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length??0;const cases=word2.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.
+length??0;return new Set(word2).size>=10&&(digits>=4||cases>=word2.length/3)}init_plan();init_redact();init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change2=>redactChange(
 change2,redactor)),warnings:plan.warnings.map(warning4=>redactWarning(warning4,redactor)),...plan.again===void 0?{}:{again:plan.
 again.map(redactor.redactName)}}}function redactChange(change2,redactor){const{reason,declaredAt,apply}=change2;return{...change2,
 address:redactAddress(change2.address,redactor),...redactLabel(change2,redactor),destructions:change2.destructions.map(redactor.
@@ -18342,12 +18454,12 @@ places:problem.places.map(({text:text6,...place2})=>({...redactNames(place2,reda
 text6?{}:{text:text6}}))}))}init_problems();init_settle();import{STATUS_CODES}from"node:http";init_values();var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
 ""?null:body2;if(!isMap(body2))return null;const main=firstText(body2.message,body2.error_description,body2.detail,body2.
 error,body2.code);const error3=isMap(body2.error)?messageIn(body2.error):null;const said3=main??error3??"";const code2=typeof body2.
-code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth).filter(part=>!repeats(said3,part)&&!isCode(code2,
-part));if(more.length===0)return said3||null;return[...said3===""?[]:[said3],more.join("; ")].join(": ")}function repeats(message,part){
-const said3=words(withoutField(part));return said3.trim()!==""&&words(message).includes(said3)}function isCode(code2,part){
-return code2!==""&&words(withoutField(part).replace(/^is /,""))===words(code2.replaceAll("_"," "))}function withoutField(part){
-return part.replace(/^[\w.]+: /,"")}function words(text6){return` ${text6.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join("\
- ")??""} `}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
+code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth).filter(part2=>!repeats(said3,part2)&&!isCode(
+code2,part2));if(more.length===0)return said3||null;return[...said3===""?[]:[said3],more.join("; ")].join(": ")}function repeats(message,part2){
+const said3=words(withoutField(part2));return said3.trim()!==""&&words(message).includes(said3)}function isCode(code2,part2){
+return code2!==""&&words(withoutField(part2).replace(/^is /,""))===words(code2.replaceAll("_"," "))}function withoutField(part2){
+return part2.replace(/^[\w.]+: /,"")}function words(text6){return` ${text6.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join(
+" ")??""} `}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
 function isRaw(message){return insides.test(message)}var rawInstead="what it says is raw internals of the server, which \
 --debug shows";function firstText(...candidates2){return candidates2.find(candidate=>typeof candidate==="string"&&candidate.
 trim()!=="")?.toString()??null}function flatten(errors2,path,depth){const label2=path===""?"":`${path}: `;if(Array.isArray(
@@ -18436,7 +18548,7 @@ function refusalsOf(plan,maxDestructive){return[...stale.get(plan)??[],...refusa
 maxDestructive,asked=0}){refuse(refusalsOf(plan,maxDestructive));return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
 throw new TypeError(`there is no ${format} of it`);return renderer(shown3,look2)}async function renderText(report2,format,shown3,look2){
 const rendering=await render3(report2,format,shown3,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
-xt`);return rendering.text}var asText=write=>(shown3,look2)=>({text:write(shown3,look2)});var asJson=make=>(shown3,look2)=>({
+xt`);return rendering.text}var asText=write2=>(shown3,look2)=>({text:write2(shown3,look2)});var asJson=make=>(shown3,look2)=>({
 json:make(shown3,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),samples:redactSamples(
 samples,redactor)}),formats:{async text(){const{planText:planText3}=await Promise.resolve().then(()=>(init_text(),text_exports));
 return asText(({plan},look2)=>planText3(plan,look2))},async json(){const{planJson:planJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
@@ -18460,7 +18572,7 @@ problems,look2))},async json(){const{problemsJson:problemsJson2}=await Promise.r
 return asJson(problemsJson2)},async github(){const{problemsGithub:problemsGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}},async annotations(){const{problemAnnotations:problemAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return problems=>problemAnnotations2(problems)}};init_result_text();init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
-init_journal();import{randomBytes as randomBytes3}from"node:crypto";init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
+init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
 failure2.problems[0]?.hint:void 0;if(hint!==void 0)return hint;const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
 e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
@@ -18483,12 +18595,12 @@ lacking=lacks;try{return{result:work(),lacks}}catch(failure2){return{thrown:{fai
 async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known2.get(key);if(before!==void 0){
 keep(key,before);return}let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(
 key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){
-return new Promise((resolve18,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash3)=>{if(failure2===null)resolve18(hash3);else
-reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,hash3);if(known2.size>KEPT){const[oldest]=known2.
-keys();if(oldest!==void 0)known2.delete(oldest)}return hash3}function keyOf(salt,text6){return createHmac("sha256",ownKey2).
+return new Promise((resolve18,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve18(hash4);else
+reject(failure2)})})}function keep(key,hash4){known2.delete(key);known2.set(key,hash4);if(known2.size>KEPT){const[oldest]=known2.
+keys();if(oldest!==void 0)known2.delete(oldest)}return hash4}function keyOf(salt,text6){return createHmac("sha256",ownKey2).
 update(JSON.stringify([salt,text6])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
-this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash3){
-return new HashedSecret(hash3,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash3})}async prepare(values,signal){
+this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash4){
+return new HashedSecret(hash4,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash4})}async prepare(values,signal){
 const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
 return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
 digest("base64url")}`}};function storeFields(fields3,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
@@ -18499,8 +18611,8 @@ true))}if(!isMap(value3))return value3;const members3=listed2?Object.fromEntries
 member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
 listed2))};return{fields:mapValues(fields3,(value3,field2)=>strip(value3,`/${escapePointer(field2)}`,field2,false)),hashes}}
 function restoreFields(stored3,hasher){if(Object.keys(stored3.hashes).length===0)return{...stored3.fields};const restore=(value3,pointer)=>{
-const hash3=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash3!==void 0)return hasher.secret(
-hash3);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
+const hash4=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash4!==void 0)return hasher.secret(
+hash4);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
 value3,(member2,key)=>restore(member2,`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,
 (value3,field2)=>restore(value3,`/${escapePointer(field2)}`))}function secretsIn(value3){if(value3 instanceof HashedSecret)
 return[];if(value3 instanceof Sensitive)return[value3.reveal()];if(Array.isArray(value3))return value3.flatMap(secretsIn);
@@ -18567,7 +18679,7 @@ egenerate")return closed(open9,true);const error3=`${open9.message}; read back: 
 en, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="don\
 e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.
 noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
-lost3);const told4=kept2=>{const found2=change2.action==="delete"?["it is still there"]:[...kept2];if(names3!=="")found2.
+lost3);const told4=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
 push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
 ne");return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"f\
 ailed",ambiguous:false,error:told4(different),gist:told4(differing2)}}function repaired(aim,open9,names3,after){const base2={
@@ -18587,9 +18699,9 @@ httpStatus<300}init_fields();init_loss();init_json();init_values();init_fields()
 if(got===void 0||field2 in expected||field2 in before||!isEmpty2(got))return[];return[`${field2} ${stringifyJson(got)}`]})}
 function isEmpty2(shown3){if(Array.isArray(shown3))return shown3.length===0;return shown3===null||isMap(shown3)&&Object.
 keys(shown3).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
-s ${brief(got??null,wanted)}`}function otherObject(identity2,answer){for(const part of["id","backend_id","type"]){const asked=identity2[part];
-const got=answer[part];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about \
-another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown3,other){if(holdsSensitive(
+s ${brief(got??null,wanted)}`}function otherObject(identity2,answer){for(const part2 of["id","backend_id","type"]){const asked=identity2[part2];
+const got=answer[part2];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about\
+ another object: ${part2} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown3,other){if(holdsSensitive(
 shown3)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text6=stringifyJson(reveal(shown3));return text6.
 length<=BRIEF?text6:`${text6.slice(0,BRIEF)}\u2026 (${text6.length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
  back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing2={
@@ -18602,22 +18714,23 @@ live)===true?notDone:done2;default:return judgeUpdate(kind,aim,live)}}function j
 if(!live.exists){const sentence2=`left nothing that could be read: the ${kind.noun} is not there`;const different=["it i\
 s not there"];return{verdict:"part",different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}
 const now=live.fields;const parts=Object.entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));
-const lost3=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.
-filter(({changes})=>changes);const begun=wished.some(({part})=>part.verdict==="same");const kept2=off.filter(({changes})=>changes);
-const found2={different:kept2.map(({part})=>sentenceOf(part)),differing:kept2.map(({part})=>part.path),unverified:parts.
-filter(({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost3,begun};const isWhole=Object.keys(lost3).length===
-0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:
-{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.length>0){return{...found2,
-verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part,kept:kept3})=>part.verdict==="different"&&
-!kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.
-map(({part})=>part.path).join(", ");const shown3=[...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="s\
-ame"))}`]:[],...neither.length>0?[`neither as asked nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(
-lost3)}`]];return{...found2,verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){
-const type=kind.fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part=>[part.path,
-part]));const since=new Map(before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part=>[part.
-path,part]));return contrast(type,field2,asked,now[field2]).map(part=>{const first=was.get(part.path);const changes=first===
-void 0?part.type.type!=="map":first.verdict!=="same";const shown3=since.get(part.path)?.verdict;const absent=shown3===void 0&&
-part.type.type==="map"&&before[field2]!==void 0;return{part,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+const lost3=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part:part2})=>part2.verdict==="differe\
+nt");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part:part2})=>part2.verdict==="same");const kept3=off.
+filter(({changes})=>changes);const found2={different:kept3.map(({part:part2})=>sentenceOf(part2)),differing:kept3.map(({
+part:part2})=>part2.path),unverified:parts.filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),
+lost:lost3,begun};const isWhole=Object.keys(lost3).length===0;if(off.length===0&&isWhole){return found2.unverified.length===
+0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
+different.length===0&&isWhole&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
+filter(({part:part2,kept:kept4})=>part2.verdict==="different"&&!kept4);if(!begun&&isWhole&&neither.length===0){return{...found2,
+verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");
+const shown3=[...begun?[`as asked: ${paths(wished.filter(({part:part2})=>part2.verdict==="same"))}`]:[],...neither.length>
+0?[`neither as asked nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost3)}`]];return{...found2,
+verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){
+const type=kind.fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part2=>[part2.path,
+part2]));const since=new Map(before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part2=>[part2.
+path,part2]));return contrast(type,field2,asked,now[field2]).map(part2=>{const first=was.get(part2.path);const changes=first===
+void 0?part2.type.type!=="map":first.verdict!=="same";const shown3=since.get(part2.path)?.verdict;const absent=shown3===
+void 0&&part2.type.type==="map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();function stoppable(reader,signal){const stopped=once(()=>interrupted("nothing more was asked"));const goOn=()=>{if(signal?.
@@ -18627,16 +18740,16 @@ return{paged,goOn}}async function observe(objects2,needed2,{reader,profile,concu
 let refused5;const{paged,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused5!==
 void 0)throw refused5;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
 failure2.kind==="unauthorized")refused5=failure2;throw failure2}});const context3={reader,profile,list:name2=>holdList(lists,
-name2,{reader:paged,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own4=kind.readable(
-profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own4.length>0?[{kind,own:own4}]:[]});const wanted=new Set(
+name2,{reader:paged,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own5=kind.readable(
+profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(
 needed2);const shared2=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
-asked,shared2,lists);if(steps>0)progress.phase("Observing",steps);try{await settle([...asked.map(async({kind,own:own4})=>{
-const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own4,{...context3,limit:limited(
+asked,shared2,lists);if(steps>0)progress.phase("Observing",steps);try{await settle([...asked.map(async({kind,own:own5})=>{
+const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
 step)});if(kind.listed==="own")progress.step();for(const[object3,shown3]of observed){const fields3=markSecrets(kind.fields,
 shownFields(kind,shown3.fields,profile));live.set(object3,{...shown3,fields:fields3})}}),...shared2.map(name2=>context3.
 list(name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(
-lists)}}function stepsOf(asked,needed2,held){const shared2=new Set(needed2);let steps=0;for(const{kind,own:own4}of asked){
-if(kind.listed===void 0)steps+=own4.length;else if(kind.listed==="own")steps+=1;else shared2.add(kind.listed)}return steps+
+lists)}}function stepsOf(asked,needed2,held){const shared2=new Set(needed2);let steps=0;for(const{kind,own:own5}of asked){
+if(kind.listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;else shared2.add(kind.listed)}return steps+
 [...shared2].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
 document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read2=async which=>(await observe(
 which,[],{...options,progress:noProgress})).live;const found2=new Map(await read2(objects2));let open9=[...found2].flatMap(
@@ -18675,7 +18788,7 @@ status,attempts,answered:failure2.kind==="answer",refused:refused5,unsteady:fail
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
 this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
 const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
-change2,data3);const told4=kept2=>[...kept2.length>0?[`the server answered ${status} and kept another value: ${kept2.join(
+change2,data3);const told4=kept3=>[...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join(
 "; ")}`]:[],...others].join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"appl\
 ied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?told4(different):null,...isOff?{gist:told4(
 differing2)}:{},notes:notesOf(this.#kind,change2,data3)}}#otherServer(change2,answer){const{profile}=this.#options;if(change2.
@@ -18763,47 +18876,76 @@ status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planne
 after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3));const{status,error:error3,gist}=outcome3;
 const{address:address2}=planned;this.#options.progress.step({address:address2,status,error:error3,...gist===void 0?{}:{gist}})}#hear(planned,after){
 const kind=kindOf(planned.kind);const called2=kind.naming===void 0?kind.called?.(after):void 0;if(called2!==void 0)this.#called.
-set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(after)??{}))this.#names.set(id,name2)}async#guard(write){
-try{await write()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
+set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(after)??{}))this.#names.set(id,name2)}async#guard(write2){
+try{await write2()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
 "locked")?"not sent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function isSame(one,other){
 const path=({operation,params})=>operationPath(operation,params);return one.operation===other.operation&&path(one)===path(
 other)}function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="\
-not sent: the run ended early";init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){const change2=compareFields(
+not sent: the run ended early";init_shard();init_shards();init_shard();import{randomBytes as randomBytes3}from"node:crypto";function nextRun(known3,now){const newest=known3.flatMap(
+name2=>name2??[]).toSorted().at(-1)??"";const latest=momentOf(newest);const first=runName(new Date(Math.max(now.getTime(),
+latest)));return first>newest?first:runName(new Date(Math.max(now.getTime(),latest+1e3)))}function momentOf(run4){const[
+,date3="",time3=""]=/^(\d{8}T)(\d{6})Z-/.exec(run4)??[];const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
+replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
+19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("hex")}`}function attemptsOf2(names3,run4,{index,count:count3}){const attempts=names3.
+flatMap(name2=>{const part2=partOfRun(name2);const isOwn=part2?.run===run4&&part2.shard.index===index&&part2.shard.count===
+count3;return isOwn?[part2.attempt]:[]});return Math.max(0,...attempts)}function keepingOf(options){const{shard:shard2}=options;return shard2===void 0?ofWhole(options):ofShard(options,shard2)}
+function ofWhole({backend:backend3,state:before,now}){const saved=async(resources,run4)=>{const begun=run4===void 0?{}:{
+open_run:run4};const state={...joined2(before),resources,serial:before.serial+1,...begun};await backend3.save(state);return state};
+return{async begin(resources){const{last_run,open_run}=joined2(before);const run4=nextRun([...await namesIn2(backend3),last_run,
+open_run],now());return{run:run4,journal:run4,state:await saved(resources,run4)}},keep:resources=>saved(resources),async end({
+run:run4,state},resources,{whole:whole3}){const{open_run,...rest}=state;const ended={...rest,resources,...whole3?{last_run:run4}:
+{open_run:run4}};await backend3.save(ended);return ended}}}function ofShard({backend:backend3,state:before,now,sharedRun:sharedRun2,
+declaring},own5){const merged=async(resources,change2)=>{const head=await backend3.merge({records:changedRecords(before.
+resources,resources),head:there=>change2({...sameState(there,before),serial:there.serial+1})});return{...head,resources}};
+return{async begin(resources){const names3=await namesIn2(backend3);const key=sharedRun2??declaring?.();const isSure=sharedRun2!==
+void 0;let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=takePart(head,own5,{key,isSure,names:names3,
+now:now()});const shards={...split2(head),run:taken2.run,...key===void 0?{}:{key}};if(key===void 0)delete shards.key;return withPart(
+{...head,shards},own5,{...partOf(head,own5),open_run:taken2.journal})});return{...taken2,state}},keep:resources=>merged(
+resources,head=>head),end:({journal},resources,{whole:whole3,cut:cut2})=>merged(resources,head=>whole3?withPart(head,own5,
+{last_run:journal,...cut2?{cut:true}:{}}):head)}}function split2({shards}){if(shards===void 0)throw new TypeError("a sta\
+te that is not split has no shards");return shards}async function namesIn2({runs}){return await runs.list().catch(()=>[])}
+var JOINED_FOR=10*6e4;function takePart(head,own5,{key,isSure,names:names3,now}){const{run:current,key:currentKey,parts}=split2(
+head);if(current!==void 0&&currentKey===key){const attempts=attemptsOf2(names3,current,own5);const isUnderWay2=Object.values(
+parts).some(({open_run})=>runOf(open_run??"")===current);const isOpen3=attempts===0?isUnderWay2||now.getTime()-momentOf(
+current)<JOINED_FOR:partOf(head,own5).cut===true;if((isSure||isOpen3)&&attempts<99){return{run:current,journal:partName(
+current,own5,attempts+1)}}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun([...names3,head.
+last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){const change2=compareFields(
 given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;const shown3=field2=>live===
 void 0?void 0:liveValue(live,field2);const fields3=withDrift(change2.fields,kindOf(declared.kind).fields,recorded2?.left,
 shown3);return{...change2,fields:fields3}}function liveValue({exists,fields:fields3},field2){if(!exists)return null;return Object.
 hasOwn(fields3,field2)?fields3[field2]:void 0}function compareFields(given2){const input={...given2,live:knownSecrets(given2)};
 const{declared,live}=input;const kind=kindOf(declared.kind);const lost3=lostOf(kind,input);const restored=restoredFields(
-kind,lost3,input);const own4=takenFields(declared.fields,kind.traits[input.profile.name]);const taken2={...restored,...own4};
+kind,lost3,input);const own5=takenFields(declared.fields,kind.traits[input.profile.name]);const taken2={...restored,...own5};
 const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.references,profile:input.profile,
-present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.fields,field2)});const{fields:resolved,
+present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.fields,field2)});const{fields:resolved2,
 troubles,confirmed}=resolution??{fields:taken2,troubles:[],confirmed:[]};const known3=knowledge(input,present3);const before={
 ...present3.fields,...withBack(kind,present3.fields,lost3)};const base2=baseChange(input,present3,{before,observed:known3.
-source(Object.keys(resolved)),managed:Object.keys(own4)});const unfit=idTrouble(declared.identity,input.profile)??live?.
+source(Object.keys(resolved2)),managed:Object.keys(own5)});const unfit=idTrouble(declared.identity,input.profile)??live?.
 trouble;if(unfit!==void 0)return{...base2,action:"blocked",reason:unfit};if(troubles.length>0)return{...base2,action:"bl\
-ocked",reason:troubles.join("; ")};const wanted=wantedFields(kind,resolved,declared,before);const parts=Object.entries(wanted.
-fields).flatMap(([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,known3.now(field2)).map(part=>({field:field2,
-part})));const differing2=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.
-fields,changed:new Set(differing2.map(({field:field2})=>field2)),profile:input.profile,references:input.references,accepted:input.
-accepted===true};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;
-return{...base2,...decided,reason,warnings:warnings2}}const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==
-void 0)return{...base2,action:"blocked",reason:gone};if(wanted.unknowable.length>0){return{...base2,action:"blocked",reason:unmergeable(
-kind,wanted.unknowable)}}if(differing2.length===0&&!(input.assert&&base2.observed==="recorded")){return{...base2,apply:{
-...base2.apply,expected:wanted.fields}}}const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused5=trouble??
-tooLarge(requests,input.profile);if(refused5!==void 0)return{...base2,action:"blocked",reason:refused5};if(Object.keys(expected).
-length===0){return{...base2,apply:{...base2.apply,expected:wanted.fields}}}const fields3=differing2.map(({field:field2,part})=>({
-...fieldChange(part),...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base2,action:"update",requests,fields:fields3,
-destructions:kind.destructions(fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost3,expected),
-...updateWarnings(kind,live,parts.map(({part})=>part))],apply:{...base2.apply,expected}}}function lostOf(kind,{declared,
-live,recorded:recorded2,references}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};
-const lost3=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost3,references)??lost3}function withBack(kind,now,lost3){
-return mapValues(lost3,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost3,{
-declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost3));const own4=back.filter(([field2])=>!Object.
-hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own4),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost3,wanted){
-const back=Object.entries(lost3).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
-isArray(part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(
-id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.
-entries(part).filter(([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
+ocked",reason:troubles.join("; ")};const wanted=wantedFields(kind,resolved2,declared,before);const parts=Object.entries(
+wanted.fields).flatMap(([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,known3.now(field2)).map(part2=>({
+field:field2,part:part2})));const differing2=parts.filter(({part:part2})=>part2.verdict!=="same");const planInput={declared,
+present:present3,desired:wanted.fields,changed:new Set(differing2.map(({field:field2})=>field2)),profile:input.profile,references:input.
+references,accepted:input.accepted===true};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,
+warnings:warnings2=[],...decided}=verdict;return{...base2,...decided,reason,warnings:warnings2}}const gone=unrestorable(
+kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return{...base2,action:"blocked",reason:gone};if(wanted.unknowable.
+length>0){return{...base2,action:"blocked",reason:unmergeable(kind,wanted.unknowable)}}if(differing2.length===0&&!(input.
+assert&&base2.observed==="recorded")){return{...base2,apply:{...base2.apply,expected:wanted.fields}}}const{requests,expected,
+warnings=[],trouble}=kind.update(planInput);const refused5=trouble??tooLarge(requests,input.profile);if(refused5!==void 0)
+return{...base2,action:"blocked",reason:refused5};if(Object.keys(expected).length===0){return{...base2,apply:{...base2.apply,
+expected:wanted.fields}}}const fields3=differing2.map(({field:field2,part:part2})=>({...fieldChange(part2),...confirmed.
+includes(field2)?{confirmed:true}:{}}));return{...base2,action:"update",requests,fields:fields3,destructions:kind.destructions(
+fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost3,expected),...updateWarnings(kind,
+live,parts.map(({part:part2})=>part2))],apply:{...base2.apply,expected}}}function lostOf(kind,{declared,live,recorded:recorded2,
+references}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};const lost3=stillLost(kind,
+recorded2.owed,live.fields);return kind.restorable?.(lost3,references)??lost3}function withBack(kind,now,lost3){return mapValues(
+lost3,(part2,field2)=>withLost(kind.fields[field2]??value,now[field2],part2))}function restoredFields(kind,lost3,{declared,
+live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost3));const own5=back.filter(([field2])=>!Object.
+hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost3,wanted){
+const back=Object.entries(lost3).flatMap(([field2,part2])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
+isArray(part2)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part2).filter(({id})=>ids.
+has(id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part2)||!isMap(goal))return[[field2,part2]];const members3=Object.
+entries(part2).filter(([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
 if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not get to its end and took\
  away ${namesOfLost(Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
 const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
@@ -18836,9 +18978,9 @@ includes(field2));if(whole3!==void 0)wanted[field2]=whole3;else if(typeof asked=
 length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields3){const names3=fields3.
 join(" and ");return`the present value of ${names3} isn't known, so what the manifest says can't be merged into it: this\
  ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields3.join(", ")}]" the manifest's value becomes \
-the whole value`}function fieldChange(part){const{path,type,wanted,got}=part;const sensitive=isSecret(type)||holdsSensitive(
+the whole value`}function fieldChange(part2){const{path,type,wanted,got}=part2;const sensitive=isSecret(type)||holdsSensitive(
 wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after:asItWillBe(
-part),sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===false){warnings.
+part2),sensitive,...lackOf(part2)}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===false){warnings.
 push({code:"not-there",message:`the server has no such ${kind.noun}; it is asked to take it all the same`})}for(const{path,
 type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-set",message:`the\
  present ${path} aren't known: what is there and not in the manifest will be lost`})}return warnings}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);
@@ -18857,8 +18999,8 @@ sktop-webmail","web-de.ios","web-de.android"]];var former=["gmail.mobile-webmail
 ...Object.keys(families),...tested];var usualPrograms=["apple-mail","gmail","outlook.outlook-com","outlook.macos","outlo\
 ok.ios","outlook.android"];function platformsOf(names3){return new Set(names3.flatMap(name2=>name2.includes(".")?[name2]:
 tested.filter(one=>one.startsWith(`${name2}.`)&&!former.includes(one))))}function programsInWords(versions){const words7=Object.
-entries(families).flatMap(([family,name2])=>{const own4=tested.filter(one=>one.startsWith(`${family}.`)&&versions.has(one));
-if(own4.length===0)return[];const dates=own4.map(one=>versions.get(one)??"").filter(isDate);const where=own4.map(one=>{const version3=versions.
+entries(families).flatMap(([family,name2])=>{const own5=tested.filter(one=>one.startsWith(`${family}.`)&&versions.has(one));
+if(own5.length===0)return[];const dates=own5.map(one=>versions.get(one)??"").filter(isDate);const where=own5.map(one=>{const version3=versions.
 get(one)??"";const platform=platforms[one.slice(family.length+1)]??"";return isDate(version3)?platform:`${platform} ${version3}`});
 const newest=dates.toSorted().at(-1);return[`${name2} (${[...where,...newest===void 0?[]:[`tested ${newest}`]].join(", ")}\
 )`]});const last=words7.pop()??"";return words7.length===0?last:`${words7.join(", ")} and ${last}`}function isDate(version3){
@@ -18921,50 +19063,58 @@ size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,plac
 reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],more:seen2.size===firsts?
 0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort(
 (a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields3){return{txt:readable(fields3[txt]),html:readable(fields3[html2])}}
-function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_nearest();init_problems();init_address();init_kinds();init_values();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===
-1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.startsWith(first)||!text6.endsWith(last)||text6.
-length<first.length+last.length)return false;let position=first.length;const end2=text6.length-last.length;for(const part of parts.
-slice(1,-1)){const found2=text6.indexOf(part,position);if(found2<0||found2+part.length>end2)return false;position=found2+
-part.length}return true}function matchesTarget(target,address2){if(matchesPattern(target,address2))return true;const id=address2.
-split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(address2))}function withSmallId(address2){
-return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isSelected({targets:targets2,kinds:kinds2},kind,addresses3){
-if(kinds2.length>0&&!kinds2.includes(kind))return false;if(targets2.length===0)return true;return targets2.some(target=>addresses3.
-some(address2=>matchesTarget(target,address2)))}function mayMatchKind({targets:targets2,kinds:kinds2},kind){if(kinds2.length>
-0&&!kinds2.includes(kind))return false;if(targets2.length===0)return true;return targets2.some(target=>{const prefix=target.
-split("*")[0]??"";const start3=`${kind}/`;return prefix.startsWith(start3)||target.includes("*")&&start3.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
+function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_nearest();init_problems();init_shard();init_address();init_kinds();init_shard();init_values();init_address();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split(
+"*");const first=parts[0]??"";if(parts.length===1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.
+startsWith(first)||!text6.endsWith(last)||text6.length<first.length+last.length)return false;let position=first.length;const end2=text6.
+length-last.length;for(const part2 of parts.slice(1,-1)){const found2=text6.indexOf(part2,position);if(found2<0||found2+
+part2.length>end2)return false;position=found2+part2.length}return true}function matchesTarget(target,address2){if(matchesPattern(
+target,address2))return true;const id=address2.split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(
+address2))}function withSmallId(address2){return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isInShard({shard:shard2},kind,identity2){
+if(shard2===void 0)return true;const alone3=kindOf(kind).succession!==void 0;return shard2.index===(alone3?1:indexOf(addressOf(
+kind,identity2),shard2.count))}function isSelected({targets:targets2,kinds:kinds2},kind,addresses3){if(kinds2.length>0&&
+!kinds2.includes(kind))return false;if(targets2.length===0)return true;return targets2.some(target=>addresses3.some(address2=>matchesTarget(
+target,address2)))}function mayMatchKind({targets:targets2,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.includes(kind))
+return false;if(targets2.length===0)return true;return targets2.some(target=>{const prefix=target.split("*")[0]??"";const start3=`${kind}\
+/`;return prefix.startsWith(start3)||target.includes("*")&&start3.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
 kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,declaredAt:{file:"",line:1},placeOf:place2,placeWithin:place2}}
-function candidates(options){const{declared,selection,prune,state}=options;const documents=declared.filter(document2=>mayBeSelected(
-document2,selection)).map(document2=>({kind:document2.kind,identity:document2.identity,declared:document2}));const named6=new Set(
-declared.map(document2=>addressOf(document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(
-([address2,{kind,identity:identity2}])=>!named6.has(address2)&&!named6.has(addressOf(kind,identity2))&&isSelected(selection,
-kind,[address2]));const orphans=others.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&
-kindOf(kind).deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(
-record2,options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
-function isOwed({kind,owed:owed2},{restores,profile}){if(owed2===void 0||restores==="none"||!kindOf(kind).readable(profile))
-return false;return restores==="all"||restores.run===owed2.run}function debtsLeftOut(options){const{selection,state,restores}=options;
-if(restores!=="all")return[];return Object.entries(state.resources).filter(([address2,record2])=>isOwed(record2,options)&&
-!isSelected(selection,record2.kind,[address2])).map(([address2])=>address2)}function mayBeSelected(document2,selection){
-if(kindOf(document2.kind).naming!==void 0)return mayMatchKind(selection,document2.kind);return isSelected(selection,document2.
-kind,[addressOf(document2.kind,document2.identity)])}function addresses({kind,identity:identity2},live,references){const naming2=kindOf(
-kind).naming?.({...identity2,...live?.identity},references);const{address:address2,key,all}=naming2??{address:identity2,
-key:identity2,all:[identity2]};return{address:addressOf(kind,address2),key:addressOf(kind,key),all:all.map(one=>addressOf(
-kind,one))}}function checkTargets({targets:targets2,kinds:kinds2},all,declared){const lost3=targets2.filter(target=>!all.
-some(address2=>matchesTarget(target,address2)));if(lost3.length===0)return;const names3=[...new Set([...all,...declared.
-map(({kind,identity:identity2})=>addressOf(kind,identity2))])];throw new ProblemsError(lost3.map(target=>{const others=kindsMeant(
-target,declared).filter(kind=>!kinds2.includes(kind));if(kinds2.length>0&&others.length>0){const named6=kinds2.map(kind=>`\
---kind ${kind}`).join(" ");return error("no-such-target",`--target ${target} matches objects of the kind ${others.join("\
- and ")} alone, which ${named6} leaves out`,[],`leave --kind out, or add ${others.map(kind=>`--kind ${kind}`).join(" ")}`)}
-return error("no-such-target",`--target ${target} matches nothing that the manifests declare${meantBy(target,names3)}`,[],
-"an address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")}))}function kindsMeant(target,declared){const matching=declared.
-filter(({kind,identity:identity2})=>matchesTarget(target,addressOf(kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}
-function meantBy(target,all){if(target.includes("*"))return"";const ends2=all.filter(address2=>address2.toLowerCase().endsWith(
-`/${target.toLowerCase()}`));const meant2=target.includes("/")?nearest(target,all):ends2.length===1?ends2[0]:void 0;return meant2===
-void 0?"":`, did you mean ${meant2}?`}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){
-if(subject.declared===void 0)continue;const others=byKey.get(key);if(others===void 0)byKey.set(key,[subject.declared]);else
-others.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(
-group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others){const places=others.map(
-({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],
-reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names3){this.#options=options;this.references=
+function candidates(options){const{declared,selection,prune,state}=options;const documents=ownAndAlike(declared.filter(({
+kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named6=new Set(declared.map(document2=>addressOf(
+document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(([address2,{kind,identity:identity2}])=>!named6.
+has(address2)&&!named6.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2])&&isInShard(selection,kind,identity2));
+const orphans=others.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kindOf(kind).
+deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,
+options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
+function ownAndAlike(documents,selection){const subjects=documents.map(document2=>{const{kind,identity:identity2}=document2;
+const own5=isInShard(selection,kind,identity2);return{kind,identity:identity2,declared:document2,...own5?{}:{elsewhere:true}}});
+const looked=new Set(subjects.flatMap(({kind,elsewhere})=>elsewhere?[]:[kind]));return subjects.filter(({kind,elsewhere})=>!elsewhere||
+kindOf(kind).naming!==void 0&&looked.has(kind))}function isOwed({kind,owed:owed2},{restores,profile}){if(owed2===void 0||
+restores==="none"||!kindOf(kind).readable(profile))return false;return restores==="all"||isOfRun(owed2.run,restores.run)}
+function debtsLeftOut(options){const{selection,state,restores}=options;if(restores!=="all")return[];return Object.entries(
+state.resources).filter(([address2,record2])=>isOwed(record2,options)&&!isSelected(selection,record2.kind,[address2])&&isInShard(
+selection,record2.kind,record2.identity)).map(([address2])=>address2)}function mayMean(selection,kind,identity2){if(kindOf(
+kind).naming!==void 0)return mayMatchKind(selection,kind);return isSelected(selection,kind,[addressOf(kind,identity2)])}
+function addresses({kind,identity:identity2},live,references){const naming2=kindOf(kind).naming?.({...identity2,...live?.
+identity},references);const{address:address2,key,all}=naming2??{address:identity2,key:identity2,all:[identity2]};return{
+address:addressOf(kind,address2),key:addressOf(kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets:targets2,
+kinds:kinds2,shard:shard2},all,{declared,state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.
+resources)];const lost3=targets2.filter(target=>!all.some(address2=>matchesTarget(target,address2))&&!elsewhere.some(({kind,
+identity:identity2})=>mayMean({targets:[target],kinds:kinds2},kind,identity2)));if(lost3.length===0)return;const names3=[
+...new Set([...all,...declared.map(({kind,identity:identity2})=>addressOf(kind,identity2))])];throw new ProblemsError(lost3.
+map(target=>{const others=kindsMeant(target,declared).filter(kind=>!kinds2.includes(kind));if(kinds2.length>0&&others.length>
+0){const named6=kinds2.map(kind=>`--kind ${kind}`).join(" ");return error("no-such-target",`--target ${target} matches o\
+bjects of the kind ${others.join(" and ")} alone, which ${named6} leaves out`,[],`leave --kind out, or add ${others.map(
+kind=>`--kind ${kind}`).join(" ")}`)}return error("no-such-target",`--target ${target} matches nothing that the manifest\
+s declare${meantBy(target,names3)}`,[],"an address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")}))}
+function kindsMeant(target,declared){const matching=declared.filter(({kind,identity:identity2})=>matchesTarget(target,addressOf(
+kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}function meantBy(target,all){if(target.includes("*"))
+return"";const ends2=all.filter(address2=>address2.toLowerCase().endsWith(`/${target.toLowerCase()}`));const meant3=target.
+includes("/")?nearest(target,all):ends2.length===1?ends2[0]:void 0;return meant3===void 0?"":`, did you mean ${meant3}?`}
+function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){if(subject.declared===void 0)continue;
+const others=byKey.get(key);if(others===void 0)byKey.set(key,[subject.declared]);else others.push(subject.declared)}const twice=[
+...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==
+one)])))}function blockedAsTwice(others){const places=others.map(({place:place2})=>`${place2.file}:${place2.line}`).join(
+", ");return{action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same object as the one declared \
+at ${places}: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names3){this.#options=options;this.references=
 afterwards(references,options.declared);this.names=names3}recorded(key){return recordOf(this.#options.state,key,this.#options.
 hasher)}owed(key){const record2=recordIn(this.#options.state,key);return record2?.owed===void 0?void 0:owed(record2.owed,
 this.#options.hasher)}decide(one,live){const change2=this.#decided(one,live);return change2===void 0?void 0:withLabel(change2,
@@ -19054,91 +19204,100 @@ expected},unverified){return Object.keys(expected).filter(name2=>unverified.some
 name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields3[name2]=wanted;continue}if(types3[name2]?.
 type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
 .${member2}`));if(left.length===0)continue;const there=shown3[name2];fields3[name2]={...there!==void 0&&isMap(there)?there:
-{},...Object.fromEntries(left)}}return fields3}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal}=options;if(plan.changes.every(({action:action2})=>action2===
+{},...Object.fromEntries(left)}}return fields3}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal,shard:shard2}=options;const keeping2=keepingOf(
+options);const{resources:recorded2}=withoutDebts(options.state,plan.settled??[]);if(plan.changes.every(({action:action2})=>action2===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
-result:result2,state:options.state,problems:stillOwed(plan)}}await options.confirm();const state2={...withoutDebts(options.
-state,plan.settled),serial:options.state.serial+1};const problems2=[...await saved(backend3,state2),...stillOwed(plan)];
-return{result:result2,state:state2,problems:problems2}}const run4=await nextRun(options);await options.confirm();const resources={
-...withoutDebts(options.state,plan.settled??[]).resources};let state={...options.state,resources,serial:options.state.serial+
-1,open_run:run4};const journal=await start2(plan,run4,state,options);const held=new Held(options.confirm);const recorder=journalRecorder(
+result:result2,state:options.state,problems:stillOwed(plan)}}await options.confirm();const{state:state2,problems:problems2}=await kept(
+keeping2,recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await options.
+confirm();const resources={...recorded2};const{begun,journal}=await start2(plan,keeping2,recorded2,options);const{run:run4,
+journal:name2}=begun;let state={...begun.state,resources};const held=new Held(options.confirm);const recorder=journalRecorder(
 journal,held,options,async(change2,outcome3,at3)=>{const readable2=kindOf(change2.kind).readable(options.profile);const became={
-...outcome3,after:outcome3.after};const asked2={...change2,...change2.apply};const context3={run:run4,at:at3,hasher:options.
+...outcome3,after:outcome3.after};const asked2={...change2,...change2.apply};const context3={run:name2,at:at3,hasher:options.
 hasher,readable:readable2};const{[asked2.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?{}:{
 [asked2.key]:known3},asked2,became,context3));recordInto(resources,asked2,became,context3)});const executing=execute(plan,
 {...options,notBefore:asked,recorder});const{results,fatal}=await executing.catch(async failure2=>{await journal.close();
-throw failure2});const result={run:run4,results,interrupted:signal.aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(
-run4,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){await journal.close();return{result,state,
-problems:fatal===void 0?[runEndedEarly(run4,failure2,journal),...problems]:problems}}try{if(fatal===void 0){const{open_run:_,
-...rest}=state;state={...rest,last_run:run4}}await backend3.save(state);if(fatal===void 0)await journal.write({type:"end",
-at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",`the state ${backend3.
-place} could not be saved: ${messageOf(failure2)}`,[],journal.kept===null?`${cureOf(failure2)}; the journal of run ${run4}\
- holds everything, and the next apply reads it`:keptHint(run4,journal.kept)))}finally{await journal.close()}return{result,
-state,problems}}function withoutDebts(state,keys){const resources={...state.resources};for(const key of keys){const record2=resources[key];
-if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return{...state,resources}}async function saved(backend3,state){
-try{await backend3.save(state);return[]}catch(failure2){const why=`the state ${backend3.place} could not be saved: ${messageOf(
-failure2)}`;return[error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`)]}}async function start2(plan,run4,state,options){
-try{await options.backend.save(state);return await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,
-run:run4,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
-state:{lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,
-digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError([error("not-writable",`the state or the jou\
-rnal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}var HELD=100;
-var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=confirm2}async check(){if(performance.now()>=
-this.#until)await this.look()}async look(){this.#looking??=this.#confirm().then(()=>{this.#until=performance.now()+HELD}).
-finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{fenced,hasher,now,redactor},record2){
-const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){if(!fenced&&!begun.
-has(change2.apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,before,existed,
-managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(concealAll(
-before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,hasher)}));
-sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),address:redactAddress(
-change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},key,kind:change2.kind,
-identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.
-operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...held,managed:[
-...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},
-async answered(change2,httpStatus,attempts){await journal.write({type:"answered",seq:sequences.get(change2)??0,at:now().
-toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,after:null,unverified:[],error:null})},async settled(change2,outcome3){
-const at3=now().toISOString();const after=await withSlowHashes(()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.
-after,change2.apply.expected),hasher));await record2(change2,outcome3,at3);await journal.write({type:"answered",seq:sequences.
-get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.
-attempts,after,unverified:outcome3.unverified.map(redactor.redactName),error:outcome3.error===null?null:redactor.redactSentence(
-outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.
-notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}function stored2(fields3,hasher){return storeFields(
-fields3,hasher)}function concealAll(fields3,asked){return mapValues(fields3,(value3,field2)=>conceal(value3,asked[field2]))}
-async function nextRun({backend:backend3,now,state}){const known3=await backend3.runs.list().catch(()=>[]);const before=[
-...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date3,time3]=/^(\d{8}T)(\d{6})Z-/.
-exec(newest)??[];const latest=date3===void 0||time3===void 0?0:momentOf(date3,time3);const first=runName(new Date(Math.max(
-now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(now().getTime(),latest+1e3)))}function momentOf(date3,time3){
-const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(
-iso)||0}function runName(now){return`${now.toISOString().slice(0,19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("h\
-ex")}`}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,
-message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept2}){return error("run-ended-early",`run ${run4}\
- ended early: ${messageOf(failure2)}`,[],kept2===null?"what was sent is in the journal, and the next apply reads it":keptHint(
-run4,kept2))}function keptHint(run4,kept2){return`a part of the journal of run ${run4} could not be brought to its place\
- and is kept in ${kept2}: run idops again from here, which takes it along`}function messageOf(failure2){if(failure2 instanceof
-ProblemsError)return failure2.problems.map(({message})=>message).join("; ");if(failure2 instanceof AggregateError)return failure2.
-errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+throw failure2});const part2=shard2===void 0?{}:{shard:shard2,journal:name2};const result={run:run4,...part2,results,interrupted:signal.
+aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(name2,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){
+await journal.close();return{result,state,problems:fatal===void 0?[runEndedEarly(name2,failure2,journal),...problems]:problems}}
+try{const whole3=fatal===void 0;state=await keeping2.end(begun,resources,{whole:whole3,cut:signal.aborted});if(fatal===void 0)
+await journal.write({type:"end",at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(error(
+"state-not-saved",`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`,[],journal.kept===null?`${cureOf(
+failure2)}; the journal of run ${name2} holds everything, and the next apply reads it`:keptHint(name2,journal.kept)))}finally{
+await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){const resources={...state.resources};
+for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=
+rest}return{...state,resources}}async function kept(keeping2,resources,{backend:backend3,state}){try{return{state:await keeping2.
+keep(resources),problems:[]}}catch(failure2){const why=`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`;
+const problem=error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`);return{state:{...state,resources},
+problems:[problem]}}}async function start2(plan,keeping2,resources,options){try{const begun=await keeping2.begin(resources);
+const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,run:begun.journal,
+tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),state:{
+lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,digest:plan.
+digest,salt:state.salt});return{begun,journal}}catch(failure2){throw new ProblemsError([error("not-writable",`the state \
+or the journal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}
+var HELD=100;var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=confirm2}async check(){if(performance.
+now()>=this.#until)await this.look()}async look(){this.#looking??=this.#confirm().then(()=>{this.#until=performance.now()+
+HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{fenced,hasher,now,
+redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){
+if(!fenced&&!begun.has(change2.apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,
+before,existed,managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(
+concealAll(before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,
+hasher)}));sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),
+address:redactAddress(change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},
+key,kind:change2.kind,identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===
+null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
+last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?
+{}:{recorded_generation:recordedGeneration}})},async answered(change2,httpStatus,attempts){await journal.write({type:"an\
+swered",seq:sequences.get(change2)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
+after:null,unverified:[],error:null})},async settled(change2,outcome3){const at3=now().toISOString();const after=await withSlowHashes(
+()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.after,change2.apply.expected),hasher));await record2(change2,
+outcome3,at3);await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.
+ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after,unverified:outcome3.unverified.map(redactor.redactName),
+error:outcome3.error===null?null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.
+otherProfile},...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}
+function stored2(fields3,hasher){return storeFields(fields3,hasher)}function concealAll(fields3,asked){return mapValues(
+fields3,(value3,field2)=>conceal(value3,asked[field2]))}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2===
+"restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept3}){
+return error("run-ended-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept3===null?"what was sent is in th\
+e journal, and the next apply reads it":keptHint(run4,kept3))}function keptHint(run4,kept3){return`a part of the journal\
+ of run ${run4} could not be brought to its place and is kept in ${kept3}: run idops again from here, which takes it alo\
+ng`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).
+join("; ");if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_shard();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry3={sending:line,answers:[]};byKey.set(line.key,entry3);bySequence.set(line.seq,entry3)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
 answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...sending,key:objectKey(sending.key),identity:identityKey(
-sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_problems();init_kinds();init_journal();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
+sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has\
+ a journal");const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const lines=[];const begun=new Map;
+let last=0;for(const content of contents2){const before=last;for(const line of content.lines){if(line.type==="end"||line.
+type==="run")continue;const seq=line.seq+before;last=Math.max(last,seq);if(line.type!=="sending"){lines.push({...line,seq});
+continue}const former2=begun.get(line.key);const one=former2===void 0?line:{...line,before:former2.before,existed:former2.
+existed};begun.set(line.key,one);lines.push({...one,seq})}}const open9=contents2.filter(({ended})=>!ended);const ends2=contents2.
+flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.toSorted((a2,b)=>a2.at<b.at?-1:1).at(
+-1);const isEnded=open9.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(content)&&!wasBegunAgain(
+content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:lines,bytes:contents2.
+reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function isInterrupted({lines}){const last=lines.at(-1);return last?.type===
+"end"&&last.interrupted}function wasBegunAgain({run:run4},contents2){const part2=partOfRun(run4.run);return contents2.some(
+other=>{const again=partOfRun(other.run.run);return again?.shard.index===part2?.shard.index&&(again?.attempt??0)>(part2?.
+attempt??0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
 async function othersOf(state,home){const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,
 state))&&(!isOfLost(run4,home)||beside.some(one=>belongs(run4,one)))}function isOfLost({state,environment},home){return state===
 void 0?environment===home.environment:state.file===home.backend.name}function heirOf(state,{state:lost3}){return state.serial>
 0||lost3===void 0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here2=home.backend.
 name;return state===void 0||state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the st\
 ate ${state.file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-stat\
-e",ownerOf(run4,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home){const{runs}=home.backend;const{open_run,last_run}=state;const names3=[];const kept2=new Set(
-await runs.kept());const read2=async name2=>name2===last_run&&name2!==open_run?await runs.read(name2).catch(()=>null):await runs.
-read(name2);for(const name2 of await runs.list()){const later=kept2.has(name2)||name2===open_run||last_run===void 0||name2>
-last_run;if(later||name2===last_run&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}const contents2=(await Promise.
-all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===state.server);const own4=contents2.
-filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&run4.run===last_run));const others=contents2.filter(({run:run4,
-ended})=>!ended&&!belongs(run4,state));if(others.length===0||state.serial>0)return own4;const isOther3=await othersOf(state,
-home);const lost3=others.filter(({run:run4})=>!isOther3(run4));return contents2.filter(content=>own4.includes(content)||
+e",ownerOf(run4,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names3=[];const kept3=new Set(
+await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read2=async name2=>isNewestHeld(name2)&&
+!open9.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
+void 0&&!isOfShard(name2,shard2))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open9.has(name2)||
+held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}const contents2=(await Promise.
+all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===state.server);const own5=contents2.
+filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&isNewestHeld(run4.run)));const others=contents2.filter(({run:run4,
+ended})=>!ended&&!belongs(run4,state));if(others.length===0||state.serial>0)return own5;const isOther3=await othersOf(state,
+home);const lost3=others.filter(({run:run4})=>!isOther3(run4));return contents2.filter(content=>own5.includes(content)||
 lost3.includes(content))}async function newestRun(runs,state){for(const name2 of(await runs.list()).toReversed()){const content=await runs.
-read(name2).catch(failure2=>{throw maybeNewest(failure2)});if(content===null&&name2===state.last_run)throw maybeNewest(new ProblemsError(
-[withoutFirstLine(name2)]));if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}
-return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
+read(name2).catch(failure2=>{throw maybeNewest(failure2)});if(content===null&&name2===heldBefore(state,name2))throw maybeNewest(
+new ProblemsError([withoutFirstLine(name2)]));if(content!==null&&content.run.server===state.server&&belongs(content.run,
+state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
 ine is gone`,[],COPY_BACK)}function maybeNewest(failure2){if(!(failure2 instanceof ProblemsError))return failure2;const hint="\
 it may be of the newest run: put a good copy back, or name the run that is meant, idops undo RUN (idops runs lists them)";
 return new ProblemsError(failure2.problems.map(problem=>({...problem,hint})),{cause:failure2})}async function resumeRun(content,before,options){
@@ -19158,39 +19317,47 @@ became.status!=="unknown"?"; the next apply that takes it in puts it back":""}`)
 seq,at:at3,status:became.status,ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:
 storeFields(became.after,journalHasher),unverified:[...became.unverified],error:became.status==="applied"?null:"the run \
 ended before there was an answer"})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,
-findings,additions}=await withSlowHashes(takeIn);const{open_run:_,...rest}=state;return{state:{...rest,resources,serial:before.
-serial+1,last_run:laterOf(before.last_run,run4.run)},run:run4.run,findings,settled:entries.length-findings.length,async finish(){
-if(content.ended&&additions.length===0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)
-await journal.write(line);await journal.write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.
-pid}`})}finally{await journal.close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)
-return true;if(!late2)return record2.run!==run4;if(record2.pending_regeneration===run4)return true;return record2.run===
-run4?record2.uncertain!==void 0:record2.run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.
-filter(({sending})=>sending.action!=="adopt").map(entry3=>({kind:entry3.sending.kind,identity:entry3.sending.identity,entry:entry3}));
-const isUnsteady=({entry:entry3},live2)=>options.now().getTime()-Date.parse(entry3.sending.at)<SETTLED&&becameOf(entry3,
-live2,hasher).status==="failed";const live=await readBack(objects2,isUnsteady,options);return new Map([...live].map(([object3,
-found2])=>[object3.entry,found2]))}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,
-before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(
-kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}
+findings,additions}=await withSlowHashes(takeIn);return{state:withSettled({...state,resources,serial:before.serial+1},run4.
+run),run:run4.run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===0)
+return;const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.write(line);await journal.
+write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}
+function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)return record2.run!==
+run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==void 0:record2.run<
+run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({sending})=>sending.
+action!=="adopt").map(entry3=>({kind:entry3.sending.kind,identity:entry3.sending.identity,entry:entry3}));const isUnsteady=({
+entry:entry3},live2)=>options.now().getTime()-Date.parse(entry3.sending.at)<SETTLED&&becameOf(entry3,live2,hasher).status===
+"failed";const live=await readBack(objects2,isUnsteady,options);return new Map([...live].map(([object3,found2])=>[object3.
+entry,found2]))}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,before:fieldsOf(
+sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(kindOf(
+sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}
 const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown3,
 unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(
 Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.
-has(field2)))}function laterOf(a2,b){return a2!==void 0&&a2>b?a2:b}async function findRun(store,name2){const names3=await store.list();const found2=names3.includes(name2)?[name2]:names3.filter(
-one=>name2!==""&&one.startsWith(name2));const[only2]=found2;const content=only2!==void 0&&found2.length===1?await store.
-read(only2):null;if(content!==null)return content;if(only2!==void 0&&found2.length===1)throw new ProblemsError([withoutFirstLine(
-only2)]);const why=found2.length>1?`${found2.length} runs begin with "${name2}"`:`there is no run "${name2}"`;throw new ProblemsError(
-[error("no-such-run",why,[],"idops runs lists them")])}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,before},answered})=>[before.fields,answered?.
+has(field2)))}function isOfShard(name2,{index,count:count3}){const shard2=partOfRun(name2)?.shard;return shard2?.index===
+index&&shard2.count===count3}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
+list();const name2=meant(names3,given2);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
+const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others]=contents2;if(first===
+void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others]}}function meant(names3,name2){
+const levels3=[names3.map(runOf),names3.map(partCalled),names3].map(level3=>[...new Set(level3)]);const exact=levels3.flat().
+find(one=>one===name2);if(exact!==void 0)return exact;const found2=levels3.map(level3=>level3.filter(one=>name2!==""&&one.
+startsWith(name2)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;if(only2!==void 0&&first.length===
+1)return only2;const what=first.some(one=>partOfRun(one)!==void 0)?"parts of runs":"runs";const why=first.length>1?`${first.
+length} ${what} begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${first.length>NAMED3?` and ${first.length-NAMED3}\
+ more`:""}`:`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}
+var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others]=contents2;return others.length===0&&
+first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,before},answered})=>[before.fields,answered?.
 after?.fields??{}].flatMap(fields3=>Object.entries(kindOf(kind).names?.(fields3)??{}))))}function labelIn2({sending,answered},names3){
 const{kind,address:address2,identity:identity2,before}=sending;const{called:called2,naming:naming2}=kindOf(kind);const after=naming2===
 void 0?answered?.after?.fields??{}:{};const told4=called2?.(before.fields)??called2?.(after)??sending.label;return labelled2(
 {kind,address:address2,apply:{identity:identity2}},told4,names3)}init_result();init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
-const hasher=new Hasher(content.run);const left=[];const kept2=new Map;for(const entry3 of entriesOf(content)){const reason=whyNot(
+const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry3 of entriesOf(content)){const reason=whyNot(
 entry3);if(reason!==void 0){left.push({address:entry3.sending.address,path:null,reason});continue}if(!wasDone(entry3))continue;
 const undone=undoEntry(entry3,hasher,`run ${content.run.run}`);if(!isRefused(entry3)){left.push(...undone.left.map(why=>({
-address:entry3.sending.address,...why})))}if(undone.document!==void 0)kept2.set(undone.document,undone.after)}for(const{
-former:former2,field:field2}of formerHolders2(content,hasher,[...kept2.keys()])){kept2.set(former2,{[field2]:false})}return{
-declared:[...kept2.keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept2.
-keys()])??withoutConflicts(document2,kept2.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){
+address:entry3.sending.address,...why})))}if(undone.document!==void 0)kept3.set(undone.document,undone.after)}for(const{
+former:former2,field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(former2,{[field2]:false})}return{
+declared:[...kept3.keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.
+keys()])??withoutConflicts(document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){
 return entriesOf(content).flatMap(entry3=>{const{sending}=entry3;const{succession}=kindOf(sending.kind);if(succession===
 void 0||!wasDone(entry3))return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[
 id,...others]=holders(before)??[];const moved=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
@@ -19225,9 +19392,9 @@ isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type=
 const changed2=Object.keys({...was,...became}).filter(key=>Object.hasOwn(was,key)!==Object.hasOwn(became,key)||!same(was[key]??
 null,became[key]??null));return Object.fromEntries(changed2.map(key=>[key,Object.hasOwn(was,key)?was[key]??null:null]))}
 function documentOf({kind,identity:identity2},fields3,source,absent){const place2={file:source,line:1,column:1,length:1};
-const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);const parts=Object.entries(identity2).filter(([part])=>deciding?.
-includes(part)??true);return{kind,identity:Object.fromEntries(parts),fields:fields3,absent,whole:[],remembered:true,place:place2,
-declaredAt:{file:source,line:1},placeOf:()=>place2,placeWithin:()=>place2}}function withoutConflicts(document2,after,now){
+const deciding=kindOf(kind).deciding?.(part2=>identity2[part2]!==void 0);const parts=Object.entries(identity2).filter(([
+part2])=>deciding?.includes(part2)??true);return{kind,identity:Object.fromEntries(parts),fields:fields3,absent,whole:[],
+remembered:true,place:place2,declaredAt:{file:source,line:1},placeOf:()=>place2,placeWithin:()=>place2}}function withoutConflicts(document2,after,now){
 const kind=kindOf(document2.kind);const address2=addressOf(document2.kind,document2.identity);const present3=markSecrets(
 kind.fields,now);const conflicts=[];const fields3={};for(const[name2,left2]of Object.entries(after)){const type=kind.fields[name2]??
 value;const wished=document2.absent?left2:document2.fields[name2]??null;const parts=withoutConflict(type,name2,wished,left2,
@@ -19235,13 +19402,13 @@ present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==void 0&&!do
 const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:altered(
 document2,{fields:fields3}),left};return{document:left.length>0?altered(document2,{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){
 if(present3===void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&
-isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept2=Object.entries(wished).filter(([key,was])=>{
+isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept3=Object.entries(wished).filter(([key,was])=>{
 const inner=type.type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.
-type==="map"?null:void 0;const part=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,
-now);conflicts.push(...part.conflicts);return part.value!==void 0});return{value:kept2.length===0?void 0:Object.fromEntries(
-kept2),conflicts}}const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,
+type==="map"?null:void 0;const part2=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:
+null,now);conflicts.push(...part2.conflicts);return part2.value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(
+kept3),conflicts}}const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,
 conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).
-every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
+every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
 engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
 url));const file=files.find(one=>existsSync2(one));return file===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
 readFileSync2(file,"utf8"))}init_schema();import{isAbsolute as isAbsolute3,resolve as resolve5}from"node:path";import{readdir,readdirSync,realpath,realpathSync,stat,statSync}from"fs";import{isAbsolute,posix,resolve as resolve2}from"path";
@@ -19281,11 +19448,11 @@ queue.dequeue(null,state)})})};var resolveSymlinks=function(path,state,callback$
 queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat9=fs3.statSync(resolvedPath);if(stat9.isDirectory()&&
 isRecursive2(path,resolvedPath,state))return;callback$1(stat9,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
 if(!options.resolveSymlinks||options.excludeSymlinks)return null;return isSynchronous?resolveSymlinks:resolveSymlinksAsync}
-function isRecursive2(path,resolved,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved,state);
+function isRecursive2(path,resolved2,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved2,state);
 let parent=dirname(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);const isSameRoot=!!resolvedPath&&
-(resolvedPath===resolved||resolvedPath.startsWith(resolved)||resolved.startsWith(resolvedPath));if(isSameRoot)depth++;else
-parent=dirname(parent)}state.symlinks.set(path,resolved);return depth>1}function isRecursiveUsingRealPaths(resolved,state){
-return state.visited.includes(resolved+state.options.pathSeparator)}var onlyCountsSync=state=>{return state.counts};var groupsSync=state=>{
+(resolvedPath===resolved2||resolvedPath.startsWith(resolved2)||resolved2.startsWith(resolvedPath));if(isSameRoot)depth++;else
+parent=dirname(parent)}state.symlinks.set(path,resolved2);return depth>1}function isRecursiveUsingRealPaths(resolved2,state){
+return state.visited.includes(resolved2+state.options.pathSeparator)}var onlyCountsSync=state=>{return state.counts};var groupsSync=state=>{
 return state.groups};var defaultSync=state=>{return state.paths};var limitFilesSync=state=>{return state.paths.slice(0,state.
 options.maxFiles)};var onlyCountsAsync=(state,error3,callback$1)=>{report(error3,callback$1,state.counts,state.options.suppressErrors);
 return null};var defaultAsync=(state,error3,callback$1)=>{report(error3,callback$1,state.paths,state.options.suppressErrors);
@@ -19355,8 +19522,8 @@ length;const partMatchers=Array(partsCount);for(j=0;j<partsCount;j++)partMatcher
 options);matchers[i2]=partMatchers}return input=>{const inputParts=input.split("/");if(inputParts[0]===".."&&ONLY_PARENT_DIRECTORIES.
 test(input))return true;for(i2=0;i2<patternsCount;i2++){const patternParts=patternsParts[i2];const matcher=matchers[i2];
 const inputPatternCount=inputParts.length;const minParts=Math.min(inputPatternCount,patternParts.length);j=0;while(j<minParts){
-const part=patternParts[j];if(part.includes("/"))return true;if(!matcher[j](inputParts[j]))break;if(!options.noglobstar&&
-part==="**")return true;j++}if(j===inputPatternCount)return true}return false}}var WIN32_ROOT_DIR=/^[A-Z]:\/$/i;var isRoot=isWin?
+const part2=patternParts[j];if(part2.includes("/"))return true;if(!matcher[j](inputParts[j]))break;if(!options.noglobstar&&
+part2==="**")return true;j++}if(j===inputPatternCount)return true}return false}}var WIN32_ROOT_DIR=/^[A-Z]:\/$/i;var isRoot=isWin?
 p=>WIN32_ROOT_DIR.test(p):p=>p==="/";function buildFormat(cwd,root,absolute){if(cwd===root||root.startsWith(`${cwd}/`)){
 if(absolute){const start3=cwd.length+ +!isRoot(cwd);return(p,isDir)=>p.slice(start3,isDir?-1:void 0)||"."}const prefix=root.
 slice(cwd.length+1);if(prefix)return(p,isDir)=>{if(p===".")return prefix;const result=`${prefix}/${p}`;return isDir?result.
@@ -19382,10 +19549,10 @@ n2]===cwdParts[cwdParts.length+i2-n2]){result=result.slice(0,(n2-i2-1)*3)+result
 ".";i2++}const potentialRoot=posix.join(cwd,parentDir.slice(i2*3));if(potentialRoot[0]!=="."&&props.root.length>potentialRoot.
 length){props.root=ensureNonDriveRelativePath(potentialRoot);props.depthOffset=-n2+i2}}if(!isIgnore&&props.depthOffset>=
 0){var _props$commonPath;(_props$commonPath=props.commonPath)!==null&&_props$commonPath!==void 0||(props.commonPath=parts);
-const newCommonPath=[];const length2=Math.min(props.commonPath.length,parts.length);for(let i2=0;i2<length2;i2++){const part=parts[i2];
-if(part==="**"&&!parts[i2+1]){newCommonPath.pop();break}if(i2===parts.length-1||part!==props.commonPath[i2]||isDynamicPattern(
-part))break;newCommonPath.push(part)}props.depthOffset=newCommonPath.length;props.commonPath=newCommonPath;props.root=ensureNonDriveRelativePath(
-newCommonPath.length>0?posix.join(cwd,...newCommonPath):cwd)}return result}function processPatterns(options,patterns,props){
+const newCommonPath=[];const length2=Math.min(props.commonPath.length,parts.length);for(let i2=0;i2<length2;i2++){const part2=parts[i2];
+if(part2==="**"&&!parts[i2+1]){newCommonPath.pop();break}if(i2===parts.length-1||part2!==props.commonPath[i2]||isDynamicPattern(
+part2))break;newCommonPath.push(part2)}props.depthOffset=newCommonPath.length;props.commonPath=newCommonPath;props.root=
+ensureNonDriveRelativePath(newCommonPath.length>0?posix.join(cwd,...newCommonPath):cwd)}return result}function processPatterns(options,patterns,props){
 const matchPatterns=[];const ignorePatterns=[];for(const pattern of options.ignore){if(!pattern)continue;if(pattern[0]!==
 "!"||pattern[1]==="(")ignorePatterns.push(normalizePattern(pattern,options,props,true))}for(const pattern of patterns){if(!pattern)
 continue;if(pattern[0]!=="!"||pattern[1]==="(")matchPatterns.push(normalizePattern(pattern,options,props,false));else if(pattern[1]!==
@@ -19417,7 +19584,7 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
-const[crawler,relative16]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative16):
+const[crawler,relative17]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative17):
 []}init_problems();init_problems();init_redact();import{closeSync,constants as constants2,fstatSync,openSync,readSync}from"node:fs";import{
 open as open2}from"node:fs/promises";import{relative as relative2,sep as sep2}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
@@ -19475,9 +19642,9 @@ secret3.start,at3);text6+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.m
 at3>secret3.start)return{length:length2};const within5=start3-from;if(within5>=mask.length)return{length:1};if(within5>=
 0)shownLength=mask.length-within5;else shownLength=Math.min(shownLength,Math.max(1,from-start3+mask.length))}return{length:shownLength,
 text:text6+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(
-this.text);const sorted=[...this.#written,...this.#hidden].sort((a2,b)=>a2.start-b.start);const joined2=[];for(const range2 of sorted){
-const last=joined2.at(-1);if(last!==void 0&&range2.start<=last.end){joined2[joined2.length-1]={start:last.start,end:Math.
-max(last.end,range2.end)}}else joined2.push(range2)}this.#secrets=joined2;return joined2}#lineStarts(){if(this.#lines!==
+this.text);const sorted=[...this.#written,...this.#hidden].sort((a2,b)=>a2.start-b.start);const joined3=[];for(const range2 of sorted){
+const last=joined3.at(-1);if(last!==void 0&&range2.start<=last.end){joined3[joined3.length-1]={start:last.start,end:Math.
+max(last.end,range2.end)}}else joined3.push(range2)}this.#secrets=joined3;return joined3}#lineStarts(){if(this.#lines!==
 void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
 lines.push(at3+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){let low=0;let high=ranges.length;
 while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else low=middle+1}return low}var READING=constants2.
@@ -19772,8 +19939,8 @@ directives.yaml.explicit){const start3=Math.max(0,file.text.indexOf("%YAML"));pr
 const range2={start:found2.pos[0],end:Math.max(found2.pos[1],found2.pos[0]+1)};const places=[file.place(range2)];if(found2.
 code==="TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is not known",places,'remove it; put quotes around a v\
 alue that begins with "!"')}if(found2.code==="RESOURCE_EXHAUSTION"){return error("too-deep",`more than ${MAX_DEPTH} leve\
-ls of nesting`,places,"flatten the document")}const slip=slipOf(found2,{text:file.text,marks:marks2,hides:part=>file.hides(
-part)});if(slip!==void 0)return error("yaml-syntax",slip.message,[file.place(slip.range)],slip.hint);const message=file.
+ls of nesting`,places,"flatten the document")}const slip=slipOf(found2,{text:file.text,marks:marks2,hides:part2=>file.hides(
+part2)});if(slip!==void 0)return error("yaml-syntax",slip.message,[file.place(slip.range)],slip.hint);const message=file.
 hides(range2)?"this is not valid YAML":found2.message.replace(/: ".*$/s,"");return error("yaml-syntax",message,places)}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function*composing(file){const documents=[];const problems=[];const allowance={aliased:0,
 exceeded:false};try{const marks2=new Marks;for(const document2 of compose(file,problems,marks2)){yield;if(document2===null)
 continue;const found2=documentErrors(file,document2,marks2);for(const problem of found2)problems.push(problem);if(found2.
@@ -19811,10 +19978,10 @@ the document"));return empty2}this.#allowance.aliased+=target.size;if(this.#allo
 exceeded;this.#allowance.exceeded=true;this.#exhausted=true;if(already)return empty2;this.problems.push(error("alias-exp\
 losion",`aliases repeat more than ${MAX_ALIASED} values`,places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){
 const range2=rangeOf(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.
-source==="string"?node2.source:"";const{value:value3}=node2;let kept2=typeof value3==="string"||typeof value3==="boolean"?
+source==="string"?node2.source:"";const{value:value3}=node2;let kept3=typeof value3==="string"||typeof value3==="boolean"?
 value3:null;if(plain3)hideLoose(this.#file,source,range2);if(typeof value3==="number"){const number4=numberOf2(source);if(number4===
 void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
-to have it as a text"))}kept2=number4??0}return{type:"scalar",value:kept2,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
+to have it as a text"))}kept3=number4??0}return{type:"scalar",value:kept3,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
 const range2=rangeOf(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
 void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":void 0;this.problems.push(
 error("bad-key","a key must be a text",places(),hint));return}if(name2==="__proto__"){this.problems.push(error("bad-key",
@@ -19928,8 +20095,8 @@ of,parsed:await pauses.during(parsing(of.source,taken2))}}}finally{threads.close
 const parts=[];const marker=/\n(?=---\s)/g;let offset=0;while(text6.length-offset>length2){marker.lastIndex=offset+length2;
 const found2=marker.exec(text6);if(found2===null)break;parts.push({text:text6.slice(offset,found2.index+1),offset});offset=
 found2.index+1}parts.push({text:text6.slice(offset),offset});return parts}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){
-this.#script=script}takeApart(text6){return partsOf4(text6).map(async({text:part,offset})=>{const tape=await new Promise(
-done2=>{this.#waiting.push({text:part,done:done2})});return tape===null?null:{tape,offset}})}start(){this.#waiting.reverse();
+this.#script=script}takeApart(text6){return partsOf4(text6).map(async({text:part2,offset})=>{const tape=await new Promise(
+done2=>{this.#waiting.push({text:part2,done:done2})});return tape===null?null:{tape,offset}})}start(){this.#waiting.reverse();
 const most3=Math.min(MOST_THREADS,availableParallelism2(),this.#waiting.length);for(let count3=0;count3<most3;count3+=1)
 this.#add(new Worker(this.#script))}close(){for(const worker of this.#threads.keys())void worker.terminate()}#add(worker){
 const jobs=new Map;this.#threads.set(worker,jobs);worker.on("message",({id,tape})=>{jobs.get(id)?.done(tape);jobs.delete(
@@ -19963,9 +20130,9 @@ have more than ${shown2(limits.allBodiesCharacters)} characters together`,places
 t of the bodies and link to them");case"missing":return error("body-missing",`${shown3} ${found2.detail}`,places,"the pa\
 th is relative to the manifest");case"too-large":return error("too-large",`${shown3} ${found2.detail}`,places);case"not-\
 utf8":return error("body-not-utf8",`${shown3} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
-readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part){
-if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
-place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_zod();init_json();init_nearest();init_secret_names();init_values();init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
+readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part2){
+if(part2===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
+place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_zod();init_json();init_nearest();init_secret_names();init_values();init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
 option,path));if(schema5 instanceof ZodOptional||schema5 instanceof ZodNullable)return schemasAt(schema5.unwrap(),path);
 if(schema5 instanceof ZodPipe)return schemasAt(schema5.in,path);const[step,...rest]=path;if(step===void 0)return[schema5];
 if(schema5 instanceof ZodObject){const{shape}=schema5;return Object.hasOwn(shape,step)?schemasAt(shape[String(step)],rest):
@@ -19991,9 +20158,9 @@ node2):void 0;if(expected==="number"||expected==="int")return numberHint(node2,e
 mistyped);if(expected==="object"||expected==="record")return mapHint(mistyped);return textHint(mistyped)}var yes=["yes",
 "y","on","1"];var no=["no","n","off","0"];function booleanHint(node2){const text6=(typeof node2.value==="string"?node2.value:
 node2.source).toLowerCase();if(typeof node2.value==="string"&&!node2.plain&&fromText("boolean",node2.value)!==void 0)return"\
-write it without quotes";const meant2=yes.includes(text6)?"true":no.includes(text6)?"false":void 0;if(meant2===void 0){const near=nearest(
+write it without quotes";const meant3=yes.includes(text6)?"true":no.includes(text6)?"false":void 0;if(meant3===void 0){const near=nearest(
 text6,["true","false"]);return near===void 0?"write true or false":`did you mean ${near}?`}const number4=typeof node2.value===
-"string"?"text":"number";return`in YAML 1.2 ${text6} is a ${number4}: write ${meant2}`}function numberHint(node2,expected){
+"string"?"text":"number";return`in YAML 1.2 ${text6} is a ${number4}: write ${meant3}`}function numberHint(node2,expected){
 if(node2.type!=="scalar")return void 0;if(typeof node2.value==="string")return node2.plain||fromText(expected,node2.value)===
 void 0?void 0:"write it without quotes";return expected==="int"&&typeof node2.value==="number"?"write it without a fract\
 ion":void 0}function textHint({node:node2,file,path,schema:schema5}){if(node2.type==="map"){const known3=knownFields(schema5,
@@ -20067,15 +20234,15 @@ found2.node.type==="scalar"&&found2.node.value===""){return[error("wrong-value",
 test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}
 return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){
 if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({
-value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry3,bare2,file){
-const told4=shownKey(key);if(entry3===void 0||told4!==key)return told4;const isAlone=hasNothing(entry3);if(isAlone&&bare2.
+value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry3,bare3,file){
+const told4=shownKey(key);if(entry3===void 0||told4!==key)return told4;const isAlone=hasNothing(entry3);if(isAlone&&bare3.
 some(name2=>name2!==key)){file.hide(entry3.key);return void 0}if(!file.hides(entry3.key)){if(!isAlone||!looksSecret(key)||
 !/\d/.test(key))return key;file.hide(entry3.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:
 key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,
 schema:schema5,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find6(root,issue3.path);const known3=knownFields(
-schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare2=[...entries].flatMap(([key,entry3])=>isSecretField(
+schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry3])=>isSecretField(
 key)&&hasNothing(entry3)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry3=entries.get(key);return{key,entry:entry3,
-told:toldKey(key,entry3,bare2,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
+told:toldKey(key,entry3,bare3,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
 for(const inner of knownFields(schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(
 name2,[...under,...issue3.path]);return keys.map(({key,entry:entry3,told:told4})=>{const place2=entry3===void 0?placeIn(
 file,root,issue3.path):file.place(entry3.key);if(told4!==key)return gluedField(key,told4,where,place2);const near=nearest(
@@ -20096,21 +20263,22 @@ return path.reduce((text6,step)=>typeof step==="number"?`${text6}[${step}]`:/^[\
 "":"."}${step}`:`${text6}[${JSON.stringify(shownKey(step))}]`,"")}function within4(name2,path){return path.length===0?name2:
 `${pathText(path)} of ${name2}`}function valuePlace(file,root,path){const{node:node2,key}=find6(root,path);return file.place(
 node2.range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file,root,path){const{node:node2,key}=find6(
-root,path);return file.place(key??startOf2(node2))}init_values();init_fields();init_schema();function partOfText(source,written4,text6,part){const at3=contentOf2(source,written4);const raw=source.slice(at3.start,at3.
-end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part.start)).length;const length2=squeezed2(
-text6.slice(part.start,part.end)).length;const start3=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);return start3===
-void 0||end2===void 0?void 0:{start:at3.start+start3,end:at3.start+end2+1}}function contentOf2(source,{start:start3,end:end2}){
-const first=source.charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end2-1};if(first!=="|"&&first!==
-">")return{start:start3,end:end2};const line=source.indexOf("\n",start3);return line<0||line>=end2?{start:start3,end:end2}:
-{start:line+1,end:end2}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){let left=count3;
-for(let at3=0;at3<text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written4){this.kind=object3.kind;
+root,path);return file.place(key??startOf2(node2))}init_values();init_fields();init_schema();function partOfText(source,written4,text6,part2){const at3=contentOf2(source,written4);const raw=source.slice(at3.start,
+at3.end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
+text6.slice(part2.start,part2.end)).length;const start3=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);
+return start3===void 0||end2===void 0?void 0:{start:at3.start+start3,end:at3.start+end2+1}}function contentOf2(source,{start:start3,
+end:end2}){const first=source.charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end2-1};if(first!=="|"&&
+first!==">")return{start:start3,end:end2};const line=source.indexOf("\n",start3);return line<0||line>=end2?{start:start3,
+end:end2}:{start:line+1,end:end2}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){
+let left=count3;for(let at3=0;at3<text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;
+left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written4){this.kind=object3.kind;
 this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
 generation!==void 0)this.generation=object3.generation;this.#written=written4}get place(){return this.placeOf()}get declaredAt(){
 const{file,document:document2}=this.#written;return file.lineAt(document2.start)}placeOf(...path){const{file,document:document2}=this.#written;
-return placeOf(file,document2.root,path)}placeWithin(field2,part){const{document:document2,file,bodies:bodies2}=this.#written;
+return placeOf(file,document2.root,path)}placeWithin(field2,part2){const{document:document2,file,bodies:bodies2}=this.#written;
 const value3=this.fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")
-return body2.place(part);const{root}=document2;const{node:node2}=find6(root,[field2]);const written4=part===void 0||node2.
-type!=="scalar"||typeof value3!=="string"?void 0:partOfText(file.text,node2.range,value3,part);return written4===void 0?
+return body2.place(part2);const{root}=document2;const{node:node2}=find6(root,[field2]);const written4=part2===void 0||node2.
+type!=="scalar"||typeof value3!=="string"?void 0:partOfText(file.text,node2.range,value3,part2);return written4===void 0?
 placeOf(file,root,[field2]):file.place(written4)}};function placeOf(file,root,path){const{node:node2,key}=find6(root,path);
 return file.place(key??(node2===root?startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text6,place:place2,exists}){const path=pathIn(text6);if(path===
 void 0)return void 0;const isFile=await exists(path);if(!isFile&&!/\.(?:txt|html?|mustache)$/i.test(path))return void 0;
@@ -20134,18 +20302,18 @@ FileReference){const note=this.#note([...path,"file"]);if(note?.unknown===true)r
 this.#document.root,[...path,"file"],value3.file,note?.tainted??false);references.push({key:pathKey(path),wanted})}else if(Array.
 isArray(value3)){value3.forEach((item,index)=>void this.#collect(item,[...path,index],references))}else if(isObject3(value3)){
 for(const key of Object.keys(value3))this.#collect(value3[key],[...path,key],references)}}#declared(data3){const kind=this.#kind;
-const{file}=this.#reading;const identity2={};for(const part of kind.identity){const value3=this.#value(data3[part]??null,
-[part]);if(typeof value3==="string")identity2[part]=this.#identifier(part,value3)}const fields3={};for(const[name2,type]of Object.
+const{file}=this.#reading;const identity2={};for(const part2 of kind.identity){const value3=this.#value(data3[part2]??null,
+[part2]);if(typeof value3==="string")identity2[part2]=this.#identifier(part2,value3)}const fields3={};for(const[name2,type]of Object.
 entries(kind.fields)){if(data3[name2]!==void 0)fields3[name2]=this.#field(type,data3[name2],[name2])}return new DeclaredDocument(
 {kind:kind.name,identity:identity2,fields:fields3,absent:data3.state==="absent",whole:Array.isArray(data3.whole)?data3.whole.
 filter(name2=>typeof name2==="string"):[],...typeof data3.did_generation==="number"?{generation:data3.did_generation}:{}},
-{document:this.#document,file,bodies:this.#bodies})}#identifier(part,value3){return part==="name"||this.#reading.profile.
+{document:this.#document,file,bodies:this.#bodies})}#identifier(part2,value3){return part2==="name"||this.#reading.profile.
 limits?.uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.type==="members"&&isObject3(value3)){
 return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(([name2,member2])=>[name2,this.#field(
 type.members[name2]??{type:"value"},member2,[...path,name2])]))}const plain3=this.#value(value3,path);if(!isSecret(type)||
 plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(secret3);return new Sensitive(secret3)}#remember(secret3){
 if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3==="object"&&secret3!==null&&!(secret3 instanceof
-ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){if(value3 instanceof FileReference){
+ExactNumber))Object.values(secret3).forEach(part2=>void this.#remember(part2))}#value(value3,path){if(value3 instanceof FileReference){
 const text6=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(
 text6):text6}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,[...path,index]));if(isObject3(value3)){
 return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(([key,member2])=>[key,this.#value(
@@ -20159,36 +20327,36 @@ join(" and ")}`}var fields2=new Map;function fieldsOf2(kind){const known3=fields
 schema5,[]).includes(key));for(const[key,member2]of root.entries){if(nearest(key,["kind"])===void 0||isField(key))continue;
 const entries=new Map([...root.entries].map(([name2,one])=>[name2===key?"kind":name2,one]));const message=`unknown field\
  "${key}" in a manifest document, did you mean "kind"?`;return{root:{...root,entries},problems:[error("unknown-field",message,
-[file.place(member2.key)])]}}return{root,problems:[]}}function meantBy2(kind,root,placed){const identity2={};for(const part of kind.identity){const node2=root.entries.get(part)?.
+[file.place(member2.key)])]}}return{root,problems:[]}}function meantBy2(kind,root,placed){const identity2={};for(const part2 of kind.identity){const node2=root.entries.get(part2)?.
 value;if(node2===void 0)continue;if(node2.type!=="scalar"||typeof node2.value!=="string"||node2.value.includes("$"))return{};
-identity2[part]=node2.value}const names3=kind.identity.filter(part=>part!=="id");const tells3=identity2.id!==void 0||names3.
-length>0&&names3.every(part=>part in identity2);if(!tells3)return{};let place2;return{meant:{kind:kind.name,identity:identity2,
+identity2[part2]=node2.value}const names3=kind.identity.filter(part2=>part2!=="id");const tells3=identity2.id!==void 0||
+names3.length>0&&names3.every(part2=>part2 in identity2);if(!tells3)return{};let place2;return{meant:{kind:kind.name,identity:identity2,
 get place(){place2??=placed();return place2}}}}function readDocument(document2,reading){const{file,variables}=reading;if(document2.root.type!=="map"){const{root:root2}=document2;
 const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file.place(root2.range)],gluedHint(
 root2,file,["kind"])??'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const{root,problems:mistyped}=withKind(
 document2.root,file);const rooted=mistyped.length>0?{root,start:startOf2(root).start}:document2;const kind=readKind(root,
-reading);if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:[...mistyped,...kind]});const meant2=meantBy2(
+reading);if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:[...mistyped,...kind]});const meant3=meantBy2(
 kind,root,()=>placeOf(file,rooted.root,[]));const{data:data3,problems,notes}=check({schema:kind.schema,root,file,variables,
 name:kind.name,fieldHint:(field2,path)=>fieldHint(kind,field2,path)});const sensitive=sensitiveIdentities(kind,root,file,
 notes);const found2=[...mistyped,...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),...sensitive];
 if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
-reading).then(bodies2=>({declared:void 0,...meant2,problems:[...found2,...bodies2]}))}return new Builder2(kind,rooted,notes,
-reading).build(data3,found2).then(read2=>({...read2,...meant2}))}function covers(one,other){const[a2]=one.places;const[b]=other.
+reading).then(bodies2=>({declared:void 0,...meant3,problems:[...found2,...bodies2]}))}return new Builder2(kind,rooted,notes,
+reading).build(data3,found2).then(read2=>({...read2,...meant3}))}function covers(one,other){const[a2]=one.places;const[b]=other.
 places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===
 b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry3=root.entries.get("kind");const names3=kinds.
 map(({name:name3})=>name3);if(entry3===void 0){const hint=`write one of ${names3.join(", ")}`;return[error("missing-fiel\
 d",'missing field "kind" in a manifest document',[file.place(startOf2(root))],hint)]}const{value:node2}=entry3;const places=()=>[
 file.place(node2.range.end>node2.range.start?node2.range:entry3.key)];if(node2.type!=="scalar"||typeof node2.value!=="st\
 ring"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, got ${typeOf(node2)}`,places())]}let name2=node2.
-value;if(name2.includes("$")){const resolved=variables.resolve(name2,node2,file);if(resolved.tainted)return[sensitiveIdentity(
-"kind",places()),...variables.takeProblems()];if(resolved.unknown)return variables.takeProblems();name2=resolved.text}if(isKindName(
-name2))return kindOf(name2);const similar=nearest(name2,names3);return[error("unknown-kind",`unknown kind "${name2}"${similar===
-void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names3.join(", ")}`)]}function sensitiveIdentities(kind,root,file,notes){
+value;if(name2.includes("$")){const resolved2=variables.resolve(name2,node2,file);if(resolved2.tainted)return[sensitiveIdentity(
+"kind",places()),...variables.takeProblems()];if(resolved2.unknown)return variables.takeProblems();name2=resolved2.text}
+if(isKindName(name2))return kindOf(name2);const similar=nearest(name2,names3);return[error("unknown-kind",`unknown kind \
+"${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names3.join(", ")}`)]}function sensitiveIdentities(kind,root,file,notes){
 return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(
 pathText(path),[valuePlace(file,root,path)]))}function sensitiveIdentity(what,places){return error("sensitive-identity",
 `"${what}" can't come from a process variable, since it says which object is meant`,places,"put the value into vars of t\
-he configuration")}function identifies(kind,root,path){const[field2="",...rest]=path;const decisive=kind.deciding?.(part=>root.
-entries.has(part))??kind.identity;if(decisive.includes(String(field2)))return true;const type=kind.fields[field2];if(type===
+he configuration")}function identifies(kind,root,path){const[field2="",...rest]=path;const decisive=kind.deciding?.(part2=>root.
+entries.has(part2))??kind.identity;if(decisive.includes(String(field2)))return true;const type=kind.fields[field2];if(type===
 void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.type==="members"){const[member3="",
 ...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(inner2,rest2)}if(type.type!=="s\
 et")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2==="name")return true;const inner=type.
@@ -20222,9 +20390,9 @@ e`,[start3]);case"too-large":return error("too-large",`${shown3} ${detail}`,[sta
 tf8",`${shown3} ${detail}`,[start3],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start3])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const declaredSecrets=new Map;const pauses=new Pauses(options.signal);const access3=new Access(
 project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,unread}=await listed(project,access3,problems);
-const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources=await Promise.
+const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources2=await Promise.
 all(files.map(async file=>({...file,source:await limit2(()=>readManifest(access3,file))})));const documents=[];const parsedFiles=[];
-const manifests=[];for(const{source,...found2}of sources){if(!("text"in source)){problems.push(source);hides=true}else if(!isSampleData(
+const manifests=[];for(const{source,...found2}of sources2){if(!("text"in source)){problems.push(source);hides=true}else if(!isSampleData(
 found2.path,source.text))manifests.push({found:found2,source})}for await(const{of,parsed:parsed4}of parseAll(manifests,pauses)){
 const{found:found2,source}=of;const{path}=found2;for(const problem of parsed4.problems)problems.push(problem);if(hasErrors(
 parsed4.problems))hides=true;parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed4.documents});for(const document2 of parsed4.
@@ -20233,14 +20401,14 @@ get(secret3)??at3))};const reading=readDocument(document2,{file:source,path,vari
 reading.catch(()=>{});documents.push(reading);document2.forget?.();if(pauses.due)await pauses.pause()}}const read2=await Promise.
 all(documents);await pauses.pause();for(const document2 of read2)for(const problem of document2.problems)problems.push(problem);
 const declared=read2.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong2=read2.filter(({declared:declared2,
-problems:problems2})=>declared2===void 0&&hasErrors(problems2));if(wrong2.some(({meant:meant2})=>meant2===void 0))hides=
+problems:problems2})=>declared2===void 0&&hasErrors(problems2));if(wrong2.some(({meant:meant3})=>meant3===void 0))hides=
 true;for(const problem of duplicates(declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(
 object3=>object3.kind===kind.name);for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[
 ...declaredSecrets].sort(([,one],[,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??
 -1]?.declared;const secrets=new Set(inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.
 add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
 erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the p\
-roject, so that each part has fewer"))}return{declared,meant:wrong2.flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),
+roject, so that each part has fewer"))}return{declared,meant:wrong2.flatMap(({meant:meant3})=>meant3===void 0?[]:[meant3]),
 hides,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].
 filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.
 files],sources:parsedFiles.map(({file,source,from,parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(
@@ -20275,10 +20443,10 @@ return{changes:changes.map(change2=>isUnsafe(change2)?blocked3(change2,probed.pr
 return{changes,warnings:[]};case"unclear":return{changes,warnings:[unsure2(profile,probed.status)]}}}function heldBack2(changes,{
 resources},used){const marks2=new Map;for(const[key,{kind,other_profile:mark}]of Object.entries(resources)){if(mark!==void 0&&
 mark.profile!==used.name&&!marks2.has(kind))marks2.set(kind,[key,mark])}return changes.map(change2=>{const first=marks2.
-get(change2.kind);if(first===void 0)return change2;const{key}=change2.apply;const own4=Object.hasOwn(resources,key)?resources[key]?.
-other_profile:void 0;const isUnseen=own4!==void 0&&own4.profile!==used.name&&!kindOf(change2.kind).readable(used);const stands=change2.
-requests.length>0||isUnseen&&change2.action==="unchanged";if(!stands)return change2;const reason=own4===void 0?sawSigns(
-...first):sawSigns(key,own4);return{...change2,action:"blocked",requests:[],destructions:[],reason}})}function sawSigns(key,{
+get(change2.kind);if(first===void 0)return change2;const{key}=change2.apply;const own5=Object.hasOwn(resources,key)?resources[key]?.
+other_profile:void 0;const isUnseen=own5!==void 0&&own5.profile!==used.name&&!kindOf(change2.kind).readable(used);const stands=change2.
+requests.length>0||isUnseen&&change2.action==="unchanged";if(!stands)return change2;const reason=own5===void 0?sawSigns(
+...first):sawSigns(key,own5);return{...change2,action:"blocked",requests:[],destructions:[],reason}})}function sawSigns(key,{
 profile,run:run4}){return`what came back about ${key} in run ${run4} looks like a server of the profile ${profile}, whos\
 e updates lose what they don't mention (idops runs show ${run4} says what that was): if idops doctor says so, set "profi\
 le: ${profile}" under server and plan again`}function seenProfile(profile,live){for(const[{kind},{exists,fields:fields3}]of live){
@@ -20288,28 +20456,29 @@ scope)[0]}function blocked3(change2,{name:name2}){return{...change2,action:"bloc
 warnings:[],reason:`no profile is configured, and this server answers as those of the profile ${name2} do, whose updates\
  lose what they don't mention: set "profile: ${name2}" under server and plan again`}}function unsure2({name:name2},status){
 return{code:"profile-unsure",message:`no profile is configured, and how the server answers to a path that it doesn't hav\
-e (${status}) does not tell which one fits; ${name2} is taken: run idops doctor, and set the profile under server`}}init_address();init_declared();init_kinds();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
-let decider=planned;let held;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===void 0||
-!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
+e (${status}) does not tell which one fits; ${name2} is taken: run idops doctor, and set the profile under server`}}init_address();init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
+let decider=planned;let held;let seen2;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===
+void 0||!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
 now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe(
-[one.subject],needed2,{...options,lists:held.lists,progress:noProgress});decider=new Decider(options,{...decider.references,
-...references},decider.names);return await withSlowHashes(()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){
-const one=byKey.get(apply.key);if(one===void 0)return void 0;const known3=planned.recorded(apply.key)??NO_RECORD;const asked=decider.
-adjusted(one,void 0);const before=altered(asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true});
-const declared=aim==="asked"?asked:altered(before,{whole:Object.keys(before.fields)});const change2=decider.compare(one,
-live,{...known3,owed:owed2},declared);if(change2.action!=="update"||change2.requests.length===0)return void 0;return{...change2,
-apply:{...change2.apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",
-asDeleted:()=>false};function picked(fields3,names3){return Object.fromEntries(names3.flatMap(name2=>fields3[name2]===void 0?
-[]:[[name2,fields3[name2]]]))}function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,
-declared})=>{if(declared===void 0)return[];const{owed:owed2}=recordOf(state,addressOf(kind,identity2),hasher)??{};if(owed2===
-void 0)return[declared];const fields3="before"in owed2?owed2.before:owed2.lost;return[declared,altered(undocumented(kind,
-identity2),{fields:fields3})]})}async function buildPlan(options){const{selection,profile}=options;const observedAt=performance.now();const subjects=candidates(
-options);const documents=subjects.flatMap(subject=>subject.declared??[]);const{live,references}=await whileHashing(documents,
-options,()=>observe(subjects,listsFor(referring(subjects,options),profile),options));const decider=new Decider(options,references,
-namesOf(live.values(),options.state));const addressed=subjects.map(subject=>({subject,...addresses(subject,live.get(subject),
-decider.references)}));const selected=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(
-selection,addressed.flatMap(({all})=>all),options.declared);const twice=sameObjects(selected.map(({subject,key})=>({subject,
-key})));const decided=await eachWithSlowHashes(selected,one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(
+[one.subject],needed2,{...options,lists:held.lists,progress:noProgress});if(seen2===void 0||listNames.some(name2=>references[name2]!==
+seen2?.[name2])){decider=new Decider(options,{...decider.references,...references},decider.names);seen2=references}return await withSlowHashes(
+()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){const one=byKey.get(apply.key);if(one===void 0)
+return void 0;const known3=planned.recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0);const before=altered(
+asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true});const declared=aim==="aske\
+d"?asked:altered(before,{whole:Object.keys(before.fields)});const change2=decider.compare(one,live,{...known3,owed:owed2},
+declared);if(change2.action!=="update"||change2.requests.length===0)return void 0;return{...change2,apply:{...change2.apply,
+before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",asDeleted:()=>false};
+function picked(fields3,names3){return Object.fromEntries(names3.flatMap(name2=>fields3[name2]===void 0?[]:[[name2,fields3[name2]]]))}
+function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,declared})=>{if(declared===
+void 0)return[];const{owed:owed2}=recordOf(state,addressOf(kind,identity2),hasher)??{};if(owed2===void 0)return[declared];
+const fields3="before"in owed2?owed2.before:owed2.lost;return[declared,altered(undocumented(kind,identity2),{fields:fields3})]})}async function buildPlan(options){const{selection,profile}=options;const observedAt=performance.now();const subjects=candidates(
+options);const own5=subjects.filter(({elsewhere})=>!elsewhere);const documents=own5.flatMap(subject=>subject.declared??[]);
+const{live,references}=await whileHashing(documents,options,()=>observe(subjects,listsFor(referring(own5,options),profile),
+options));const decider=new Decider(options,references,namesOf(live.values(),options.state));const addressed=subjects.map(
+subject=>({subject,...addresses(subject,live.get(subject),decider.references)}));const alike3=addressed.filter(({subject,
+all})=>isSelected(selection,subject.kind,all));const selected=alike3.filter(({subject})=>!subject.elsewhere);checkTargets(
+selection,addressed.flatMap(({all})=>all),options);const twice=sameObjects(alike3.map(({subject,key})=>({subject,key})));
+const decided=await eachWithSlowHashes(selected,one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(
 one.subject,live.get(one.subject),decider.owed(one.key))}),new Pauses(options.signal));const compared2=decided.flatMap(({
 one:{subject},change:change2})=>{const others=subject.declared===void 0?void 0:twice.get(subject.declared);if(change2===
 void 0)return[];return[others===void 0?change2:{...change2,...blockedAsTwice(others)}]});const reads2=kinds.filter(kind=>kind.
@@ -20320,24 +20489,24 @@ recognise,state:options.state});const warnings=[...fitting3.warnings,...leftOut3
 references),...selected.flatMap(({subject,address:address2})=>ignored(subject,address2,profile)),...compared2.filter(isUnchanged).
 flatMap(({address:address2,warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address2}\
 : ${message}`})))];const settled=decided.filter(one=>one.settled).map(({one:{key}})=>key);const made2=await assemble(arrange(
-fitting3.changes),[...reads2,...listing],options);const leavesOut=selected.length===0&&options.declared.length>0;const plan={
-...made2,warnings,settled,...leavesOut?{leavesOut}:{}};return{plan,replan:replanOf(options,new Map(selected.map(one=>[one.
-key,one])),decider,observedAt)}}async function whileHashing(documents,{hasher,signal},observing){const failed=new AbortController;
-const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.flatMap(({fields:fields3})=>secretsIn(
-fields3));const hashing=hasher.prepare(secrets,stop);try{const observed=await observing();await hashing;if(secrets.length>
-0&&signal?.aborted)throw interrupted("nothing more was asked");return observed}catch(failure2){failed.abort();throw failure2}}
-function isUnchanged({action:action2}){return action2==="unchanged"}function isSettled({kind,declared},live,owed2){if(owed2===
-void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.keys(
-stillLost(kindOf(kind),owed2,live.fields)).length===0}var NAMED3=3;function leftOut3(addresses3){if(addresses3.length===
-0)return[];const more=addresses3.length-NAMED3;const names3=`${addresses3.slice(0,NAMED3).join(", ")}${more>0?` and ${more}\
- more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[{code:"restores-left-o\
-ut",message:`what an update took away from ${objects2} that --kind or --target leave out is still owed (${names3}): an a\
-pply without --kind and --target puts it back`}]}function missingLists(references){return listNames.filter(name2=>references[name2]===
-null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of\
- ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({declared},address2,profile){
-if(declared===void 0)return[];return ignoredFields(declared.fields,kindOf(declared.kind).traits[profile.name]).map(field2=>{
-const{file,line}=declared.placeOf(field2);return{code:"ignored-field",message:`${address2}: the server takes no notice o\
-f "${field2}" (${file}:${line}), so it is neither sent nor compared`,place:{file,line}}})}async function regenerationPlan(id,options){
+fitting3.changes),[...reads2,...listing],options);const leavesOut=selected.length===0&&options.declared.length>0;const{shard:shard2}=selection;
+const plan={...made2,...shard2===void 0?{}:{shard:shard2},warnings,settled,...leavesOut?{leavesOut}:{}};return{plan,replan:replanOf(
+options,new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}async function whileHashing(documents,{hasher,signal},observing){
+const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.
+flatMap(({fields:fields3})=>secretsIn(fields3));const hashing=hasher.prepare(secrets,stop);try{const observed=await observing();
+await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted("nothing more was asked");return observed}catch(failure2){
+failed.abort();throw failure2}}function isUnchanged({action:action2}){return action2==="unchanged"}function isSettled({kind,
+declared},live,owed2){if(owed2===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.
+absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).length===0}var NAMED4=3;function leftOut3(addresses3){
+if(addresses3.length===0)return[];const more=addresses3.length-NAMED4;const names3=`${addresses3.slice(0,NAMED4).join(",\
+ ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[
+{code:"restores-left-out",message:`what an update took away from ${objects2} that --kind or --target leave out is still \
+owed (${names3}): an apply without --kind and --target puts it back`}]}function missingLists(references){return listNames.
+filter(name2=>references[name2]===null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so n\
+othing could check that the ids of ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({
+declared},address2,profile){if(declared===void 0)return[];return ignoredFields(declared.fields,kindOf(declared.kind).traits[profile.
+name]).map(field2=>{const{file,line}=declared.placeOf(field2);return{code:"ignored-field",message:`${address2}: the serv\
+er takes no notice of "${field2}" (${file}:${line}), so it is neither sent nor compared`,place:{file,line}}})}async function regenerationPlan(id,options){
 const observedAt=performance.now();const{change:change2,reads:reads2}=await regenerationOf(id,options);const again=async()=>(await regenerationOf(
 id,{...options,progress:noProgress})).change;const readable2=regenerated.kind.readable(options.profile);const{profile,recognise,
 state}=options;const{changes,warnings}=await makeSure([change2],{profile,seen:void 0,recognise,state});return{plan:{...await assemble(
@@ -20358,37 +20527,42 @@ const warnings=change2.fields.flatMap(({path,type,before,after,sensitive})=>{if(
 []]});return warnings.length===0?change2:{...change2,warnings:[...change2.warnings,...warnings]}}function isMasked(body2,redact){
 return typeof body2==="string"&&redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what}\
  holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around \
-it`}}init_zod();init_json();init_problems();init_redact();init_values();init_fields();init_kinds();import{createHash as createHash3}from"node:crypto";var hash=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(string2()),
-kinds:array(string2()),prune:boolean2(),assert:boolean2(),objects:array(strictObject({address:string2(),action:string2(),
-observed:hash.describe("Over everything that was observed of the object"),requests:hash.describe("Over what would be sen\
-t for it")})),whole:hash.optional().describe("Over all the rest of the file, whatever its layout; left out where an olde\
-r idops stored it")}).describe("What apply needs besides");var storedSchema=looseObject({format_version:literal(1),server:string2(),
-environment:string2().nullable(),created_at:string2(),digest:string2(),apply:sealSchema});async function seal(plan,options,redactName){
-return{...options,objects:await sealObjects(plan,redactName)}}async function sealObjects(plan,redactName){const hasher=digestHasher(
-plan);return await eachWithSlowHashes(plan.changes,change2=>({address:sealedName(change2,redactName),action:change2.action,
-observed:hashOf2(observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}function sealedName({address:address2,
-apply:{key}},redactName){return redactAddress(address2,{redactName})===address2?address2:redactAddress(key,{redactName})}
-function observedOf(change2,hasher){const{kind,fields:fields3,apply}=change2;const types3=kindOf(kind).fields;const secret3=secretFields2(
-change2);const before=mapValues(apply.before,(field2,name2)=>{const normal=normalForm(types3[name2]??value,field2);return secret3.
-has(name2)?new Sensitive(withHashes(normal,hasher)):normal});const generation2=fields3.find(({path})=>path==="did_genera\
-tion");return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(generation2?.before??null,hasher)]}
-function secretFields2({action:action2,fields:fields3,apply}){if(action2==="blocked")return new Set(apply.managed);const asked=Object.
-entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown3=fields3.flatMap(({path,
-sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown3])}function hashOf2(value3){return`\
-sha256:${createHash3("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown3}){const{whole:_,
-...rest}=apply;return hashOf2({...shown3,apply:rest})}function alteration(stored3,file){const{whole:whole3}=stored3.apply;
-if(whole3===void 0||whole3===planHash(stored3))return[];return[error("plan-altered",`${file} was changed after it was st\
-ored: what it shows is not the plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text6,file,use="\
-applied"){const unusable=why=>unusablePlan(file,why,use);let data3;try{data3=parseJson(text6)}catch{return unusable("it \
-is not JSON")}const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has for\
-mat ${version3}, this idops knows format 1`);const parsed4=storedSchema.safeParse(data3);if(parsed4.success)return parsed4.
-data;return unusable(notStored(parsed4.error.issues[0]?.path??[]))}function unusablePlan(file,why,use){return error("pla\
-n-unreadable",`${file} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){const where=path.
-length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}function isStoredPlan(read2){
-return"digest"in read2}async function staleness(stored3,now){const found2=[];if(stored3.server!==now.server)found2.push(
-`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){found2.push(`it is f\
-or the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(stored3.
-apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text6=>text6);
+it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_values();init_fields();init_kinds();import{createHash as createHash3}from"node:crypto";var hash2=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
+string2()),kinds:array(string2()),prune:boolean2(),assert:boolean2(),shard:strictObject({index:int().min(1),count:int().
+min(1)}).optional().describe("The part of the objects that it is about; left out where it is about all"),objects:array(strictObject(
+{address:string2(),action:string2(),observed:hash2.describe("Over everything that was observed of the object"),requests:hash2.
+describe("Over what would be sent for it")})),whole:hash2.optional().describe("Over all the rest of the file, whatever i\
+ts layout; left out where an older idops stored it")}).describe("What apply needs besides");var storedSchema=looseObject(
+{format_version:literal(1),server:string2(),environment:string2().nullable(),created_at:string2(),digest:string2(),apply:sealSchema});
+async function seal(plan,options,redactName){return{...options,objects:await sealObjects(plan,redactName)}}async function sealObjects(plan,redactName){
+const hasher=digestHasher(plan);return await eachWithSlowHashes(plan.changes,change2=>({address:sealedName(change2,redactName),
+action:change2.action,observed:hashOf2(observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}function sealedName({
+address:address2,apply:{key}},redactName){return redactAddress(address2,{redactName})===address2?address2:redactAddress(
+key,{redactName})}function observedOf(change2,hasher){const{kind,fields:fields3,apply}=change2;const types3=kindOf(kind).
+fields;const secret3=secretFields2(change2);const before=mapValues(apply.before,(field2,name2)=>{const type=types3[name2]??
+value;const normal=withoutLabels(type,normalForm(type,field2));return secret3.has(name2)?new Sensitive(withHashes(normal,
+hasher)):normal});const generation2=fields3.find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.
+existed,apply.generation??null,withHashes(generation2?.before??null,hasher)]}function withoutLabels({type},field2){if(type!==
+"set"||!Array.isArray(field2))return field2;return field2.map(element=>{if(!isMap(element)||typeof element.id!=="string")
+return element;const{label:_,...rest}=element;return rest})}function secretFields2({action:action2,fields:fields3,apply}){
+if(action2==="blocked")return new Set(apply.managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(
+field2)?[name2]:[]);const shown3=fields3.flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set(
+[...asked,...shown3])}function hashOf2(value3){return`sha256:${createHash3("sha256").update(canonical(value3)).digest("h\
+ex")}`}function planHash({apply,...shown3}){const{whole:_,...rest}=apply;return hashOf2({...shown3,apply:rest})}function alteration(stored3,file){
+const{whole:whole3}=stored3.apply;if(whole3===void 0||whole3===planHash(stored3))return[];return[error("plan-altered",`${file}\
+ was changed after it was stored: what it shows is not the plan that was made`,[],"make it anew with idops plan --out FI\
+LE and review it")]}function parseStoredPlan(text6,file,use="applied"){const unusable=why=>unusablePlan(file,why,use);let data3;
+try{data3=parseJson(text6)}catch{return unusable("it is not JSON")}const version3=data3?.format_version;if(typeof version3===
+"number"&&version3>1)return unusable(`it has format ${version3}, this idops knows format 1`);const parsed4=storedSchema.
+safeParse(data3);if(parsed4.success)return parsed4.data;return unusable(notStored(parsed4.error.issues[0]?.path??[]))}function unusablePlan(file,why,use){
+return error("plan-unreadable",`${file} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){
+const where=path.length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}
+function isStoredPlan(read2){return"digest"in read2}function partOf2({shard:shard2}){return shard2===void 0?"all objects":
+`the shard ${shardText(shard2)}`}async function staleness(stored3,now){const found2=[];if(stored3.server!==now.server)found2.
+push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){found2.push(`it\
+ is for the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const[part2,here2]=[partOf2(
+stored3.apply),partOf2(now)];if(part2!==here2)found2.push(`it is for ${part2}, and this is ${here2}`);const before=new Map(
+stored3.apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text6=>text6);
 const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(whole3.map(object3=>[
 object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.has(name2)?name2:keys.
 get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found2.push(`${address2} is \
@@ -20403,29 +20577,30 @@ null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const 
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
 const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash6}from"node:crypto";import{join as join17,
-posix as posix3,relative as relative12,sep as sep7}from"node:path";import{basename as basename9,dirname as dirname14,join as join15}from"node:path";import{readlink as readlink2,realpath as realpath4}from"node:fs/promises";import{basename as basename5,dirname as dirname8,
+posix as posix3,relative as relative13,sep as sep7}from"node:path";import{basename as basename9,dirname as dirname14,join as join15,relative as relative11}from"node:path";import{readlink as readlink2,realpath as realpath4}from"node:fs/promises";import{basename as basename5,dirname as dirname8,
 join as join7,resolve as resolve8}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath4(
 path).catch(unlessMissing);if(real!==void 0)return real;const next=await readlink2(path).catch(()=>void 0);if(next===void 0||
 links===0)return path;return await leadsTo(resolve8(await realpath4(dirname8(path)),next),links-1)}async function realPlaceOf(path){
 try{const target=await leadsTo(path);const folder=dirname8(target);return folder===target?target:join7(await realPlaceOf(
 folder),basename5(target))}catch{return path}}function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!==
-"ENOTDIR")throw failure2;return void 0}init_zod();init_regular();import{readdir as readdir2}from"node:fs/promises";import{basename as basename6,dirname as dirname9,
+"ENOTDIR")throw failure2;return void 0}init_locks();init_zod();init_regular();import{readdir as readdir2}from"node:fs/promises";import{basename as basename6,dirname as dirname9,
 join as join8}from"node:path";var nameSchema=object({lineage:string2(),salt:string2(),resources:unknown()});async function statesBeside(statePath){
 const folder=dirname9(statePath);const entries=await readdir2(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.
 filter(entry3=>!entry3.isDirectory()&&entry3.name!==basename6(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(
 join8(folder,name2))));return states2.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.
-safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";
+safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";
 import{link,lstat as lstat4,open as open5,readdir as readdir4,rename as rename2,rm as rm3}from"node:fs/promises";import{
 basename as basename7,dirname as dirname11,join as join11,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_process();import{createHash as createHash4,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir3,
-rm,stat as stat5}from"node:fs/promises";import{join as join9}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;
-var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;var OLD=60*60*1e3;function temporaryName(){
-return`.idops-${process.pid}-${here()}-${randomBytes4(6).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir3(
-folder).catch(()=>[]);await Promise.all(names3.map(async name2=>{const path=join9(folder,name2);if(await isLeft(path,name2))
-await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null&&
-!formerly.test(name2))return false;if(ours!==null&&ours[2]===here()&&fateOf({...ownMark(),pid:Number(ours[1]),started:null})===
-"gone"){return true}const made2=await stat5(path).catch(()=>void 0);return made2?.isFile()===true&&Date.now()-made2.mtimeMs>
-OLD}function here(){const{host,boot,namespace}=ownMark();return createHash4("sha256").update(JSON.stringify([host,boot,namespace])).
-digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open4,rename,rm as rm2,stat as stat6}from"node:fs/promises";import{dirname as dirname10,join as join10}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname10(
+rm,stat as stat5}from"node:fs/promises";import{join as join9}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
+var own3=randomBytes4(3).toString("hex");var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
+var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${own3}${randomBytes4(3).toString("hex")}\
+.tmp`}async function sweepTemporaries(folder){const names3=await readdir3(folder).catch(()=>[]);await Promise.all(names3.
+map(async name2=>{const path=join9(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}
+async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null&&!formerly.test(name2))return false;if(ours!==
+null&&ours[2]===here()&&isGone(Number(ours[1]),ours[3]))return true;const made2=await stat5(path).catch(()=>void 0);return made2?.
+isFile()===true&&Date.now()-made2.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own3;return fateOf(
+{...ownMark(),pid,started:null})==="gone"}function here(){const{host,boot,namespace}=ownMark();return createHash4("sha25\
+6").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open4,rename,rm as rm2,stat as stat6}from"node:fs/promises";import{dirname as dirname10,join as join10}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname10(
 folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made2=await makeOne(
 folder,mode);return first??(made2?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
 mode)?448:511});return true}catch(failure2){const isThere2=failure2.code==="EEXIST";if(isThere2&&(await stat6(folder)).isDirectory())
@@ -20436,22 +20611,31 @@ temporary,{force:true});try{const file=await open4(temporary,"wx",mode);try{if(e
 511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
 63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{await handle.
-close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;var TRIES2=250;
+close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;var TRIES3=250;
 function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(
 statePath);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};const takenOver=await take(
 path,holder);await sweepTemporaries(dirname11(path));await sweepTurns(path);return{takenOver,fenced:false,confirm:()=>confirm(
-path,holder),release:()=>release(path,holder)}}async function lockHolder(statePath){const holding=await lockHolding(statePath);
-if(holding===null||holding.fate==="gone")return null;const unsure3=holding.readable&&holding.fate==="unknown";return unsure3?
-`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
-lockPath(statePath));if(holder===void 0)return null;if(holder===null)return{holder:UNREADABLE,readable:false,fate:"unkno\
-wn",elsewhere:null};return{holder:describeHolder(holder),readable:true,fate:fateOf(holder),elsewhere:whereElse(holder)}}
+path,holder),release:()=>release(path,holder)}}function lockedPath(statePath,shard2){return shard2===void 0?statePath:`${statePath}\
+.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(statePath,shard2);return{async shards(){
+const names3=await readdir4(dirname11(statePath)).catch(()=>[]);const[begin,end2]=[`${basename7(statePath)}.`,lockPath("")];
+return names3.flatMap(name2=>{if(!name2.startsWith(begin)||!name2.endsWith(end2))return[];return shardNamed(name2.slice(
+begin.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),command2,now),holder:shard2=>lockHolder(
+of(shard2)),holding:shard2=>lockHolding(of(shard2)),removable:shard2=>removableLock(of(shard2))}}var PATIENCE=3e4;async function alone2(statePath,work){
+const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=await acquireLock(`${statePath}.merge`,"merge",new Date)}catch(failure2){
+const isHeld=failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked");if(!isHeld||performance.
+now()>until)throw failure2;await wait(Math.random()*A_MOMENT);continue}try{return await work()}finally{await lock.release()}}}
+async function lockHolder(statePath){const holding=await lockHolding(statePath);if(holding===null||holding.fate==="gone")
+return null;const unsure3=holding.readable&&holding.fate==="unknown";return unsure3?`${holding.holder}, if that process \
+still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(lockPath(statePath));if(holder===
+void 0)return null;if(holder===null)return{holder:UNREADABLE,command:null,readable:false,fate:"unknown",elsewhere:null};
+return{holder:describeHolder(holder),command:holder.command,readable:true,fate:fateOf(holder),elsewhere:whereElse(holder)}}
 async function removableLock(statePath){const path=lockPath(statePath);const holder=await readHolder(path);if(holder===void 0)
 return null;if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive"){throw new ProblemsError([error("locked",
 `the lock is in use: ${describeHolder(holder)} still runs on this host`,[],"wait until it has ended, or end it")])}return{
 holder:holder===null?UNREADABLE:describeHolder(holder),remove:async()=>{const now=await readHolder(path);if(now!=null&&now.
 nonce!==holder?.nonce)throw locked(path,now);await rm3(path,{force:true})}}}async function take(path,holder){for(let tries=1;;tries+=
 1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)continue;if(other===
-null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(path,other);if(await replace(path,other,holder))return`took over\
+null||fateOf(other)!=="gone"||tries>TRIES3)throw locked(path,other);if(await replace(path,other,holder))return`took over\
  the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}async function replace(path,dead,holder){const turn=`${path}\
 .${createHash5("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(
 turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))
@@ -20507,14 +20691,16 @@ end2}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`$
 text).join("");await this.#file.appendFile(text6);await this.#file.datasync();this.#end+=Buffer.byteLength(text6);for(const{
 done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
 this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
-await this.#flushing;await this.#file.close()}};init_errno();init_json();import{relative as relative9}from"node:path";init_problems();init_regular();init_state();init_state_text();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,
-async load(server){const state=await readState(path,place2);return state===void 0?emptyState(server):ofServer(state,place2,
-server)},saved:()=>readState(path,place2),async save(state){await writeWhole(await leadsTo(path),`${stringifyJson(state,
+await this.#flushing;await this.#file.close()}};init_errno();init_json();import{relative as relative9}from"node:path";init_problems();init_regular();init_shards();init_state();init_state_text();function stateFile(path){const place2=relative9(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
+path,place2);return state===void 0?emptyState(server):ofServer(state,place2,server)},saved:()=>readState(path,place2),save:state=>write(
+path,state),merge:({records,head:change2})=>alone2(path,async()=>{const there=await readState(path,place2);if(there===void 0)
+throw stateGone(place2);const{resources:_,...head}=there;const next=change2(head);await write(path,{...next,resources:withRecords(
+there,records)});return next})}}async function write(path,state){await writeWhole(await leadsTo(path),`${stringifyJson(state,
 2)}
-`)}}}async function readText(path,place2){try{return await readRegular(path)}catch(failure2){const{code:code2}=failure2;
-if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"m\
-ove what is in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError(
-[error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}async function readData(path,place2){
+`)}async function readText(path,place2){try{return await readRegular(path)}catch(failure2){const{code:code2}=failure2;if(code2===
+"ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is\
+ in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError([error("sta\
+te-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}async function readData(path,place2){
 const text6=await readText(path,place2);return text6===void 0?void 0:stateData(text6,place2)}async function readState(path,place2){
 const data3=await readData(path,place2);return data3===void 0?void 0:stateOf2(data3,place2)}init_git();import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,dirname as dirname13,isAbsolute as isAbsolute5,
 join as join14,relative as relative10,sep as sep6}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
@@ -20537,21 +20723,21 @@ root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new Probl
 't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set st\
 ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join15(dirname14(
 path),"runs");return{...stateFile(path),name:basename9(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
-path),lock:(command2,now)=>acquireLock(path,command2,now),holder:()=>lockHolder(path),holding:()=>lockHolding(path),removable:()=>removableLock(
-path),async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([
-...new Set([named6,path])],folder,use==="write")}}}init_json();import{relative as relative11}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
-const local=fileRuns(folder);const place2=relative11(process.cwd(),folder)||folder;const both=async run4=>{const here2=(await local.
+path),...excluding(fileLocks(path),shard2=>relative11(process.cwd(),lockPath(lockedPath(path,shard2)))),async check(use){
+if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named6,path])],
+folder,use==="write")}}}init_json();import{relative as relative12}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
+const local=fileRuns(folder);const place2=relative12(process.cwd(),folder)||folder;const both=async run4=>{const here2=(await local.
 list()).includes(run4)?await local.read(run4):null;if(here2===null)return{there:await base2.read(run4),kept:null};const there=(await base2.
 list()).includes(run4)?await base2.read(run4):null;const known3=new Set((there?.lines??[]).map(line=>stringifyJson(line)));
 const lines=here2.lines.filter(line=>!known3.has(stringifyJson(line)));return{there,kept:{...here2,lines}}};return{...base2,
-list:async()=>[...new Set([...await base2.list(),...await local.list()])].sort(),async read(run4){const{there,kept:kept2}=await both(
-run4);if(there===null||kept2===null||kept2.lines.length===0)return there??kept2;const lines=[...there.lines,...kept2.lines];
+list:async()=>[...new Set([...await base2.list(),...await local.list()])].sort(),async read(run4){const{there,kept:kept3}=await both(
+run4);if(there===null||kept3===null||kept3.lines.length===0)return there??kept3;const lines=[...there.lines,...kept3.lines];
 return{...there,lines,ended:false,late:there.ended}},hasEnd:async run4=>((await local.list()).includes(run4)?(await both(
 run4)).kept?.lines.length===0:true)&&await base2.hasEnd(run4),async kept(){const missing3=[];for(const run4 of await local.
-list()){const{there,kept:kept2}=await both(run4);if((kept2?.lines.length??0)>0)missing3.push(run4);else if(there?.ended===
+list()){const{there,kept:kept3}=await both(run4);if((kept3?.lines.length??0)>0)missing3.push(run4);else if(there?.ended===
 true)await local.remove([run4])}return missing3},async create(first){return new KeptJournal(await base2.create(first),first,
-local,place2)},async reopen(content){const{run:first}=content;const{there,kept:kept2}=await both(first.run);const journal=there===
-null?await base2.create(first):await base2.reopen(there);await Promise.all((kept2?.lines??[]).map(line=>journal.write(line)));
+local,place2)},async reopen(content){const{run:first}=content;const{there,kept:kept3}=await both(first.run);const journal=there===
+null?await base2.create(first):await base2.reopen(there);await Promise.all((kept3?.lines??[]).map(line=>journal.write(line)));
 return new KeptJournal(journal,first,local,place2)},async remove(runs){await base2.remove(runs);await forget(local,runs)}}}
 async function forget(local,runs){const here2=new Set(await local.list());await local.remove(runs.filter(run4=>here2.has(
 run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
@@ -20569,11 +20755,11 @@ line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base
 function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"skipped",ambiguous:false,http_status:null,
 attempts:0,after:null,unverified:[],error:"not sent: the journal could not be written"}}async function backendOf(project,onSecret){const settings=project.state();if(settings.in==="file")return await fileBackend(
 settings);const backend3=settings.in==="git"?await onBranch(project,settings,onSecret):await inDatabase(project,settings,
-onSecret);const own4=createHash6("sha256").update(backend3.place).digest("hex").slice(0,16);return keeping(backend3,join17(
-project.root,KEPT2,own4))}var KEPT2=".idops/kept";async function onBranch({root:folder,file,environment},{remote,branch,
+onSecret);const own5=createHash6("sha256").update(backend3.place).digest("hex").slice(0,16);return keeping(backend3,join17(
+project.root,KEPT2,own5))}var KEPT2=".idops/kept";async function onBranch({root:folder,file,environment},{remote,branch,
 path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unreachable",
 `the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or keep the\
- state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative12(root,folder).split(
+ state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative13(root,folder).split(
 sep7).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
 {root,remote,branch,path:path??posix3.join(below2,`${environment??"state"}.json`)})}async function inDatabase({cwd,environment},{
 url,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
@@ -20621,8 +20807,8 @@ name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{se
 [408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){if(outcome3.status===
 null)return outcome3.sent||!isCertificateCode(outcome3.reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){
 return retryAfter===null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}
-function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait3=waitOf(value3.
-trim(),headers);return wait3===null?[]:[wait3]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
+function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait4=waitOf(value3.
+trim(),headers);return wait4===null?[]:[wait4]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
 if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(value3);if(until===null)return null;const date3=firstHeader(
 headers,"date");const now=(date3===void 0?null:httpDate(date3))??Date.now();return Math.max(0,Math.ceil((until-now)/1e3))}
 function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text6)?Date.parse(text6):Number.NaN;return Number.
@@ -20811,11 +20997,15 @@ switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));c
 auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"header":return chosenHeader(
 auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
 {...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
-clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_problems();init_values();init_kinds();function undeclaredClient(id,declared){const{name:name2}=regenerated.kind;if(declared.
+clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash7}from"node:crypto";function declaredHash(declared){const hash4=createHash7(
+"sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash4.update(canonical(
+[addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash4.digest("base64u\
+rl")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};if(Array.
+isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}init_problems();init_values();init_kinds();function undeclaredClient(id,declared){const{name:name2}=regenerated.kind;if(declared.
 some(({kind,identity:identity2})=>kind===name2&&sameIdentifier(identity2.id??"",id)))return[];return[error("no-such-targ\
 et",`--accept-did ${id} is the id of no client that the manifests declare`)]}function otherServer({run:run4,server},here2){
 return new ProblemsError([error("run-other-server",`run ${run4} was on ${server}, and this is ${here2}`,[],"choose the e\
-nvironment that it was run with")])}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
+nvironment that it was run with")])}import{setTimeout as wait3}from"node:timers/promises";init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
 ...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry3 of entriesOf(
 content)){const owed2=debtOf(entry3,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry3.sending.
@@ -20828,20 +21018,37 @@ name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended
 sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
 answered.after,hasher);const lost3=kind.lost({before,asked,now});return Object.keys(lost3).length===0?void 0:seenLoss(run4,
 lost3,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
-at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_journal();async function settleState(home,writes2,options){const{backend:backend3}=home;const notes=[];let lock=writes2===
-void 0?void 0:await backend3.lock(writes2,new Date);try{const load=async()=>await withDebts(await backend3.load(options.
-server),home);let state=await load();const unfinished=()=>unfinishedRuns(state,home);const found2=await unfinished();if(found2.
-length===0)return{state,lock,notes:takeover(lock)};const living=found2.find(isUnderWay);if(lock===void 0){const holder=await backend3.
-holder()??(living===void 0?null:runHolder(living.run));if(holder!==null)return{state,lock,notes:[`the state is being wri\
-tten: ${holder}`]};try{lock=await backend3.lock("plan",new Date)}catch(failure2){const quicker=await backend3.holder();if(quicker===
-null)throw failure2;return{state,lock,notes:[`the state is being written: ${quicker}`]}}state=await load()}if(living!==void 0)
-throw underWay(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const resumed=await resumeRun(
-content,heirOf(state,content.run),{...options,runs:backend3.runs,now:()=>new Date});state=resumed.state;await backend3.save(
-state);await resumed.finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.settled} o\
-f its answers were taken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into t\
-he state`,...resumed.findings)}if(writes2!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,
-notes}}catch(failure2){await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===
-null?[]:[lock.takenOver]}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
+at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_problems();init_shard();init_journal();init_shards();async function settleState(home,writes2,options){const{shard:shard2}=options;
+if(shard2===void 0)return await settleAs(home,writes2,void 0,options);if(writes2!==void 0)return await holdShard(home,writes2,
+shard2,options);const part2=isSplit(await home.backend.saved(),shard2)?shard2:void 0;return await settleAs(home,void 0,part2,
+options)}var SPLITTING="apply, which begins its shards,";var PATIENCE4=12e4;var A_MOMENT2=500;async function holdShard(home,writes2,shard2,options){
+const{backend:backend3}=home;const notes=[];const until=performance.now()+PATIENCE4;for(let tries=0;;tries+=1){try{const isReady=async()=>isSplit(
+await backend3.saved(),shard2)&&(await backend3.runs.kept()).every(run4=>partOfRun(run4));if(!await isReady()){const whole3=await settleAs(
+home,SPLITTING,void 0,options);notes.push(...whole3.notes);try{if(!isSplit(whole3.saved,shard2))await backend3.save(split(
+whole3.state,shard2))}finally{await whole3.lock?.release()}}const held=await settleAs(home,`${writes2} --shard ${shardText(
+shard2)}`,shard2,options);if(held.isReady)return{...held,notes:[...notes,...held.notes]};await held.lock?.release()}catch(failure2){
+const mayPass3=isLocked(failure2)&&performance.now()<until;if(!mayPass3||!await isBySibling(backend3,shard2))throw failure2}
+if(options.signal?.aborted)throw interrupted("nothing was sent");await wait3(Math.random()*Math.min(A_MOMENT2,20*2**tries))}}
+function isLocked(failure2){return failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2==="l\
+ocked")}async function isBySibling(backend3,own5){const holdings=(await backend3.holdings()).filter(({fate})=>fate!=="go\
+ne");return holdings.every(({shard:shard2,command:command2})=>shard2===void 0?command2===SPLITTING:shard2.count===own5.count&&
+shard2.index!==own5.index)}async function settleAs({backend:backend3,environment},writes2,shard2,options){const home={backend:backend3,
+environment};const notes=[];let lock=writes2===void 0?void 0:await backend3.lock(writes2,new Date,shard2);try{const load=async()=>await withDebts(
+await backend3.load(options.server),home);let state=await load();const isReady=shard2===void 0||isSplit(state,shard2);const held=()=>({
+state:shard2===void 0&&writes2!==void 0?joined2(state):state,saved:state,lock,notes,isReady});if(!isReady)return held();
+const unfinished=()=>unfinishedRuns(state,home,shard2);const found2=await unfinished();if(found2.length===0){notes.push(
+...takeover(lock));return held()}const living=found2.find(isUnderWay);if(lock===void 0){const holder=await backend3.holder()??
+(living===void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);return held()}
+try{lock=await backend3.lock("plan",new Date,shard2)}catch(failure2){const quicker=await backend3.holder();if(quicker===
+null)throw failure2;notes.push(`the state is being written: ${quicker}`);return held()}state=await load()}if(living!==void 0)
+throw underWay(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const before=state;const resumed=await resumeRun(
+content,shard2===void 0?heirOf(state,content.run):state,{...options,runs:backend3.runs,now:()=>new Date});state=resumed.
+state;if(shard2===void 0)await backend3.save(state);else{const head=await backend3.merge({records:changedRecords(before.
+resources,state.resources),head:now=>withSettled({...sameState(now,before),serial:now.serial+1},resumed.run)});state={...head,
+resources:state.resources}}await resumed.finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.
+settled} of its answers were taken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were ta\
+ken into the state`,...resumed.findings)}if(writes2!==void 0)return held();await lock.release();lock=void 0;return held()}catch(failure2){
+await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
 return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new TypeError("this session is closed");const doing=work();
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
@@ -20852,8 +21059,8 @@ const settings=project.server(options);const profile=await settings.then(known3=
 tokenFile:tokenFile2}=options;const reading={profile,lenient:false,signal:options.signal,tokenFile:tokenFile2===void 0?void 0:
 resolve10(project.cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,
 reading):secretsAlone(project,reading)]);const problems=project.settingsProblems().filter(({severity})=>severity==="erro\
-r");for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))
-throw part.reason;addProblems(problems,part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
+r");for(const part2 of[server,manifests]){if(part2.status==="fulfilled")continue;if(!(part2.reason instanceof ProblemsError))
+throw part2.reason;addProblems(problems,part2.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
 value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(
 problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
 problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_errno();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text3=(description,...examples2)=>string2().meta(said2(description,...examples2));function said2(description,...examples2){
@@ -20888,36 +21095,39 @@ g would be lost"),destructions:array(string2()).describe("What would be lost, a 
 describe("What apply would send, in this order"),fields:array(field).describe("The differences"),warnings:array(warning3).
 describe("What a reviewer should know about it"),reason:string2().nullable().describe("Why it is blocked, and what to do"),
 declared_at:strictObject({file:text3("The file, relative to the project"),line:int().min(1).describe("The line of the fi\
-rst key")}).nullable().describe("Where the manifest declares it")});var RUN2="20260131T120000Z-4f2a1c";var planSchema=strictObject(
+rst key")}).nullable().describe("Where the manifest declares it")});var shard=strictObject({index:int().min(1).meta(said2(
+"Which part, from 1",2)),count:int().min(1).meta(said2("How many parts there are",4))}).optional().describe("The part of\
+ the objects that it is about, as --shard says; left out where it is about all");var RUN2="20260131T120000Z-4f2a1c";var planSchema=strictObject(
 {format_version:literal(1).describe("The version of this format"),tool_version:text3("The version of idops that made the\
  plan","0.1.0"),created_at:text3("When the plan was made, ISO 8601 in UTC","2026-01-31T12:00:00.000Z"),server:text3("The\
  base URL of the server","https://id.example.com"),profile:text3("The server profile","documented"),environment:string2().
-nullable().meta(said2("The chosen environment","production")),summary:strictObject({update:count2("Objects to update"),delete:count2(
-"Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2("Objects to record, without a request"),blocked:count2(
-"Objects that are declared and cannot be brought about"),unchanged:count2("Objects that are already as declared"),drift:int().
-min(1).optional().describe("Of the objects, those with a field that was changed on the server since a run left it; left \
-out where there are none")}).describe("How many objects there are of each action"),required_scopes:array(string2()).meta(
-said2("The scopes that observing and applying need together",["users:manage:all"])),only:_enum(shares).optional().describe(
-"Which changes are listed, where --only says it"),left_out:partialRecord(action,int().min(1)).optional().describe("How m\
-any changes --only leaves out, by their action"),changes:array(change).describe("In the order in which they are applied;\
- unchanged objects with --debug only"),warnings:array(warning3).describe("What a reviewer should know about the whole"),
-digest:text3("sha256 over what would be sent, in a normal form",`sha256:${"5f".repeat(32)}`)}).describe("What idops woul\
-d do to a server");var resultSchema=strictObject({format_version:literal(1).describe("The version of this format"),run:string2().
-nullable().meta(said2("The name of the run and of its journal; null where there was nothing to do",RUN2)),undoes:string2().
-optional().meta(said2("The run that it put back; there after an undo alone",RUN2)),summary:strictObject({applied:count2(
-"Done, and shown by the server"),failed:count2("Refused by the server, or the server was not reached"),not_converged:count2(
-"Answered well, and the server keeps another value"),unknown:count2("Sent, and nobody can tell whether it was done"),skipped:count2(
-"Not sent, because of something before it")}).describe("How many changes ended in each way"),results:array(strictObject(
-{address:text3("What names the object, such as Organization/acme"),label,action,status:_enum(["applied","failed","not_co\
-nverged","unknown","skipped"]).describe("What became of it, in the words of the summary"),http_status:int().nullable().describe(
-"The status of the last answer; null where there was none"),attempts:count2("How many times a request was sent"),unverified:array(
-string2()).describe("Sent fields that the answer did not carry"),error:string2().nullable().describe("What went wrong"),
-notes:array(string2()).optional().describe("What a person should know although it went well; left out where there is not\
-hing")})).describe("What became of each change, in the order of the plan")}).describe("What one run of apply did");var problemSchema=strictObject(
-{code:text3("A stable code with an entry in the documentation"),severity:_enum(["error","warning"]).describe("A warning \
-stops nothing"),message:text3("What is wrong"),hint:string2().nullable().describe("What to do"),places:array(strictObject(
-{file:text3("The file, relative to the project"),line:int().min(1).describe("The line, from 1"),column:int().min(1).describe(
-"The column, from 1")})).describe("Where it is"),more_places:morePlaces});var problemsSchema=strictObject({format_version:literal(
+nullable().meta(said2("The chosen environment","production")),shard,summary:strictObject({update:count2("Objects to upda\
+te"),delete:count2("Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2("Objects to record, without\
+ a request"),blocked:count2("Objects that are declared and cannot be brought about"),unchanged:count2("Objects that are \
+already as declared"),drift:int().min(1).optional().describe("Of the objects, those with a field that was changed on the\
+ server since a run left it; left out where there are none")}).describe("How many objects there are of each action"),required_scopes:array(
+string2()).meta(said2("The scopes that observing and applying need together",["users:manage:all"])),only:_enum(shares).optional().
+describe("Which changes are listed, where --only says it"),left_out:partialRecord(action,int().min(1)).optional().describe(
+"How many changes --only leaves out, by their action"),changes:array(change).describe("In the order in which they are ap\
+plied; unchanged objects with --debug only"),warnings:array(warning3).describe("What a reviewer should know about the wh\
+ole"),digest:text3("sha256 over what would be sent, in a normal form",`sha256:${"5f".repeat(32)}`)}).describe("What idop\
+s would do to a server");var resultSchema=strictObject({format_version:literal(1).describe("The version of this format"),
+run:string2().nullable().meta(said2("The name of the run, which its journal has too, and the runs of its other shards; n\
+ull where there was nothing to do",RUN2)),shard,undoes:string2().optional().meta(said2("The run that it put back; there \
+after an undo alone",RUN2)),summary:strictObject({applied:count2("Done, and shown by the server"),failed:count2("Refused\
+ by the server, or the server was not reached"),not_converged:count2("Answered well, and the server keeps another value"),
+unknown:count2("Sent, and nobody can tell whether it was done"),skipped:count2("Not sent, because of something before it")}).
+describe("How many changes ended in each way"),results:array(strictObject({address:text3("What names the object, such as\
+ Organization/acme"),label,action,status:_enum(["applied","failed","not_converged","unknown","skipped"]).describe("What \
+became of it, in the words of the summary"),http_status:int().nullable().describe("The status of the last answer; null w\
+here there was none"),attempts:count2("How many times a request was sent"),unverified:array(string2()).describe("Sent fi\
+elds that the answer did not carry"),error:string2().nullable().describe("What went wrong"),notes:array(string2()).optional().
+describe("What a person should know although it went well; left out where there is nothing")})).describe("What became of\
+ each change, in the order of the plan")}).describe("What one run of apply did");var problemSchema=strictObject({code:text3(
+"A stable code with an entry in the documentation"),severity:_enum(["error","warning"]).describe("A warning stops nothin\
+g"),message:text3("What is wrong"),hint:string2().nullable().describe("What to do"),places:array(strictObject({file:text3(
+"The file, relative to the project"),line:int().min(1).describe("The line, from 1"),column:int().min(1).describe("The co\
+lumn, from 1")})).describe("Where it is"),more_places:morePlaces});var problemsSchema=strictObject({format_version:literal(
 1).describe("The version of this format"),problems:array(problemSchema).describe("All that was found")}).describe("Every\
 thing that was found wrong");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown3=planJson(plan,{debug:false});
 const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown3,changes:shown3.changes.map(
@@ -20948,23 +21158,24 @@ worded),told2(now.warnings,worded))?[]:["the warnings"]];if(shown3.changes.lengt
 changes.flatMap(change2=>{const same3=left.get(change2.address)??[...left.values()].find(({address:address2})=>names2(change2.
 address,address2));if(same3===void 0)return[`${change2.address} isn't in it`];left.delete(same3.address);const parts=differing(
 change2,same3,worded);return parts.length===0?[]:[`${same3.address}: ${parts.join(", ")}`]})]}function differing(shown3,now,worded){
-const requests=shown3.requests.map(({method,path})=>`${method} ${path}`);const kept2=new Map(shown3.fields.map(field2=>[
-field2.path,field2]));const paths=new Set([...kept2.keys(),...now.fields.map(({path})=>path)]);const present3=new Map(now.
+const requests=shown3.requests.map(({method,path})=>`${method} ${path}`);const kept3=new Map(shown3.fields.map(field2=>[
+field2.path,field2]));const paths=new Set([...kept3.keys(),...now.fields.map(({path})=>path)]);const present3=new Map(now.
 fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...texts2]:texts2.length;return[...shown3.action===
 now.action?[]:["the action"],...shown3.observed===now.observed?[]:["where its present value is known from"],...shown3.label===
 void 0||shown3.label===now.label?[]:["what it is called"],...requests.length===now.requests.length&&now.requests.every(({
 method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:["the requests"],...shown3.destructive===now.destructive&&
 alike2(sentences(shown3.destructions),sentences(now.destructions))?[]:["what would be lost"],...alike2(told2(shown3.warnings,
 worded),told2(now.warnings,worded))?[]:["the warnings"],...(worded?shown3.reason===now.reason:shown3.reason===null===(now.
-reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{const[one,other]=[kept2.get(path),present3.get(path)];
+reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{const[one,other]=[kept3.get(path),present3.get(path)];
 return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),fieldForm(now.kind,other))||one.confirmed===true&&other.
 confirmed!==true})]}function fieldForm(kind,field2){const{path,before,after,sensitive,becomes=null,was=null}=field2;const types3=kindOf(
 kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
 type??value,side3??null);return[path??null,form(before),form(after),sensitive??null,becomes,was]}function told2(warnings,worded){
 return warnings.map(({code:code2,message})=>worded?`${code2} ${message}`:code2).sort()}function alike2(a2,b){return canonical(
 a2)===canonical(b)}function names2(masked,name2){const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===
-name2;const last=rest.pop()??"";if(!name2.startsWith(first))return false;let from=first.length;for(const part of rest){const at3=name2.
-indexOf(part,from);if(at3<0)return false;from=at3+part.length}return name2.length-last.length>=from&&name2.endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given2,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
+name2;const last=rest.pop()??"";if(!name2.startsWith(first))return false;let from=first.length;for(const part2 of rest){
+const at3=name2.indexOf(part2,from);if(at3<0)return false;from=at3+part2.length}return name2.length-last.length>=from&&name2.
+endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given2,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
 ...given2,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
 plan:{...plan,...left.length>0?{leaves:true}:{},changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(
 change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
@@ -20978,7 +21189,7 @@ if(!sure)return void 0;const done2=new Set(results.flatMap(({status,address:addr
 return changes.filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&
 isOther2(document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;
 if(kind!==of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.
-before.name);return parts.every(([part,id])=>sameIdentifier(id,apply.identity[part]??""))}function isOther2({kind:name2,
+before.name);return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,
 fields:fields3,absent,whole:whole3},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="de\
 lete");const kind=kindOf(name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];
 if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(type,named5(said3),now,whole3.includes(
@@ -20993,59 +21204,66 @@ life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options
 declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await backendOf(project,redactor.
 add);await backend3.check(command2===void 0?"read":"write");const connection=openConnection(server,declared,{concurrency,
 timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,onRetry:progress.retry,signal,
-version:version2,...network2});const{reader,writer}=connection;const shared2={reader,profile:server.profile,concurrency,
-progress,signal};const home={backend:backend3,environment:project.environment};const held=await settleState(home,command2,
-{...shared2,server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});
-let{state}=held;let current=new Plans;const madeWith=new WeakMap;const build2=async what=>{const made2=await buildPlan({
-...shared2,state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"\
-none",checks:await bodyChecks(project,what.declared),...header(),...what});return{...made2,plan:warnOfMasks(made2.plan,redactor.
-redact)}};let probed;const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});
-return probed};const header=()=>({server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,
-now:new Date,recognise:server.profileWritten?null:recognise});const plan=async(given2={})=>{const plans=current;const{targets:targets2,
-kinds:kinds2,prune,assert:assert2}=withDefaults(given2);const{acceptDids=[]}=given2;refuse(acceptDids.flatMap(id=>undeclaredClient(
-id,declared)));if(prune)refuse(await pruneRefusals(manifests));const built=await build2({declared,selection:{targets:targets2,
-kinds:kinds2},prune,assert:assert2,acceptDids,restores:"all"});const again=againOf({targets:targets2,kinds:kinds2,prune,
-assert:assert2},acceptDids);const made2=plans.remember({...built,plan:{...built.plan,again}},"apply");madeWith.set(made2,
-{options:{targets:targets2,kinds:kinds2,prune,assert:assert2},storable:acceptDids.length===0});return made2};const planUndo=async(run4,force)=>{
-const plans=current;const content=await findRun(backend3.runs,run4);if(content.run.server!==server.baseUrl)throw otherServer(
-content.run,server.baseUrl);const isOther3=await othersOf(state,home);if(isOther3(content.run))throw refuseOther(content.
-run,home);const undo=await withSlowHashes(()=>undoRun(content,force));const leftOf=new Map;const made2=await build2({declared:undo.
-declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf.set(document2,
-adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan(
-{...made2.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf.values()].flat()],content);plans.remember({plan:undone.
-plan,replan:made2.replan},"undo");return undone};const session={project,warnings,notes:held.notes,files:manifests.files,
-plan:given2=>life.does(()=>plan(given2)),storePlan:made2=>life.does(async()=>{const given2=madeWith.get(made2);if(given2===
-void 0)throw new TypeError("only a plan that this session made of the manifests can be stored");if(!given2.storable){throw new TypeError(
-"a plan with acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
+version:version2,...network2});const{reader,writer}=connection;const shard2=options.shard?.count===1?void 0:options.shard;
+const shared2={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,environment:project.
+environment};const held=await settleState(home,command2,{...shared2,server:server.baseUrl,shard:shard2,holds:redactor.holds}).
+catch(async failure2=>{await connection.close();throw failure2});let{state}=held;let current=new Plans;const madeWith=new WeakMap;
+const build2=async what=>{const made2=await buildPlan({...shared2,state,hasher:new Hasher(state,redactor.holds),selection:{
+targets:[],kinds:[]},prune:false,assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...header(),
+...what});return{...made2,plan:warnOfMasks(made2.plan,redactor.redact)}};let probed;const recognise=scope2=>{probed??=probe(
+reader,scope2).catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({server:server.baseUrl,profile:server.
+profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?null:recognise});
+const plan=async(asked={})=>{const plans=current;const{targets:targets2,kinds:kinds2,prune,assert:assert2}=withDefaults(
+asked);const{acceptDids=[]}=asked;refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(
+manifests));const built=await build2({declared,selection:{targets:targets2,kinds:kinds2,shard:shard2},prune,assert:assert2,
+acceptDids,restores:"all"});const given2={targets:targets2,kinds:kinds2,prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};
+const again=againOf(given2,acceptDids);const made2=plans.remember({...built,plan:{...built.plan,again}},"apply");madeWith.
+set(made2,{options:given2,storable:acceptDids.length===0});return made2};const ofAll=()=>{if(shard2!==void 0)throw new TypeError(
+"a session of a shard plans what manifests declare, and nothing else")};const planUndo=async(run4,force)=>{ofAll();const plans=current;
+const content=await findRun(backend3.runs,run4);if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.
+baseUrl);const isOther3=await othersOf(state,home);if(isOther3(content.run))throw refuseOther(content.run,home);const undo=await withSlowHashes(
+()=>undoRun(content,force));const leftOf=new Map;const made2=await build2({declared:undo.declared,restores:{run:content.
+run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf.set(document2,adjusted.left);return adjusted.
+document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made2.plan,undoes:content.
+run.run,again},[...undo.left,...[...leftOf.values()].flat()],content);plans.remember({plan:undone.plan,replan:made2.replan},
+"undo");return undone};const session={project,warnings,notes:held.notes,files:manifests.files,plan:given2=>life.does(()=>plan(
+given2)),storePlan:made2=>life.does(async()=>{const given2=madeWith.get(made2);if(given2===void 0)throw new TypeError("o\
+nly a plan that this session made of the manifests can be stored");if(!given2.storable){throw new TypeError("a plan with\
+ acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
 made2,given2.options,redactor)}),planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const stale2=await staleness(
 stored3,made2);const problems=stale2.length>0?stale2:shownOtherwise(stored3,made2,redactor);if(problems.length>0)markStale(
 made2,problems);return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run4=await newestRun(backend3.runs,state);
-if(run4!==void 0)return run4;throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is what ido\
-ps apply leaves; which state this is, --env and state.path say")])}),planUndo:(run4,{force=false}={})=>life.does(()=>planUndo(
-run4,force)),planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(clientId).success)throw new TypeError(
-`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=current;return plans.remember(await regenerationPlan(
-clientId,{...shared2,...header(),state}),"regenerate-did")}),close:()=>life.end()};const told4=async(result,made2)=>{const{
-undoes}=made2;if(undoes!==void 0){const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??
-declared,sure,made2,result);return{...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||!mayBeUndone(
-result))return result;const content=await backend3.runs.read(result.run).catch(()=>null);const undoing=await undoingOf(content);
-return undoing===void 0?result:{...result,undoing}};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))
-throw new TypeError("this plan was not approved: approve(plan, limits) does it");const made2=current.find(approved.plan);
-if(made2===void 0){throw new TypeError("this plan was made in another session, or before something was applied in this o\
-ne, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(
-approved,{...shared2,confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise,
-writer,backend:backend3,state,hasher:new Hasher(state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).
-finally(()=>{current=new Plans});state=applied2.state;return{...applied2,result:await told4(applied2.result,approved.plan)}});
-return{session,apply}}function withDefaults({targets:targets2=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){return{
-targets:[...targets2],kinds:[...kinds2],prune,assert:assert2}}function againOf({targets:targets2,kinds:kinds2,prune,assert:assert2},acceptDids){
-const repeated2=(option,values)=>values.flatMap(value3=>[option,value3]);return["apply",...repeated2("--target",targets2),
-...repeated2("--kind",kinds2),...prune?["--prune"]:[],...assert2?["--assert"]:[],...repeated2("--accept-did",acceptDids)]}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
-InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_nearest();init_problems();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
+if(run4!==void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is w\
+hat idops apply leaves; which state this is, --env and state.path say")])}),planUndo:(run4,{force=false}={})=>life.does(
+()=>planUndo(run4,force)),planRegeneration:clientId=>life.does(async()=>{ofAll();if(!identifier2().safeParse(clientId).success)
+throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=current;return plans.
+remember(await regenerationPlan(clientId,{...shared2,...header(),state}),"regenerate-did")}),close:()=>life.end()};const told4=async(result,made2)=>{
+const{undoes}=made2;if(undoes!==void 0){const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.
+besides??declared,sure,made2,result);return{...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||
+!mayBeUndone(result))return result;const content=await findRun(backend3.runs,partCalled(result.journal??result.run)).catch(
+()=>null);const undoing=await undoingOf(content);return undoing===void 0?result:{...result,undoing}};const apply=approved=>life.
+applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError("this plan was not approved: approve(plan, limits) d\
+oes it");const made2=current.find(approved.plan);if(made2===void 0){throw new TypeError("this plan was made in another s\
+ession, or before something was applied in this one, and what is there may have changed since: make it in this one, or s\
+tore it and let planStored make it anew")}const applied2=await applyPlan(approved,{...shared2,confirm:async()=>await held.
+lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise,writer,backend:backend3,state,shard:shard2,
+sharedRun:options.sharedRun,declaring:()=>declaredHash(declared),hasher:new Hasher(state,redactor.holds),command:made2.command,
+now:()=>new Date,redactor}).finally(()=>{current=new Plans});state=applied2.state;return{...applied2,result:await told4(
+applied2.result,approved.plan)}});return{session,apply}}function withDefaults({targets:targets2=[],kinds:kinds2=[],prune=false,
+assert:assert2=false}={}){return{targets:[...targets2],kinds:[...kinds2],prune,assert:assert2}}function againOf({targets:targets2,
+kinds:kinds2,prune,assert:assert2,shard:shard2},acceptDids){const repeated2=(option,values)=>values.flatMap(value3=>[option,
+value3]);return["apply",...repeated2("--target",targets2),...repeated2("--kind",kinds2),...prune?["--prune"]:[],...assert2?
+["--assert"]:[],...shard2===void 0?[]:["--shard",shardText(shard2)],...repeated2("--accept-did",acceptDids)]}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_nearest();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
-eady matches"),onlyOption()]}function onlyOption(){return new Option("--only <SHARE>","show only what was changed on the\
- server since idops applied it (drift), or only the rest (changes); all is planned").choices(shares)}function kindOption(){
-return new Option("--kind <KIND>","only this kind (repeatable)").choices(kindNames).argParser(collectKinds).default([],"\
-all")}function acceptDidOption(){return new Option("--accept-did <ID>","take the DID of this client as it is and record the de\
+eady matches"),shardOption(),onlyOption()]}function shardOption(){return new Option("--shard <I/N>","only the I-th of N \
+parts of the objects, split by their addresses; auto takes both from a parallel CI job or an Indexed Job").argParser(value3=>{
+if(value3==="auto")return value3;const shard2=parseShard(value3);if(shard2!==void 0)return shard2;throw new InvalidArgumentError(
+`It must be I/N with I from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`)})}function onlyOption(){return new Option(
+"--only <SHARE>","show only what was changed on the server since idops applied it (drift), or only the rest (changes); a\
+ll is planned").choices(shares)}function kindOption(){return new Option("--kind <KIND>","only this kind (repeatable)").choices(
+kindNames).argParser(collectKinds).default([],"all")}function acceptDidOption(){return new Option("--accept-did <ID>","take the DID of this client as it is and record the de\
 clared number: sends nothing for it (repeatable)").argParser(collect2).default([],"none")}function connectionOptions(){return[
 new Option("--token-file <FILE>","file with the bearer token (IDOPS_TOKEN holds the token itself)").argParser(notEmpty),
 new Option("--concurrency <N>","requests at once, 1 to 1000 (10)").argParser(wholeNumber(1,1e3)),new Option("--rate <N>",
@@ -21057,21 +21275,22 @@ acceptDid=[]}){return{targets:target,kinds:kind,prune,assert:assert2,acceptDids:
 tokenFile:tokenFile2,concurrency,rate,timeout,retries:retries2}){return{...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...tokenFile2===
 void 0?{}:{tokenFile:tokenFile2},...concurrency===void 0?{}:{concurrency},...timeout===void 0?{}:{timeout},network:{...rate===
 void 0?{}:{rate},...retries2===void 0?{}:{retries:retries2}}}}function besidePlanFile({target,kind,prune=false,assert:assert2=false,
-acceptDid}){if(target.length+kind.length+acceptDid.length===0&&!prune&&!assert2)return[];return[error("wrong-option","--\
-target, --kind, --prune, --assert and --accept-did don't go with a plan file",[],"a stored plan says itself what it is a\
-bout")]}function commanderWords({code:code2,message},options){const said3=message.replace(/^error: /,"").replace(/\.$/,"");
-if(code2==="commander.invalidArgument")return halves2(said3);if(code2==="commander.unknownCommand"&&said3.includes("'-"))
-return{message:said3.replace(/\n\(Did you mean .*$/s,"")};return{message:code2==="commander.unknownOption"?unknownOption(
-whole(said3),options):whole(said3)}}function unknownOption(said3,options){const[,word2=""]=/^unknown option '(.+?)'(?:, did you mean .*)?$/s.
-exec(said3)??[];const[flag2="",value3]=word2.split("=",2);const bare2=one2=>one2.replace(/^-+/,"");const known3=options.
-flatMap(({short:short4,long})=>[short4,long]);if(value3!==void 0&&known3.includes(flag2))return`option '${flag2}' takes \
-no value`;const[,one,list2=""]=/, did you mean (one of )?(.+)\?$/.exec(said3)??[];const near=list2.split(", ").filter(candidate=>areNear(
-bare2(flag2),bare2(candidate)));const names3=`${one!==void 0&&near.length>1?one:""}${near.join(", ")}`;return`unknown op\
-tion '${word2}'${near.length===0?"":`, did you mean ${names3}?`}`}function halves2(said3){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
-exec(said3)??[];if(value3!==void 0)return{message:`argument ${name2.toUpperCase()} ${value3} is invalid${meant(value3,choices)}`,
+acceptDid,shard:shard2}){const given2=target.length+kind.length+acceptDid.length>0||shard2!==void 0;if(!given2&&!prune&&
+!assert2)return[];return[error("wrong-option","--target, --kind, --prune, --assert, --shard and --accept-did don't go wi\
+th a plan file",[],"a stored plan says itself what it is about")]}function commanderWords({code:code2,message},options){
+const said3=message.replace(/^error: /,"").replace(/\.$/,"");if(code2==="commander.invalidArgument")return halves2(said3);
+if(code2==="commander.unknownCommand"&&said3.includes("'-"))return{message:said3.replace(/\n\(Did you mean .*$/s,"")};return{
+message:code2==="commander.unknownOption"?unknownOption(whole(said3),options):whole(said3)}}function unknownOption(said3,options){
+const[,word2=""]=/^unknown option '(.+?)'(?:, did you mean .*)?$/s.exec(said3)??[];const[flag2="",value3]=word2.split("=",
+2);const bare3=one2=>one2.replace(/^-+/,"");const known3=options.flatMap(({short:short4,long})=>[short4,long]);if(value3!==
+void 0&&known3.includes(flag2))return`option '${flag2}' takes no value`;const[,one,list2=""]=/, did you mean (one of )?(.+)\?$/.
+exec(said3)??[];const near=list2.split(", ").filter(candidate=>areNear(bare3(flag2),bare3(candidate)));const names3=`${one!==
+void 0&&near.length>1?one:""}${near.join(", ")}`;return`unknown option '${word2}'${near.length===0?"":`, did you mean ${names3}\
+?`}`}function halves2(said3){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
+exec(said3)??[];if(value3!==void 0)return{message:`argument ${name2.toUpperCase()} ${value3} is invalid${meant2(value3,choices)}`,
 reason:asHint(choices)};const mark=" is invalid. ";const at3=said3.lastIndexOf(mark);if(at3<0)return{message:said3};const[
 before,reason]=[said3.slice(0,at3),said3.slice(at3+mark.length)];const given2=before.slice(before.indexOf("argument '")+
-"argument ".length);return{message:`${before} is invalid${meant(given2,reason)}`,reason:asHint(reason)}}function meant(value3,reason){
+"argument ".length);return{message:`${before} is invalid${meant2(given2,reason)}`,reason:asHint(reason)}}function meant2(value3,reason){
 const[,choices]=/^Allowed choices are (.+)$/.exec(reason)??[];const similar=choices===void 0?void 0:nearest(value3.slice(
 1,-1),choices.split(", "));return similar===void 0?"":`, did you mean ${similar}?`}function asHint([first="",...rest]){return first.
 toLowerCase()+rest.join("")}function whole(said3){return said3.replace(/\n\(Did you mean (one of )?(.+)\?\)$/,", did you\
@@ -21084,7 +21303,7 @@ Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must 
 function positive(value3){const number4=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number4)&&number4>0)return number4;
 throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number4=Number(
 value3);if(value3.trim()!==""&&Number.isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError(
-"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_plan();init_escape();init_zod();import{readFileSync as readFileSync5}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_shard();init_plan();init_escape();init_zod();import{readFileSync as readFileSync5}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
 void 0||path==="")return void 0;try{return JSON.parse(readFileSync5(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
 function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
@@ -21104,7 +21323,7 @@ head.slice(start3.length))??[]:[];return number4===void 0?null:{number:Number(nu
 ["pull_request","pull_request_review","pull_request_review_comment"]);function secretsMissing(name2,payload,pull){if(!withoutSecrets.
 has(name2))return null;if(isOfFork(pull))return"it comes from a fork, and runs for forks get no secrets";const sender=member(
 member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, whose runs get no secrets":
-null}var own3=new Set(["push","schedule","workflow_dispatch"]);var another="this run is for a branch of another reposito\
+null}var own4=new Set(["push","schedule","workflow_dispatch"]);var another="this run is for a branch of another reposito\
 ry";function whyForeign(event,payload){const name2=event.toLowerCase();if(name2==="pull_request_target")return"pull_requ\
 est_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");const run4=member(payload,
 "workflow_run");if(pull!==void 0){if(isOfFork(pull))return another}else if(name2.startsWith("pull_request"))return unknown3(
@@ -21116,7 +21335,7 @@ check3)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch
 es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown3(event)}if(name2==="status"){const branches=member(
 payload,"branches");if(!Array.isArray(branches)||branches.length===0)return unknown3(event)}if(name2==="repository_dispa\
 tch"){const sent=at2(payload,"client_payload","pull_request");if(typeof sent==="object"&&sent!==null&&isOfFork(sent))return another}
-if(name2.startsWith("deployment")&&!isOwnRef(at2(payload,"deployment","ref")))return unknown3(event);return own3.has(name2)||
+if(name2.startsWith("deployment")&&!isOwnRef(at2(payload,"deployment","ref")))return unknown3(event);return own4.has(name2)||
 typeof payload==="object"&&payload!==null?null:unknown3(event)}function isOwnRef(ref){return typeof ref==="string"&&!/^refs\/pull\/|^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.
 test(ref)}function unknown3(event){return`the event ${event===""?"of this run":event} doesn't say that this run isn't fo\
 r a branch of another repository`}function bringsForeign(check3){const pulls=member(check3,"pull_requests");return Array.
@@ -21256,40 +21475,41 @@ const text6=await api.versionText(last.node);if(text6===null)throw unknown4(numb
 since}}function unknown4(number4,editedAt){return refusal4(`the comment with the plan of pull request #${number4} was ch\
 anged after the merge${editedAt===null?"":`, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said befo\
 re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal4(`GitH\
-ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();import{createHash as createHash7}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
+ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();init_shard();import{createHash as createHash8}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
 e","regenerate","adopt","blocked","unchanged"];var packed=array(tuple([string2(),_enum(actions2),string2().regex(/^[0-9a-f]+$/)]));
-var idLength=5;var hashLength=6;var shortHashLength=3;var compactLength=idLength+1+shortHashLength;function markerKey(config3,environment){
-return sha256(JSON.stringify([config3,environment])).slice(0,16)}async function markPlan(plan,redactor){const{server,environment}=plan;
-const changes=plan.changes.filter(({action:action2})=>action2!=="unchanged");const sealed2=await sealObjects({server,environment,
-changes},redactor.redactName);const sent=sealed2.filter((_,index)=>(changes[index]?.requests.length??0)>0);return{digest:plan.
-digest,observed:`sha256:${sha256(JSON.stringify(sent.map(({requests,observed})=>[requests,observed]).sort()))}`,changes:sealed2.
-map(({address:address2,action:action2,observed,requests})=>({id:idOf(address2),address:address2,action:action2,hash:sha256(
-JSON.stringify([observed,requests])).slice(0,2*hashLength)}))}}function markedId(change2,redactor){return idOf(sealedName(
-change2,redactor.redactName))}function markerLine({kind,key,digest,observed,run:run4,changes},room=markerRoom){const parts=[
-`idops-${kind}`,`key=${key}`];if(digest!==null)parts.push(`digest=${digest}`);if(observed!==null)parts.push(`observed=${observed}`);
-if(run4!==null&&isRun.test(run4))parts.push(`run=${run4}`);const line=more=>`<!-- ${[...parts,...more].join(" ")} -->`;const bare2=line(
-[]);if(changes===null)return bare2;const named6=named64(changes);if(named6!==null&&named6.length<=namesRoom){const full=line(
-[`changes=${named6}.`]);if(full.length<=room)return full}const compact=line([`compact=${compact64(changes)}.`]);return compact.
-length<=room?compact:bare2}var isRun=/^\d{1,20}$/;function readMarkers(body2){const found2=[];for(const line of body2.split(
-/\r?\n/)){const marker=readLine(line);if(marker===null)break;found2.push(marker)}return found2}function readMarker(body2){
-return readMarkers(body2)[0]??null}var linePattern=new RegExp(["^<!-- idops-(?<kind>plan|past|drift) key=(?<key>[0-9a-f]\
-{16})","(?: digest=(?<digest>sha256:[0-9a-f]{64}))?","(?: observed=(?<observed>sha256:[0-9a-f]{64}))?","(?: run=(?<run>\\\
-d{1,20}))?","(?: (?<form>changes|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$"].join(""));function readLine(line){const groups3=linePattern.
-exec(line)?.groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run4,form,changes}=groups3;return{
-kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,run:run4??null,changes:changes===
-void 0?null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){return data3.toString("bas\
-e64").replace(/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash3})=>[
-address2,action2,hash3]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(
-rows),{level:9}))}function ofNamed64(text6){const data3=Buffer.from(text6.replaceAll("-~","--"),"base64");try{const rows=packed.
-parse(JSON.parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash3])=>({
-id:idOf(address2),address:address2,action:action2,hash:hash3}))}catch{return null}}function compact64(changes){const rows=changes.
-map(({id,action:action2,hash:hash3})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
-hash3,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
+var idLength=5;var hashLength=6;var shortHashLength=3;var compactLength=idLength+1+shortHashLength;function markerKey(config3,environment,shard2){
+const part2=shard2===void 0?[]:[shardText(shard2)];return sha256(JSON.stringify([config3,environment,...part2])).slice(0,
+16)}async function markPlan(plan,redactor){const{server,environment}=plan;const changes=plan.changes.filter(({action:action2})=>action2!==
+"unchanged");const sealed2=await sealObjects({server,environment,changes},redactor.redactName);const sent=sealed2.filter(
+(_,index)=>(changes[index]?.requests.length??0)>0);return{digest:plan.digest,observed:`sha256:${sha256(JSON.stringify(sent.
+map(({requests,observed})=>[requests,observed]).sort()))}`,changes:sealed2.map(({address:address2,action:action2,observed,
+requests})=>({id:idOf(address2),address:address2,action:action2,hash:sha256(JSON.stringify([observed,requests])).slice(0,
+2*hashLength)}))}}function markedId(change2,redactor){return idOf(sealedName(change2,redactor.redactName))}function markerLine({
+kind,key,digest,observed,run:run4,changes},room=markerRoom){const parts=[`idops-${kind}`,`key=${key}`];if(digest!==null)
+parts.push(`digest=${digest}`);if(observed!==null)parts.push(`observed=${observed}`);if(run4!==null&&isRun.test(run4))parts.
+push(`run=${run4}`);const line=more=>`<!-- ${[...parts,...more].join(" ")} -->`;const bare3=line([]);if(changes===null)return bare3;
+const named6=named64(changes);if(named6!==null&&named6.length<=namesRoom){const full=line([`changes=${named6}.`]);if(full.
+length<=room)return full}const compact=line([`compact=${compact64(changes)}.`]);return compact.length<=room?compact:bare3}
+var isRun=/^\d{1,20}$/;function readMarkers(body2){const found2=[];for(const line of body2.split(/\r?\n/)){const marker=readLine(
+line);if(marker===null)break;found2.push(marker)}return found2}function readMarker(body2){return readMarkers(body2)[0]??
+null}var linePattern=new RegExp(["^<!-- idops-(?<kind>plan|past|drift) key=(?<key>[0-9a-f]{16})","(?: digest=(?<digest>s\
+ha256:[0-9a-f]{64}))?","(?: observed=(?<observed>sha256:[0-9a-f]{64}))?","(?: run=(?<run>\\d{1,20}))?","(?: (?<form>chan\
+ges|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$"].join(""));function readLine(line){const groups3=linePattern.exec(line)?.
+groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run4,form,changes}=groups3;return{kind:kind===
+"drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,run:run4??null,changes:changes===void 0?
+null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){return data3.toString("base64").replace(
+/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash4})=>[address2,action2,
+hash4]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(rows),{level:9}))}
+function ofNamed64(text6){const data3=Buffer.from(text6.replaceAll("-~","--"),"base64");try{const rows=packed.parse(JSON.
+parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash4])=>({id:idOf(
+address2),address:address2,action:action2,hash:hash4}))}catch{return null}}function compact64(changes){const rows=changes.
+map(({id,action:action2,hash:hash4})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
+hash4,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
 from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
 compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex2=(from,length2)=>data3.
 toString("hex",at3+from,at3+from+length2);changes.push({id:hex2(0,idLength),address:null,action:action2,hash:hex2(idLength+
 1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text6){
-return createHash7("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
+return createHash8("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
 plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told4=changes===null?[]:differences2(
 changes,plan,marked,approval,redactor);const whole3=isSent?"the server has something else now than when the plan was mad\
 e":"what would be sent is not what was approved";return error("stale-plan",[isSent?`stale plan: ${source} approved ${digest}\
@@ -21298,8 +21518,8 @@ e":"what would be sent is not what was approved";return error("stale-plan",[isSe
 re`]:[]].join("\n"),[],"nothing was sent; make a new plan and review it")}function differences2(approved,plan,marked,{digest,
 runUrl},redactor){const now=new Map((marked.changes??[]).map(change2=>[change2.id,change2]));const names3=namesOf2(plan,
 redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told4=approved.flatMap(({id,address:address2,
-action:action2,hash:hash3})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
-present3.hash.startsWith(hash3))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
+action:action2,hash:hash4})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
+present3.hash.startsWith(hash4))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
 : ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[`${name2}: ${action2} was\
  approved, and it is ${present3.action} now`];return[digest===plan.digest?`${name2}: the server has something else there\
  now`:`${name2}: something else would be sent now, or the server has something else there`]});const fresh=[...now.values()].
@@ -21332,17 +21552,17 @@ mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pul
 `no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`merge through a pull requ\
 est, one in a push, or ${wayOut}`)}if(found2.length>1){const numbers=found2.map(({number:number4})=>`#${number4}`).join(
 ", ");throw refusal4(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,`name the one\
- that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own4,commit:commit2},branch){const{
+ that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own5,commit:commit2},branch){const{
 number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal4(
 `GitHub doesn't say how pull request #${number4} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal4(`p\
-ull request #${number4} was merged into ${base2}, and this run is for ${own4??"no branch"}`,"run it for the branch that \
+ull request #${number4} was merged into ${base2}, and this run is for ${own5??"no branch"}`,"run it for the branch that \
 the pull request was merged into")}if(mergeCommit!==commit2){throw refusal4(`the merge of pull request #${number4} is ${shortCommit(
 mergeCommit)}, and this run is for ${shortCommit(commit2)}`,`run it again for the commit of that merge, or ${wayOut}`)}return pull}
-function shortCommit(sha){return sha===""?"unknown":sha.slice(0,12)}async function checkApproval(plan,approval,redactor){
-if(!changesServer(plan))return;if(approval===null){throw refusal4("the pull request shows no plan for this environment, \
-and there is something to change now",`run idops plan on the pull request with comments; where it is merged, ${wayOut}`)}
-const stale2=staleness2(plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([
-stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
+function shortCommit(sha){return sha===""?"unknown":sha.slice(0,12)}function part({shard:shard2}){return shard2===void 0?
+"this environment":`shard ${shardText(shard2)} of this environment`}async function checkApproval(plan,approval,redactor){
+if(!changesServer(plan))return;if(approval===null){throw refusal4(`the pull request shows no plan for ${part(plan)}, and\
+ there is something to change now`,`run idops plan on the pull request with comments; where it is merged, ${wayOut}`)}const stale2=staleness2(
+plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
 {environment}";function environmentNames(text6){return text6.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
 "")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named6=lines.flatMap(line=>linePattern2.
 exec(line)?.[2]??[]);return[text6.trim(),...named6,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
@@ -21356,58 +21576,86 @@ length>most?`the input environments names ${names3.length}`:"the input environme
 1 to ${most}, each once`);const planFile=given2("plan-file");if(planFile!==void 0&&!planFile.includes(environmentMark))wrong2(
 "the input plan-file names one file for several environments",`write ${environmentMark} where the name of the environmen\
 t belongs`);const[addresses3,tokens]=["base-url","token"].map(name2=>perName(name2,given2(name2),names3,wrong2));const isOneServer=addresses3?.
-single!==void 0;const alone2=tokens?.single===void 0?tokens?.named.size===0?process.env.IDOPS_TOKEN:void 0:tokens.single;
-if(command2==="plan"&&names3.length>1&&(alone2??"")!==""&&!isOneServer)wrong2("one token is given for several environmen\
+single!==void 0;const alone3=tokens?.single===void 0?tokens?.named.size===0?process.env.IDOPS_TOKEN:void 0:tokens.single;
+if(command2==="plan"&&names3.length>1&&(alone3??"")!==""&&!isOneServer)wrong2("one token is given for several environmen\
 ts, whose servers would all get it","give a line NAME: TOKEN for each of them, or one base-url that is the server of all");
 return names3.map(name2=>{const[baseUrl2,token]=[addresses3,tokens].map(one=>one?.named.get(name2)??one?.single);return{
 name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input,text6,names3,wrong2){
 const named6=new Map;if(text6===void 0)return{named:named6};const lines=text6.split("\n").map(line=>line.trim());const parts=lines.
 map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text6,named:named6};for(const[index,
-part]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3=""]=part??[];if(part===null||!names3.includes(
+part2]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3=""]=part2??[];if(part2===null||!names3.includes(
 name2)||named6.has(name2))wrong2(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
-r is the second of one`,`the environments are ${names3.join(", ")}`);else named6.set(name2,value3)}return{named:named6}}var commands=["validate","plan","apply","check"];var checkRunModes=["true","false","on-overflow"];var commentModes=["tru\
-e","false","on-change"];var fromPullRequest="from-pull-request";function readInputs(given2){const problems=[];const text6=name2=>given2(
+r is the second of one`,`the environments are ${names3.join(", ")}`);else named6.set(name2,value3)}return{named:named6}}init_problems();init_shard();init_problems();init_shard();var sources=[{index:"IDOPS_SHARD_INDEX",counts:["IDOPS_SHARD_COUNT"],first:1},{index:"JOB_C\
+OMPLETION_INDEX",counts:["IDOPS_SHARD_COUNT","JOB_COMPLETIONS"],first:0},{index:"CI_NODE_INDEX",counts:["CI_NODE_TOTAL"],
+first:1}];function shardOfJob(variables){const found2=sources.find(({index:index2})=>(variables[index2]??"")!=="");if(found2===
+void 0){throw new ProblemsError([error("wrong-option","--shard auto: no variable says which part this is",[],`set IDOPS_\
+SHARD_INDEX and IDOPS_SHARD_COUNT, or run it where ${sources.slice(1).map(({index:index2})=>index2).join(" or ")} is set`)])}
+const{index,counts:counts2,first}=found2;const name2=counts2.find(one=>(variables[one]??"")!=="");const count3=name2===void 0?
+"":variables[name2]??"";const number4=/^\d{1,4}$/.test(variables[index]??"")?Number(variables[index])-first+1:Number.NaN;
+const{IDOPS_SHARD_COUNT:said3=""}=variables;if(said3!==""&&said3!==count3){throw new ProblemsError([error("wrong-option",
+`--shard auto: ${name2??index} says ${count3}, and IDOPS_SHARD_COUNT ${said3}`,[],"unset one of them: who takes another \
+number of parts for granted leaves objects out")])}const shard2=parseShard(`${number4}/${count3}`);if(shard2!==void 0)return shard2;
+throw new ProblemsError([error("wrong-option",name2===void 0?`--shard auto: ${index} is ${variables[index]}, and ${counts2.
+join(" or ")} does not say of how many`:`--shard auto: ${index} ${variables[index]} and ${name2} ${count3} are no part o\
+f a whole`,[],`${index} counts from ${first}, and there are ${MAX_SHARDS} parts at most`)])}function shardOptions(shard2,variables){
+if(shard2===void 0)return{};const run4=sharedRun(variables);return{shard:shard2==="auto"?shardOfJob(variables):shard2,...run4===
+void 0?{}:{sharedRun:run4}}}function sharedRun(variables){const{IDOPS_SHARD_RUN,GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,CI_PIPELINE_ID}=variables;
+if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??
+"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong2=(message,hint)=>{problems.
+push(error("wrong-option",message,[],hint))};const name2=text6===void 0?"args: --shard":"the input shard";if(text6!==void 0&&
+inArgs!==void 0)return wrong2("the input shard and --shard in args say both what is meant","leave one of them out");const given2=text6===
+void 0?inArgs:ofText(text6);if(given2===void 0)return text6===void 0?void 0:wrong2(`the input shard is "${text6}"`,"it i\
+s I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command2))return wrong2(`${name2} goes with the c\
+ommands ${commands.join(", ")} alone`,"leave it out");try{return resolved(given2)}catch(failure2){if(!(failure2 instanceof
+ProblemsError))throw failure2;problems.push(...failure2.problems);return void 0}}function shardMeant(text6,args){const[,
+inArgs=""]=/(?:^|\s)--shard[=\s]["']?([\w/]+)/.exec(args)??[];try{return resolved(ofText(text6.trim()||inArgs))}catch{return void 0}}
+function fileOf(name2,shard2){return shard2===void 0?name2:`${name2}-${shardName(shard2)}`}function ofText(text6){return text6===
+"auto"?text6:parseShard(text6)}function resolved(given2){const{shard:shard2}=shardOptions(given2,process.env);return shard2?.
+count===1?void 0:shard2}var commands2=["validate","plan","apply","check"];var checkRunModes=["true","false","on-overflow"];var commentModes=["tr\
+ue","false","on-change"];var fromPullRequest="from-pull-request";function readInputs(given2){const problems=[];const text6=name2=>given2(
 name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{const value3=text6(name2)??otherwise;const found2=known3.find(
 one=>one===value3.toLowerCase());if(found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is ${known3.
 join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="true";const command2=oneOf(
-"command",commands,"plan");const number4=(name2,least)=>{const value3=text6(name2);const found2=value3===void 0?void 0:whole2(
-value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is a whole\
- number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
+"command",commands2,"plan");const number4=(name2,least)=>{const value3=text6(name2);const found2=value3===void 0?void 0:
+whole2(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is \
+a whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
 void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong(`the input expe\
 ct-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command2!=="ap\
 ply"&&command2!=="check"){problems.push(wrong("the input expect-digest goes with the commands apply and check alone","le\
 ave it out"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command2!=="plan"){problems.push(wrong("the input dri\
-ft-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given2("args")),problems);const inputs={
-command:command2,workingDirectory:text6("working-directory")??".",...optional2("config",text6("config")),...optional2("e\
-nvironment",text6("environment")),environments:readEnvironments(text6("environments"),text6,command2,problems),...optional2(
-"baseUrl",text6("base-url")),...optional2("token",text6("token")),...optional2("githubToken",text6("github-token")),comment:oneOf(
-"comment",commentModes,"on-change"),checkRun:oneOf("check-run",checkRunModes,"on-overflow"),...optional2("planFile",text6(
-"plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-changes"),driftIssue,...optional2("\
-allowDestructive",number4("allow-destructive",0)),...optional2("prNumber",number4("pr-number",1)),args};if(args.acceptDid.
-length>0&&command2!=="apply"){problems.push(wrong("args: --accept-did goes with the command apply alone","leave it out"))}
-if(command2==="check"&&inputs.planFile!==void 0){problems.push(wrong("the input plan-file goes with the commands plan an\
-d apply alone","leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0)problems.push(...besidePlanFile(args));refuse(
-problems);return inputs}function wrong(message,hint){return error("wrong-option",message,[],hint)}function optional2(name2,value3){
-return value3===void 0?{}:{[name2]:value3}}function whole2(text6,least){try{return wholeNumber(least)(text6)}catch(failure2){
-if(failure2 instanceof CommanderError)return void 0;throw failure2}}function argsOptions(){return[...selectionOptions(),
-acceptDidOption(),...connectionOptions(),debugOption()]}function readArgs(given2,problems){const options=argsOptions();const refuseWith=(message,hint=`\
-it takes ${options.map(({long})=>long).join(", ")}`)=>problems.push(wrong(`args: ${message}`,hint));const parser=new Command2(
-"args").helpOption(false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)
-parser.addOption(option);try{parser.parse(given2,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected\
- argument '${argument}'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.
-code==="commander.optionMissingArgument")readArgs(given2.slice(0,-1),problems);const{message,reason}=commanderWords(failure2,
-options);refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(
-/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative13,resolve as resolve11,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
-process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own4),...token===void 0?{}:{IDOPS_TOKEN:token}}}
+ft-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given2("args")),problems);const shard2=text6(
+"shard");const inputs={command:command2,workingDirectory:text6("working-directory")??".",...optional2("config",text6("co\
+nfig")),...optional2("environment",text6("environment")),environments:readEnvironments(text6("environments"),text6,command2,
+problems),...optional2("baseUrl",text6("base-url")),...optional2("token",text6("token")),...optional2("githubToken",text6(
+"github-token")),comment:oneOf("comment",commentModes,"on-change"),checkRun:oneOf("check-run",checkRunModes,"on-overflow"),
+...optional2("planFile",text6("plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-chang\
+es"),driftIssue,...optional2("allowDestructive",number4("allow-destructive",0)),...optional2("prNumber",number4("pr-numb\
+er",1)),...optional2("shard",readShard(shard2,args.shard,command2,problems)),args};if(args.acceptDid.length>0&&command2!==
+"apply"){problems.push(wrong("args: --accept-did goes with the command apply alone","leave it out"))}if(command2==="chec\
+k"&&inputs.planFile!==void 0){problems.push(wrong("the input plan-file goes with the commands plan and apply alone","lea\
+ve it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2("sha\
+rd",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong(message,hint){return error("wrong-option",
+message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole2(text6,least){
+try{return wholeNumber(least)(text6)}catch(failure2){if(failure2 instanceof CommanderError)return void 0;throw failure2}}
+function argsOptions(){return[...selectionOptions(),acceptDidOption(),...connectionOptions(),debugOption()]}function readArgs(given2,problems){
+const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({long})=>long).join(", ")}`)=>problems.
+push(wrong(`args: ${message}`,hint));const parser=new Command2("args").helpOption(false).allowExcessArguments().configureOutput(
+{outputError(){}}).exitOverride();for(const option of options)parser.addOption(option);try{parser.parse(given2,{from:"us\
+er"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}'`);return parser.opts()}catch(failure2){
+if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="commander.optionMissingArgument")readArgs(given2.
+slice(0,-1),problems);const{message,reason}=commanderWords(failure2,options);refuseWith(message,reason);return{target:[],
+kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.
+map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve11,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve11(workspace(),workingDirectory)}function folderInRepository(inputs){
-const folder=relative13(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
+const folder=relative14(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
 return resolve11(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
-return relative13(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
+return relative14(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
 (process.env.IDOPS_ENV||null)}function commentKey(inputs,environment){return markerKey(configInRepository(inputs),environment??
-environmentOf(inputs))}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).toSorted();
-return markerKey(configInRepository(inputs),`
-${names3.join("\n")}`)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(/^\d+$/.
-test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open9=false}={}){if(expected!==fromPullRequest)return{digest:expected,
+environmentOf(inputs),inputs.shard)}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).
+toSorted();return markerKey(configInRepository(inputs),`
+${names3.join("\n")}`,inputs.shard)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(
+/^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open9=false}={}){if(expected!==fromPullRequest)return{digest:expected,
 observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal4("expect-di\
 gest: from-pull-request needs the input github-token","give it, or a digest")}const api=await openGithub(inputs.githubToken,
 job.event,{signal:job.signal});const key=commentKey(inputs,plan.environment);const approval=await approvalOf(api,job.event,
@@ -21437,24 +21685,24 @@ if(counted2.length===0)return;const destructive2=counted2.reduce((sum,one)=>sum+
 ...summarize({changes:counted2.flatMap(({changes})=>changes)}),destructive:destructive2};for(const[name2,count3]of Object.
 entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text6){if((process.env.GITHUB_STEP_SUMMARY??
 "")==="")return;try{await summary.addRaw(text6,true).write()}catch{warning("The summary of the step can't be written.",{
-title:"idops"})}}init_escape();init_plan();init_marked();init_review();init_marked();var commentLimit=65536;function begins(part,key){return`<!-- idops-${part} key=${key} -->`}function ends(part,key){return`\
-<!-- /idops-${part} key=${key} -->`}function sectionText(key,text6){return`${begins("section",key)}
+title:"idops"})}}init_escape();init_plan();init_marked();init_review();init_marked();var commentLimit=65536;function begins(part2,key){return`<!-- idops-${part2} key=${key} -->`}function ends(part2,key){return`\
+<!-- /idops-${part2} key=${key} -->`}function sectionText(key,text6){return`${begins("section",key)}
 ${text6.trimEnd()}
 ${ends("section",key)}
 `}var sectionRoom=sectionText("0".repeat(16),"").length;function partsOf5(body2,key){const text6=body2.replaceAll("\r\n",
 "\n");const lead=text6.split("\n").slice(0,readMarkers(text6).length).join("\n").length+1;const section2=between2(text6,
-"section",key,lead);const[from,to]=section2??[lead,text6.length];const shown3=text6.slice(from,to);const part=name2=>{const found2=between2(
+"section",key,lead);const[from,to]=section2??[lead,text6.length];const shown3=text6.slice(from,to);const part2=name2=>{const found2=between2(
 shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
-lead):text6.slice(0,from),planned:part("planned")??shown3.trim(),result:part("result"),former:(part("former")??"").split(
-"\n").filter(line=>line.startsWith("- ")),unsent:part("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part,key,start3=0){
-const first=lineAt2(text6,begins(part,key),start3);if(first<0)return null;const from=first+begins(part,key).length+1;const to=lineAt2(
-text6,ends(part,key),from);return to<0?null:[from,to]}function lineAt2(text6,line,start3){for(let at3=text6.indexOf(line,
+lead):text6.slice(0,from),planned:part2("planned")??shown3.trim(),result:part2("result"),former:(part2("former")??"").split(
+"\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part2,key,start3=0){
+const first=lineAt2(text6,begins(part2,key),start3);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt2(
+text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt2(text6,line,start3){for(let at3=text6.indexOf(line,
 start3);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
 void 0||end2==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
 ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text6,sent,link:link2,listed:listed2}){
 const{after}=parts;const told4=listed2!==void 0&&(sent||parts.result===null);const before=told4?withListed(parts.before,
-listed2.name,listed2.words):parts.before;const block2=(part,shown3)=>shown3===null||shown3===""?[]:[begins(part,key),shown3,
-ends(part,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept([...old,...parts.
+listed2.name,listed2.words):parts.before;const block2=(part2,shown3)=>shown3===null||shown3===""?[]:[begins(part2,key),shown3,
+ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept2([...old,...parts.
 former],formerRoom);let result=sent?text6.trimEnd():parts.result;let unsent=sent?null:text6.trimEnd();const around=plan=>[
 ...block2("unsent",unsent),...block2("result",result),...block2("former",former2.length===0?null:["Before that:","",...former2].
 join("\n")),"<details><summary>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</detai\
@@ -21473,7 +21721,7 @@ ing any more.";const shown3=`${rest.slice(0,at3)}${said3}
 ${rest.slice(at3)}`;return`${lead.join("\n")}
 ${name2===null?shown3:withListed(shown3,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
 exec(result)??[];const[run4=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,"undo",key);const lines=undo===
-null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run4,...lines].filter(line=>line!=="").join(". ")}`}function kept(lines,room){
+null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run4,...lines].filter(line=>line!=="").join(". ")}`}function kept2(lines,room){
 let used=0;return lines.filter(line=>{used+=line.length+1;return used<=room})}function shortened2(plan,room,link2){if(plan.
 length<=room)return plan;const note=`
 This is shortened: [the run's summary](${link2}) has all of it.`;const blocks=blocksOf(plan);let length2=blocks.join("").
@@ -21485,13 +21733,14 @@ for(const line of`${text6}
 `.split(/(?<=\n)/)){const[fence2]=/^`{3,}/.exec(line)??[];const ends2=fenced!==void 0&&line===`${fenced}
 `;if(fenced===void 0){fenced=fence2;if(line.startsWith("<details>"))depth+=1}if(depth===0&&fenced===void 0)blocks.push(line);else
 open9=(open9??"")+line;if(ends2)fenced=void 0;if(fenced===void 0&&depth>0&&line==="</details>\n")depth-=1;if(fenced===void 0&&
-depth===0&&open9!==void 0){blocks.push(open9);open9=void 0}}return open9===void 0?blocks:[...blocks,open9]}init_escape();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
+depth===0&&open9!==void 0){blocks.push(open9);open9=void 0}}return open9===void 0?blocks:[...blocks,open9]}init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
 const several=inputs.environments.map(({name:name2})=>name2).join(", ");const environment=plan===void 0?several||environmentOf(
 inputs):plan.environment;return{environment:environment===null?null:hide2(environment),config:config3==="idops.yaml"?null:
-hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,"")),selected:selectedText(args,hide2),
-narrowed:args.target.length+args.kind.length>0}}function aboutText(what,subject){return told3(what,subject,name2=>code(short3(
-name2)))}function aboutPlain(what,subject){return told3(what,subject,name2=>escapeText(short3(name2)))}function told3(what,{
-environment,config:config3,server},name2){return[what,...environment===null?[]:[`for ${name2(environment)}`],...config3===
+hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,"")),shard:inputs.shard===void 0?null:
+shardText(inputs.shard),selected:selectedText(args,hide2),narrowed:args.target.length+args.kind.length>0||inputs.shard!==
+void 0}}function aboutText(what,subject){return told3(what,subject,name2=>code(short3(name2)))}function aboutPlain(what,subject){
+return told3(what,subject,name2=>escapeText(short3(name2)))}function told3(what,{environment,config:config3,server,shard:shard2},name2){
+return[what,...shard2===null?[]:[`in shard ${shard2}`],...environment===null?[]:[`for ${name2(environment)}`],...config3===
 null?[]:[`of ${name2(config3)}`],...server===null?[]:[`at ${name2(server)}`]].join(" ")}function selectedSentence({selected}){
 if(selected==="")return"";const shown3=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
 Made with ${code(shown3)}.`}function short3(text6){return text6.length>nameRoom?`${text6.slice(0,nameRoom)}\u2026`:text6}
@@ -21555,23 +21804,24 @@ environment}){const config3=configInRepository(inputs);const options=[...config3
 config3)],...environment===null?[]:["--env",shellWord2(environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord2(
 inputs.baseUrl)]];const steps=nextSteps(result,plan).filter(({command:command2})=>/^(?:undo|runs) /.test(command2??""));
 return steps.map(({before,command:command2})=>`${prose(before.replace(/: $/,""))}: ${code(["idops",command2,...options].
-join(" "))}`)}async function planAndApply(job,inputs){const{planFile,expectDigest}=inputs;const file=planFile===void 0?void 0:resolve12(
-folderOf(inputs),planFile);const stored3=file===void 0?void 0:await readPlanFile(file,planFile);const project=await job.
-project(inputs);const opened=await openForWriting(project,"apply",job.sessionOptions(inputs));return await job.within(opened,
-async session=>{const{plan,problems}=stored3===void 0?{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:
-await session.planStored(stored3);const shown3=redactPlan(plan,job.redactor);await job.tellPlan(plan,shown3);await writeSummary(
-await planSummary(await job.shared(inputs,shown3)));if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==
-void 0){await checkApproval(plan,await approvalFor(job,inputs,expectDigest,plan),job.redactor)}const maxDestructive=inputs.
-allowDestructive??project.maxDestructive();const approved=approve(plan,{maxDestructive});job.enters("sending");const{result:became,
-problems:found2}=await session.apply(approved);const result=redactResult(became,job.redactor);const after=redactProblems(
-found2,job.redactor);if(after.length>0)await job.log.problems(after);if(result.run!==null){const done2={result,plan:shown3};
-await job.log.report(resultReport,done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.look))}
-await tellResult(job,inputs,{plan:shown3,result,problems:after});job.enters("told");const{failed,not_converged,unknown:unknown5,
-skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+unknown5+skipped2+after.length>0;return{code:result.
-interrupted?130:bad?1:0,summary:applied(result,after),changed:changesServer(plan),plan,...file===void 0?{}:{planFile:file},
-htmlReport:await job.writeHtml("apply.html",resultReport,{result:became,plan,samples:await job.samplesOrNone(plan,session.
-project)})}})}function applied(result,problems){if(result.run!==null)return resultSummaryLine(result);const[first]=problems;
-return first===void 0?"There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}init_problems();init_plan();init_text();async function planAndCheck(job,inputs){const opened=await openSession(await job.project(inputs),job.sessionOptions(inputs));
+join(" "))}`)}async function planAndApply(job,given2){const{planFile,expectDigest}=given2;const file=planFile===void 0?void 0:resolve12(
+folderOf(given2),planFile);const stored3=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored3?.apply.
+shard);const inputs=job.about(given2);const project=await job.project(inputs);const opened=await openForWriting(project,
+"apply",job.sessionOptions(inputs));return await job.within(opened,async session=>{const{plan,problems}=stored3===void 0?
+{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored3);const shown3=redactPlan(
+plan,job.redactor);await job.tellPlan(plan,shown3);await writeSummary(await planSummary(await job.shared(inputs,shown3)));
+if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==void 0){await checkApproval(plan,await approvalFor(
+job,inputs,expectDigest,plan),job.redactor)}const maxDestructive=inputs.allowDestructive??project.maxDestructive();const approved=approve(
+plan,{maxDestructive});job.enters("sending");const{result:became,problems:found2}=await session.apply(approved);const result=redactResult(
+became,job.redactor);const after=redactProblems(found2,job.redactor);if(after.length>0)await job.log.problems(after);if(result.
+run!==null){const done2={result,plan:shown3};await job.log.report(resultReport,done2);await writeSummary(await renderText(
+resultReport,"markdown",done2,job.log.look))}await tellResult(job,inputs,{plan:shown3,result,problems:after});job.enters(
+"told");const{failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+
+unknown5+skipped2+after.length>0;return{code:result.interrupted?130:bad?1:0,summary:applied(result,after),changed:changesServer(
+plan),plan,...file===void 0?{}:{planFile:file},htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,
+{result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}function applied(result,problems){if(result.
+run!==null)return resultSummaryLine(result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(
+`${first.code}: ${first.message}`)}init_problems();init_plan();init_text();async function planAndCheck(job,inputs){const opened=await openSession(await job.project(inputs),job.sessionOptions(inputs));
 const plan=await job.within(opened,session=>session.plan(planOptionsOf(inputs.args)));const shown3=redactPlan(plan,job.redactor);
 await job.tellPlan(plan,shown3);const shared2=await job.shared(inputs,shown3);const{expectDigest=fromPullRequest}=inputs;
 const changed2=changesServer(plan);const found2=await refusals2(async()=>{const approval=changed2?await approvalFor(job,
@@ -21585,7 +21835,7 @@ ng to approve";const head=`## ${aboutText("idops check",shared2.subject)}: ${out
 1:0,summary:first===void 0?`${outcome3}: ${summaryLine(plan)}`:titleLine(`${first.code}: ${first.message}`),changed:changed2,
 plan}}async function refusals2(work){try{await work();return[]}catch(failure2){if(failure2 instanceof ProblemsError)return failure2.
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
-...rest}=inputs;return inputs.environments.map(({name:name2,...own4})=>({...rest,...own4,environment:name2,environments:[],
+...rest}=inputs;return inputs.environments.map(({name:name2,...own5})=>({...rest,...own5,environment:name2,environments:[],
 ...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir as tmpdir2}from"node:os";
 import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{
 dirname as dirname15,resolve as resolve13}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
@@ -21698,17 +21948,17 @@ this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text
 template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told4}" is not closed by "}"`,start3);const message=this.#text.
 slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start3,this.#at);return operator===":-"?{name:found2,written:written4,
 fallback:inner}:{name:found2,written:written4,message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(
-start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources,options){
-this.#sources=sources;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
+start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
+this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
 this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
 try{template2=parseVariables(text6)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
 "bad-variable",failure2.message,[placeOf2(failure2.written,context3)],text6.includes("${{")?"only a workflow knows ${{ \u2026\
  }}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default\
 }"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}parts(text6,node2,file){
-try{return parseVariables(text6).map(part=>{if(typeof part==="string")return part;const value3=this.#lookUp(part,{node:node2,
+try{return parseVariables(text6).map(part2=>{if(typeof part2==="string")return part2;const value3=this.#lookUp(part2,{node:node2,
 file,path:[]});return value3.unknown||value3.tainted?null:value3.text})}catch(failure2){if(!(failure2 instanceof BadVariable))
-throw failure2;return[null]}}#fill(template2,context3){let text6="";let tainted=false;let unknown5=false;for(const part of template2){
-if(typeof part==="string")text6+=part;else{const value3=this.#lookUp(part,context3);text6+=value3.text;tainted||=value3.
+throw failure2;return[null]}}#fill(template2,context3){let text6="";let tainted=false;let unknown5=false;for(const part2 of template2){
+if(typeof part2==="string")text6+=part2;else{const value3=this.#lookUp(part2,context3);text6+=value3.text;tainted||=value3.
 tainted;unknown5||=value3.unknown;if(text6.length>MAX_TEXT){this.#report(error("too-large","the variables make a text of\
  more than 16 MiB",[placeOf2("",context3)]));return nothing}}}return{text:text6,tainted,unknown:unknown5}}#lookUp(reference,context3){
 const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){this.#report(error("credential-variable",`the vari\
@@ -21762,15 +22012,15 @@ names no host that there can be",example)}const prefix=url.pathname.replace(/\/+
 origin:url.origin,prefix}}function slipIn(text6){const example="write it as https://id.example.com";const trimmed2=text6.
 trim();if(trimmed2==="")return["is empty",example];if(/^\$[A-Za-z_{(]/.test(trimmed2)){return["is the name of a variable\
  that nothing filled in","in idops.yaml write ${NAME}, with braces"]}if(/\s/.test(trimmed2))return["has white space in i\
-t",example];const bare2=/^(https?)\/\//i.exec(trimmed2)?.[1]?.toLowerCase();if(bare2!==void 0)return[`lacks the colon af\
-ter ${bare2}`,`write ${bare2}:// in the place of ${bare2}//`];const scheme=/^https?:/i.exec(trimmed2)?.[0];if(scheme===void 0){
+t",example];const bare3=/^(https?)\/\//i.exec(trimmed2)?.[1]?.toLowerCase();if(bare3!==void 0)return[`lacks the colon af\
+ter ${bare3}`,`write ${bare3}:// in the place of ${bare3}//`];const scheme=/^https?:/i.exec(trimmed2)?.[0];if(scheme===void 0){
 if(!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.test(trimmed2))return void 0;const local=/^(?:\/\/)?(?:localhost|127\.[\d.]+)(?:[:/]|$)/.
 test(trimmed2);return["does not say whether it is https or http",`write ${local?"http":"https"}:// before the host`]}const rest=trimmed2.
 slice(scheme.length);if(!/^\/\/[^/\\]/.test(rest)){return/^[/\\]*$/.test(rest)?["names no host",example]:[`lacks the two\
  slashes after ${scheme.toLowerCase()}`,example]}if(/^\/\/[^/?#]*@/.test(rest))return void 0;const port=/^\/\/(?:[^/?#@]*@)?(?:\[[^\]/]*\]|[^/?#:[\]]*):([^/?#]*)/.
 exec(rest)?.[1];if(port!==void 0&&port!==""&&!(/^\d{1,5}$/.test(port)&&Number(port)<=65535)){return["has a port that is \
 no number from 1 to 65535",example]}return void 0}function isHost(host){if(host.startsWith("["))return true;return host.
-replace(/\.$/,"").split(".").every(part=>/^[a-z\d_](?:[\w-]*[a-z\d_])?$/i.test(part))}function isLoopback(host){const name2=host.
+replace(/\.$/,"").split(".").every(part2=>/^[a-z\d_](?:[\w-]*[a-z\d_])?$/i.test(part2))}function isLoopback(host){const name2=host.
 replace(/\.$/,"");return name2==="localhost"||name2.endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses2=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token \
 address"}];var given=["id.example.com","https://id.example.com","https","s","//id.example.com","","/","x","1","0.0","0.0\
 .1","::1","localhost"];var MOST_VARIABLES=3;function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,
@@ -21779,9 +22029,9 @@ node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses
 config3,["server",...path]);const written4=complete2&&node2.type==="scalar"?parts(node2):void 0;if(written4===void 0||node2.
 type!=="scalar")continue;const wrong2=wrongIn(written4,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong2!==void 0)
 found2.set(`${wrong2.code} ${node2.range.start}`,wrong2)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
-filter(part=>part===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong2;for(const text6 of filled3(parts)){const checked2=checkBaseUrl(
+filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong2;for(const text6 of filled3(parts)){const checked2=checkBaseUrl(
 text6,use);if(isBaseUrl(checked2))return void 0;wrong2??=checked2}return wrong2}function*filled3(parts,before=""){const[
-part,...rest]=parts;if(part===void 0)yield before;else for(const text6 of part===null?[...given,...rests(before)]:[part])
+part2,...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])
 yield*filled3(rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
 /localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat5,realpath as realpath6}from"node:fs/promises";import{dirname as dirname16,
 join as join18}from"node:path";async function findAbove(name2,cwd){if(await isThere(join18(cwd,name2)))return join18(cwd,name2);const top=await topOf(cwd);
@@ -21791,7 +22041,7 @@ return path}return void 0}async function passedAbove(name2,cwd){let folder=await
 void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname16(folder)!==folder;folder=dirname16(folder)){const path=join18(
 dirname16(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath6(
 cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
-const own4=process.getuid?.();const{uid}=await lstat5(one);if(own4===void 0||uid===own4||uid===0)return;const[shown3,owned]=[
+const own5=process.getuid?.();const{uid}=await lstat5(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
 shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
 lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
  is the one`)])}import{resolve as resolvePath2}from"node:path";init_problems();init_nearest();init_problems();var import_fastest_levenshtein3=__toESM(require_mod(),1);init_secret_names();var plainMembers={name:/^[A-Za-z][A-Za-z-]{0,40}$/,pass_env:/^[A-Z_][A-Z0-9_]*$/,ca_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,
@@ -21866,7 +22116,7 @@ complete:complete2}=find6(config3,path);if(!complete2||node2.type==="scalar"&&is
 return plainPlaces(node2,path.join("."),config3,new Map)}));return[...new Set(found2)]}function plainPlaces(node2,name2,config3,known3){if(node2.type!=="scalar"||node2.value===null||node2.value==="")return[];
 if(typeof node2.value!=="string")return[name2];try{return placesOf2(parseVariables(node2.value),name2,config3,known3)}catch(failure2){
 if(failure2 instanceof BadVariable)return[];throw failure2}}function placesOf2(template2,name2,config3,known3){const references=template2.
-flatMap(part=>typeof part==="string"?[]:[part]);if(references.length===0)return template2.length===0?[]:[name2];const fallen=name2.
+flatMap(part2=>typeof part2==="string"?[]:[part2]);if(references.length===0)return template2.length===0?[]:[name2];const fallen=name2.
 startsWith(DEFAULT)?name2:`${DEFAULT}${name2}`;const defaults3=references.flatMap(({fallback=[]})=>placesOf2(fallback,fallen,
 config3,known3));const members3=references.map(({name:variable})=>memberPlaces(variable,config3,known3));const isAllPlain=members3.
 every(places=>places.length>0);return[...new Set([...defaults3,...isAllPlain?members3.flat():[]])]}var DEFAULT="the defa\
@@ -21876,26 +22126,26 @@ node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places);return p
 const named6=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).
 flatMap(scalar=>{const known3=text6(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["se\
 rver","auth"],["server","tls"],["state","postgres"]]){const{node:node2,complete:complete2}=find6(config3,section2);if(!complete2)
-continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn2(scalar))named6.add(name2);for(const name2 of passedNodes(
+continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn3(scalar))named6.add(name2);for(const name2 of passedNodes(
 node2).flatMap(texts2))named6.add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of fileNodes(
 node2,isSecretFile).flatMap(texts2))secretFiles.add(resolvePath2(root,file));for(const file of[...fileNodes(node2).flatMap(
 texts2),...given2])files.add(resolvePath2(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
-remote.node.type==="scalar")for(const name2 of namesIn2(remote.node))named6.add(name2);const state=find6(config3,["state",
+remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named6.add(name2);const state=find6(config3,["state",
 "path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath2(root,path))}const pending=[
 ...named6];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
-const{node:node2,complete:complete2}=find6(config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn2(
+const{node:node2,complete:complete2}=find6(config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn3(
 node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(
 layers.map(({config:config3})=>config3)),states:[...states2]}}function isSecretFile(key){return key==="token_file"||key===
 "client_key_file"}function fileNodes(node2,isMeant=key=>key.endsWith("_file")){if(node2.type!=="map")return[];return[...node2.
 entries].flatMap(([key,{value:value3}])=>isMeant(key)?[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.
 type==="map"?node2.entries.get("token_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){
 const behind2=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind2,...argument.
-split(/[\s"'`=@:,;|&<>()]+/)].filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
+split(/[\s"'`=@:,;|&<>()]+/)].filter(part2=>part2!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
 entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
 "scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
-({value:value3})=>scalarsOf(value3))}function namesIn2({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
+({value:value3})=>scalarsOf(value3))}function namesIn3({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
 return[];try{return namesOf3(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
-function namesOf3(template2){return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf3(part.fallback??
+function namesOf3(template2){return template2.flatMap(part2=>typeof part2==="string"?[]:[part2.name,...namesOf3(part2.fallback??
 [])])}init_problems();init_values();import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath3}from"node:path";init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
 const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
 hostname3,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
@@ -21911,8 +22161,8 @@ test(text6)?text6:`http://${text6}`;const url=URL.canParse(address2)?new URL(add
 "")return bad("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad("is neither http nor ht\
 tps");let authorization=null;try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;if(pair!==
 ":")authorization=`Basic ${Buffer.from(pair).toString("base64")}`}catch{return bad("has a user name or a password that i\
-s not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources){return await new Settings(sources).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources){
-this.#sources=sources;this.#problems=[...sources.section.problems]}async build(){const server=this.#sources.section.data??
+s not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
+this.#sources=sources2;this.#problems=[...sources2.section.problems]}async build(){const server=this.#sources.section.data??
 {};const allowInsecureHttp=server.allow_insecure_http??false;const address2=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
 server.auth,allowInsecureHttp);if(this.#sources.given.pinned&&address2!==void 0&&auth2!==void 0)this.#staysAt(address2,auth2);
 const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:this.#proxy(address2);this.#rememberVariables();
@@ -21954,9 +22204,9 @@ le",path,shown:shown3}}#clientCredentials({token_url,client_id,client_secret,sco
 place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the token address",places,allowInsecureHttp);
 this.#secrets.push(client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(
 address2),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
-const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",
-`"auth.header.${part}" ${why}`,this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.
-indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.
+const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part:part2,why}=wrong2;this.#problems.push(error("bad-h\
+eader",`"auth.header.${part2}" ${why}`,this.#sources.place("auth","header",part2)))}this.#secrets.push(value3,value3.slice(
+value3.indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.
 push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
 "client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
 createPrivateKey);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===
@@ -21977,8 +22227,8 @@ includes("token_url")||path.includes("client_id"))continue;const value3=path.red
 "string")this.#secrets.push(value3)}}};function memberOf2(value3,step){if(Array.isArray(value3))return value3[Number(step)];
 if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 function checkCertificates(pem2){const found2=pem2.match(certificate)??[];if(found2.length===0)throw new Error("no certi\
-ficate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){const[own4]=cert.match(certificate)??
-[];return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(createPrivateKey(key))}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
+ficate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){const[own5]=cert.match(certificate)??
+[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(key))}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
 const file=await readSource(path,nameOf3(path,{cwd,root:dirname17(path)}));if(!("text"in file))throw new ProblemsError([
 await unreadableConfig(path,options,file)]);const root=await realpath7(dirname17(path)).catch(failure2=>{throw new ProblemsError(
 [error("file-unreadable",`${shownPath(dirname17(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
@@ -21996,9 +22246,9 @@ r write --config ${shown3}`)}const top=above?await topOf(cwd):void 0;const searc
 o ${shownPath(top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,
 [],'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){
 const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
-chosen,own:own4,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
+chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
-own4!==void 0&&find6(own4,["server","base_url"]).complete;this.#process=options.variables;this.#sources=variableSources(
+own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources=variableSources(
 chosen,source,options.variables);this.profile=this.#literalProfile()}variables(options){return new Variables({...this.#sources,
 credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(this.#layers(),this.root,DEFAULT_STATE);
 const token=this.#tokenFile===void 0?[]:[resolvePath4(this.cwd,this.#tokenFile)];return{...this.#guarded,files:[resolvePath4(
@@ -22042,10 +22292,10 @@ entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value
 map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.
 type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(
 item.value)]:[])),process:process2}}init_regular();init_work_tree();import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join19,
-relative as relative14,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
+relative as relative15,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
 files))return void 0;const here2=await realpath8(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
-void 0?"..":relative14(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
+void 0?"..":relative15(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
 folder:inRoot.split(sep10).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;
 const sha=headCommit(env,eventPayload(env));if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.
 GITEA_ACTIONS==="true"||env.FORGEJO_ACTIONS==="true"?"src/commit":"blob";return{repository,workspace:env.GITHUB_WORKSPACE,
@@ -22064,9 +22314,9 @@ warnings}}init_words();init_zod();init_github();init_words();var batch=50;var mo
 var levels2={error:"failure",warning:"warning",notice:"notice"};async function writeCheckRun(token,{owner,repository:repo,
 sha},manner,check3,annotations){const{octokit,ask:ask2}=await openClient(token,manner);const{checks}=octokit.rest;const sent=annotations.
 slice(0,most2).map(annotation=>annotationOf2(annotation,check3.file));const output=from=>{const here2=Math.min(from+batch,
-sent.length);const part=here2<annotations.length?`, of which the first ${here2} are here`:"";return{title:titleLine(check3.
-title).slice(0,titleLimit),summary:`${plural(annotations.length,"annotation")}${part}. [The run](${check3.url}) has all \
-of it in its summary.`,annotations:sent.slice(from,from+batch)}};const id=await ask2(async()=>{const{data:data3}=await checks.
+sent.length);const part2=here2<annotations.length?`, of which the first ${here2} are here`:"";return{title:titleLine(check3.
+title).slice(0,titleLimit),summary:`${plural(annotations.length,"annotation")}${part2}. [The run](${check3.url}) has all\
+ of it in its summary.`,annotations:sent.slice(from,from+batch)}};const id=await ask2(async()=>{const{data:data3}=await checks.
 create({owner,repo,name:titleLine(check3.name).slice(0,nameLimit),head_sha:sha,status:"completed",conclusion:check3.conclusion,
 details_url:check3.url,output:output(0),request:{...expecting(rawCheck).request,...once3.request}});return data3.id});for(let from=batch;from<
 sent.length;from+=batch){await ask2(()=>checks.update({owner,repo,check_run_id:id,output:output(from),...once3}))}return sent.
@@ -22076,24 +22326,24 @@ annotation_level:levels2[level3],title:titleLine(title).slice(0,titleLimit),mess
 function withinBytes(text6){let short4=text6.slice(0,messageLimit);while(Buffer.byteLength(short4)>messageLimit)short4=short4.
 slice(0,Math.floor(short4.length*.9));return short4.toWellFormed()}init_escape();async function syncComment(api,number4,{key,covers:covers2},tell){const isIt=({body:body2})=>isAbout(body2,"plan",key)||
 isAbout(body2,"past",key);const showsToo=({body:body2})=>covers2.some(one=>showsPlan(body2,one.key));const comments=(await api.
-comments(number4)).filter(one=>isIt(one)||showsToo(one));const owns=await ownRemarks(api,comments);const own4=owns.find(
-isIt);const others=owns.filter(one=>one!==own4&&showsToo(one));const before=others.map(({body:body2})=>body2);const updated2=own4!==
-void 0&&await api.updateComment(own4.id,(await tell([own4.body,...before])).body);if(!updated2){const{body:body2,opens}=await tell(
+comments(number4)).filter(one=>isIt(one)||showsToo(one));const owns=await ownRemarks(api,comments);const own5=owns.find(
+isIt);const others=owns.filter(one=>one!==own5&&showsToo(one));const before=others.map(({body:body2})=>body2);const updated2=own5!==
+void 0&&await api.updateComment(own5.id,(await tell([own5.body,...before])).body);if(!updated2){const{body:body2,opens}=await tell(
 before);if(opens||others.length>0)await api.addComment(number4,body2)}if(others.length===0)return;const{viewer,comments:found2}=await api.
 histories(others.map(({node:node2})=>node2));for(const one of found2){const id=others.find(({node:node2})=>node2===one.node)?.
 id;if(id===void 0||strangerIn(one,viewer)!==null)continue;const isShown=({key:shown3})=>showsPlan(one.body,shown3);await api.
 updateComment(id,covers2.filter(isShown).reduce(superseded,one.body))}}function strangerIn({lastEditedAt,editor},viewer){
 if(editor===null)return lastEditedAt===null?null:"an account that GitHub does not name";return isSame2(editor,viewer)?null:
 editor.login}function showsPlan(body2,key){return readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key)}
-function showedChanges(before,key){return before.some(body2=>{const own4=readMarkers(body2).filter(one=>one.key===key&&one.
-digest!==null);if(own4.some(({changes})=>changes?.length!==0))return true;return own4.length>0&&saysOutdated(partsOf5(body2,
+function showedChanges(before,key){return before.some(body2=>{const own5=readMarkers(body2).filter(one=>one.key===key&&one.
+digest!==null);if(own5.some(({changes})=>changes?.length!==0))return true;return own5.length>0&&saysOutdated(partsOf5(body2,
 key).planned)})}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named6){const known3=pullRequest2?.
 number??named6;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.merge??await api.pullRequest(known3);return mergedAt!==
 null&&mergeCommit===commit2?known3:null}const found2=(await api.pullRequestsOf(commit2)).find(({base:base2,mergedAt,mergeCommit})=>mergedAt!==
 null&&mergeCommit===commit2&&base2===branch);return found2?.number??null}async function syncResult(api,number4,key,tell){
-const remarks=(await api.comments(number4)).filter(({body:body2})=>showsPlan(body2,key));const own4=await latestOf(api,number4,
-remarks);const told4=await tell(own4?.body??null);if(told4===null||own4!==void 0&&await api.updateComment(own4.id,told4))
-return;const anew=own4===void 0?told4:await tell(null);if(anew!==null)await api.addComment(number4,anew)}async function latestOf(api,number4,remarks){
+const remarks=(await api.comments(number4)).filter(({body:body2})=>showsPlan(body2,key));const own5=await latestOf(api,number4,
+remarks);const told4=await tell(own5?.body??null);if(told4===null||own5!==void 0&&await api.updateComment(own5.id,told4))
+return;const anew=own5===void 0?told4:await tell(null);if(anew!==null)await api.addComment(number4,anew)}async function latestOf(api,number4,remarks){
 if(remarks.length===0)return void 0;const{viewer,comments}=await api.histories(remarks.map(({node:node2})=>node2));const since=({
 lastEditedAt,createdAt})=>Date.parse(lastEditedAt??createdAt);const[latest]=comments.filter(({author})=>author!==null&&isSame2(
 author,viewer)).sort((one,other)=>since(other)-since(one));if(latest===void 0)return void 0;const stranger=strangerIn(latest,
@@ -22101,28 +22351,28 @@ viewer);if(stranger!==null){throw new GithubFailure(`the comment with the plan o
  ${escapeText(stranger)}, and what somebody else wrote is not written anew`)}const{id}=remarks.find(({node:node2})=>node2===
 latest.node)??{};return id===void 0?void 0:{id,body:latest.body}}function isAbout(body2,kind,key){const marker=readMarker(
 body2);return marker?.kind===kind&&marker.key===key}async function syncDriftIssue(api,key,drift,gone){const issues=(await api.
-openIssues()).filter(({body:body2})=>isAbout(body2,"drift",key));const[own4]=await ownRemarks(api,issues);if(drift===null){
-if(own4===void 0)return null;await api.updateIssue(own4.id,{body:gone,close:true});return{issue:own4.id,done:"closed"}}if(own4===
-void 0)return{issue:await api.openIssue(drift.title,drift.body),done:"opened"};await api.updateIssue(own4.id,{body:drift.
-body,close:false});return{issue:own4.id,done:"updated"}}var Posts=class{#event;#redactor;#log;#signal;constructor(event,redactor,log2,signal){this.#event=event;this.#redactor=redactor;
+openIssues()).filter(({body:body2})=>isAbout(body2,"drift",key));const[own5]=await ownRemarks(api,issues);if(drift===null){
+if(own5===void 0)return null;await api.updateIssue(own5.id,{body:gone,close:true});return{issue:own5.id,done:"closed"}}if(own5===
+void 0)return{issue:await api.openIssue(drift.title,drift.body),done:"opened"};await api.updateIssue(own5.id,{body:drift.
+body,close:false});return{issue:own5.id,done:"updated"}}var Posts=class{#event;#redactor;#log;#signal;constructor(event,redactor,log2,signal){this.#event=event;this.#redactor=redactor;
 this.#log=log2;this.#signal=signal}async comment(inputs,about2,tell,{quiet=false}={}){const number4=this.#event.pullRequest?.
 number??inputs.prNumber;if(number4===void 0||inputs.comment==="false"||inputs.githubToken===void 0)return;const ask2=api=>syncComment(
 api,number4,about2,tell);await this.#asking("The comment","pull-requests: write",inputs.githubToken,ask2,{quiet})}async result(inputs,key,tell){
-const{githubToken,comment}=inputs;if(comment==="false"||githubToken===void 0||this.#event.commit==="")return;const write=async api=>{
+const{githubToken,comment}=inputs;if(comment==="false"||githubToken===void 0||this.#event.commit==="")return;const write2=async api=>{
 const number4=await broughtBy2(api,this.#event,inputs.prNumber);if(number4!==null)await syncResult(api,number4,key,tell)};
-await this.#asking("The result","pull-requests: write",githubToken,write)}async check(inputs,check3){const{githubToken,checkRun}=inputs;
-const{sha}=this.#event;const isWanted=checkRun==="true"||checkRun==="on-overflow"&&this.#log.overflows;if(!isWanted||githubToken===
-void 0||sha==="")return;const{annotations}=this.#log;try{const manner={signal:this.#signal};const count3=await writeCheckRun(
-githubToken,this.#event,manner,check3,annotations);const all=count3===annotations.length?"all":"the first";this.#log.say(
-`The check run "${check3.name}" shows ${all} ${plural(count3,"annotation")}.`)}catch(failure2){if(!(failure2 instanceof GithubFailure))
-throw failure2;const said3=failure2.lacksPermission?`The permission checks: write would show all ${plural(annotations.length,
-"annotation")} in a check run.`:this.#unwritten(`The check run with all ${plural(annotations.length,"annotation")}`,failure2);
-this.#log.annotate("notice",said3)}}async drift(inputs,shown3,{found:found2,...marker}){if(inputs.githubToken===void 0){
-this.#log.annotate("warning","The issue can't be written: there is no github-token.");return}const first=markerLine({kind:"\
-drift",...marker});const{subject}=shown3;const gone=`The server is as the manifests say${subject.narrowed?", as far as t\
-hey were looked at":""}.`;const outcome3=await this.#asking("The issue","issues: write",inputs.githubToken,async api=>syncDriftIssue(
-api,marker.key,found2?{title:titleLine(aboutPlain("Identity server is not as declared",subject)).slice(0,250),body:`${first}\
-
+await this.#asking("The result","pull-requests: write",githubToken,write2)}async check(inputs,check3){const{githubToken,
+checkRun}=inputs;const{sha}=this.#event;const isWanted=checkRun==="true"||checkRun==="on-overflow"&&this.#log.overflows;
+if(!isWanted||githubToken===void 0||sha==="")return;const{annotations}=this.#log;try{const manner={signal:this.#signal};
+const count3=await writeCheckRun(githubToken,this.#event,manner,check3,annotations);const all=count3===annotations.length?
+"all":"the first";this.#log.say(`The check run "${check3.name}" shows ${all} ${plural(count3,"annotation")}.`)}catch(failure2){
+if(!(failure2 instanceof GithubFailure))throw failure2;const said3=failure2.lacksPermission?`The permission checks: writ\
+e would show all ${plural(annotations.length,"annotation")} in a check run.`:this.#unwritten(`The check run with all ${plural(
+annotations.length,"annotation")}`,failure2);this.#log.annotate("notice",said3)}}async drift(inputs,shown3,{found:found2,
+...marker}){if(inputs.githubToken===void 0){this.#log.annotate("warning","The issue can't be written: there is no github\
+-token.");return}const first=markerLine({kind:"drift",...marker});const{subject}=shown3;const gone=`The server is as the\
+ manifests say${subject.narrowed?", as far as they were looked at":""}.`;const outcome3=await this.#asking("The issue","\
+issues: write",inputs.githubToken,async api=>syncDriftIssue(api,marker.key,found2?{title:titleLine(aboutPlain("Identity \
+server is not as declared",subject)).slice(0,250),body:`${first}
 ${await planText2(shown3,this.#event,{note:"The server is not as the manifests say. Apply puts it right; so does a chang\
 e of the manifests.",taken:first.length+1})}`}:null,`${first}
 ${plainText(`${aboutText("idops plan",subject)}: no drift`,[gone,selectedSentence(subject)].join(" ").trim(),this.#event)}`));
@@ -22131,15 +22381,16 @@ quiet=false}={}){try{return await ask2(await openGithub(token,this.#event,{signa
 GithubFailure))throw failure2;if(quiet&&failure2.lacksPermission)return void 0;const help=failure2.lacksPermission?` The\
  job needs the permission ${permission}.`:"";this.#log.annotate("warning",`${this.#unwritten(what,failure2)}${help}`);return void 0}}#unwritten(what,{
 message,mayBeDone}){const said3=this.#redactor.redactSentence(message).replace(/\.+$/,"");return`${what} ${mayBeDone?"ma\
-y or may not have been written":"can't be written"}: ${said3}.`}};var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#temporary;constructor(signal,secrets){
+y or may not have been written":"can't be written"}: ${said3}.`}};var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#shard;#temporary;constructor(signal,secrets){
 this.signal=signal;for(const secret3 of secrets)this.redactor.add(secret3);this.event=readEvent(process.env);this.posts=
 new Posts(this.event,this.redactor,this.log,signal)}get made(){return this.#made}get phase(){return this.#phase}enters(phase){
-this.#phase=phase}sessionOptions({args,baseUrl:baseUrl2}){return{...sessionOptionsOf({...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),
-pinned:baseUrl2!==void 0,signal:this.signal,redactor:this.redactor}}async within(session,work){try{if(session.warnings.length>
-0)await this.log.problems(redactProblems(session.warnings,this.redactor));for(const note of session.notes)this.log.say(escapeLines(
-this.redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async project({config:config3,
-environment,token,...inputs}){return await loadProject({cwd:folderOf(inputs),above:false,variables:variablesOf(token),tokenFile:inputs.
-args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async samples(plan,project){
+this.#phase=phase}concerns(shard2){this.#shard=shard2}about(inputs){return this.#shard===void 0?inputs:{...inputs,shard:this.#shard}}sessionOptions({
+args,baseUrl:baseUrl2,shard:shard2}){return{...shardOptions(shard2,process.env),...sessionOptionsOf({...args,...baseUrl2===
+void 0?{}:{baseUrl:baseUrl2}}),pinned:baseUrl2!==void 0,signal:this.signal,redactor:this.redactor}}async within(session,work){
+try{if(session.warnings.length>0)await this.log.problems(redactProblems(session.warnings,this.redactor));for(const note of session.
+notes)this.log.say(escapeLines(this.redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async project({
+config:config3,environment,token,...inputs}){return await loadProject({cwd:folderOf(inputs),above:false,variables:variablesOf(
+token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async samples(plan,project){
 const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.log.problems(redactProblems(warnings,
 this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
 if(!(failure2 instanceof ProblemsError))throw failure2;const told4=failure2.problems.map(problem=>({...problem,severity:"\
@@ -22156,18 +22407,18 @@ number4)}:inputs}function commentInputs(given2){const text6=name2=>given2(name2)
 ommand")??"plan").toLowerCase();if(otherCommands.includes(command2))return null;const comment=text6("comment")?.toLowerCase();
 const isKnown2=comment==="false"||comment==="true"&&command2==="plan";return inputsOf(given2,isKnown2?comment:"on-change")}
 function inputsOf(given2,comment){const text6=name2=>given2(name2).trim()||void 0;const[config3,environment,githubToken]=[
-text6("config"),text6("environment"),text6("github-token")];return{workingDirectory:text6("working-directory")??".",...config3===
-void 0?{}:{config:config3},...environment===void 0?{}:{environment},environments:environmentNames(given2("environments")).
-map(name2=>({name:name2})),...githubToken===void 0?{}:{githubToken},comment,args:nothingSelected}}var otherCommands=["va\
-lidate","apply","check"];async function tellNoPlan(job,inputs,{title,text:text6,hide:hide2,quiet=false}){const{environments}=inputs;
-const names3=environments.length===0?[environmentOf(inputs)]:environments.map(({name:name2})=>name2);const covers2=names3.
-map(name2=>({key:commentKey(inputs,name2),name:name2}));const key=environments.length===0?commentKey(inputs,null):sharedKey(
-inputs,environments);const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const heading=`${aboutText(
-"idops plan",subjectOf(inputs,inputs.args,hide2))}: ${title}`;await job.posts.comment(inputs,{key,covers:covers2},async before=>({
-body:`${first}
+text6("config"),text6("environment"),text6("github-token")];const shard2=shardMeant(given2("shard"),given2("args"));return{
+workingDirectory:text6("working-directory")??".",...config3===void 0?{}:{config:config3},...environment===void 0?{}:{environment},
+environments:environmentNames(given2("environments")).map(name2=>({name:name2})),...githubToken===void 0?{}:{githubToken},
+comment,...shard2===void 0?{}:{shard:shard2},args:nothingSelected}}var otherCommands=["validate","apply","check"];async function tellNoPlan(job,inputs,{
+title,text:text6,hide:hide2,quiet=false}){const{environments}=inputs;const names3=environments.length===0?[environmentOf(
+inputs)]:environments.map(({name:name2})=>name2);const covers2=names3.map(name2=>({key:commentKey(inputs,name2),name:name2}));
+const key=environments.length===0?commentKey(inputs,null):sharedKey(inputs,environments);const first=markerLine({kind:"p\
+lan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}: ${title}`;
+await job.posts.comment(inputs,{key,covers:covers2},async before=>({body:`${first}
 ${sectionText(key,plainText(heading,[...replaced2(before),text6].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
 !quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
-"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve16}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join21,relative as relative15,
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve16}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join21,relative as relative16,
 resolve as resolve15,sep as sep11}from"node:path";init_problems();import{posix as posix4,resolve as resolve14}from"node:path";var NOWHERE2=resolve14("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir6=(path,_,callback2)=>{
 const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
 const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
@@ -22179,16 +22430,16 @@ split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,i
 get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry2(name2,isFolder){
 return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
 known3);const taken2=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
-all([resolve15(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states2.map(ways3))).flat();const problems=[];
+all([resolve15(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
 for(const output of outputs){const path=resolve15(output);const names3=await identity(path);if(names3.some(name2=>inputs.
-has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept2.some(state=>isOfState(
-way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept2.
+has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
+way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
 some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
 be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
 a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
 startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
 for(const output of outputs){for(const place2 of await ways3(resolve15(output))){if(!isInside(place2,project.root))continue;
-inside2.push({output,path:relative15(project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,
+inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,
 [...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}
 async function inputsOf2(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3===
 "function"?await loadManifests(project,{lenient:true}):known3;const{files,states:states2}=project.guarded();return{files:[
@@ -22196,20 +22447,20 @@ async function inputsOf2(known3){try{const project=typeof known3==="function"?aw
 return{files:[],states:[]}}}function refusal5(output,why){return error("output-is-input",`${output} is not written: ${why}`,
 [],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===
 true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join21(await realPlaceOf(dirname18(
-path)),basename12(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,name2="plan"){const opened=await openSession(await job.project(inputs),job.sessionOptions(
-inputs));const made2=await job.within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve16(folderOf(
-inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.plan(planOptionsOf(
-inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.project}});const{
-plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(plan,project);const htmlReport=await job.
-writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);const shared2=await job.shared(inputs,
-shown3);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2==="blocked");const key=commentKey(
-inputs,plan.environment);const marker={key,run:job.event.runId,...await markPlan(plan,job.redactor)};const tells3=changed2||
-blocked4||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,tells:tells3}}
-async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,blocked:blocked4,
-tells:tells3}=await makePlan(job,inputs);await writeSummary(await planSummary(shared2));const{key}=marker;const first=markerLine(
-{kind:"plan",...marker});const taken2=first.length+1+sectionRoom;const covers2=[{key,name:plan.environment}];await job.posts.
-comment(inputs,{key,covers:covers2},async before=>{const outdates=!tells3&&showedChanges(before,key);const text6=await planText2(
-shared2,job.event,{outdates,taken:taken2});return{body:`${first}
+path)),basename12(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called2="plan"){const name2=fileOf(called2,inputs.shard);const opened=await openSession(
+await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened,async session=>{if(inputs.planFile!==
+void 0){const asked=resolve16(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
+plan(planOptionsOf(inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.
+project}});const{plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(
+plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);
+const shared2=await job.shared(inputs,shown3);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2===
+"blocked");const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,...await markPlan(plan,job.
+redactor)};const tells3=changed2||blocked4||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,
+blocked:blocked4,tells:tells3}}async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,
+changed:changed2,blocked:blocked4,tells:tells3}=await makePlan(job,inputs);await writeSummary(await planSummary(shared2));
+const{key}=marker;const first=markerLine({kind:"plan",...marker});const taken2=first.length+1+sectionRoom;const covers2=[
+{key,name:plan.environment}];await job.posts.comment(inputs,{key,covers:covers2},async before=>{const outdates=!tells3&&
+showedChanges(before,key);const text6=await planText2(shared2,job.event,{outdates,taken:taken2});return{body:`${first}
 ${sectionText(key,text6)}`,opens:tells3||inputs.comment==="true"}});await tellDrift(job,inputs,{shared:shared2,marker,tells:tells3});
 if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes, and fail-on-changes is set.");return{code:job.
 signal.aborted?130:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport}}var noIssue="\
@@ -22219,7 +22470,7 @@ job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:
 annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
 join22(await job.temporaryFolder(),`${name2}.json`):resolve16(folderOf(inputs),inputs.planFile);await writeResult(planFile,
 await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve17}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each=[];const hasLines=inputs.environments.
-some(({token})=>token!==void 0);for(const own4 of eachEnvironment(inputs))each.push(await planOne(job,own4,hasLines));const list2=each.
+some(({token})=>token!==void 0);for(const own5 of eachEnvironment(inputs))each.push(await planOne(job,own5,hasLines));const list2=each.
 map(one=>`- ${code(one.name)}: ${wordsOf4(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
 inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each.length,"environment")}
 
@@ -22227,8 +22478,8 @@ ${list2}
 `;const summaries=await Promise.all(each.map(({planned,...one})=>planned===null?failedText(job,one,Number.MAX_SAFE_INTEGER):
 planSummary(planned.shared,each.length)));await writeSummary([head,...summaries].join("\n"));const key=sharedKey(inputs,
 inputs.environments);await job.posts.comment(inputs,{key,covers:each},async before=>({body:await sharedComment(job,key,head,
-each,before),opens:inputs.comment==="true"||each.some(({planned})=>planned?.tells===true)}));for(const{inputs:own4,planned}of each)
-if(planned!==null)await tellDrift(job,own4,planned);return await endingOf(job,inputs,each)}async function planOne(job,inputs,hasLines){
+each,before),opens:inputs.comment==="true"||each.some(({planned})=>planned?.tells===true)}));for(const{inputs:own5,planned}of each)
+if(planned!==null)await tellDrift(job,own5,planned);return await endingOf(job,inputs,each)}async function planOne(job,inputs,hasLines){
 const name2=inputs.environment??"";const key=commentKey(inputs,name2);job.log.learn(inputs);job.log.say(`
 Environment ${name2}
 `);try{return{name:name2,inputs,key,planned:await makePlan(job,inputs,`plan-${name2}`),problems:[]}}catch(failure2){const found2=problemsOf(
@@ -22253,22 +22504,22 @@ async function failedText(job,{inputs,problems},most3){const about2=aboutText("i
 job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-origin(job.event).length));const block2=await problemsBlock(
 problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
 
-${block2}`,job.event)}async function endingOf(job,inputs,each){const made2=each.flatMap(({name:name2,planned})=>planned===
-null?[]:[[name2,planned]]);const changed2=made2.some(([,planned])=>planned.changed);const bad=made2.length<each.length||
+${block2}`,job.event)}async function endingOf(job,inputs,each){const made2=each.flatMap(({name:name3,planned})=>planned===
+null?[]:[[name3,planned]]);const changed2=made2.some(([,planned])=>planned.changed);const bad=made2.length<each.length||
 made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes,\
- and fail-on-changes is set.");const told4=each.map(({name:name2,planned,problems:[first]})=>{const failed=first===void 0?
-"failed":`${first.code}: ${first.message}`;return`${name2}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
-temporaryFolder();const{planFile}=inputs;return{code:job.signal.aborted?130:bad?1:changed2?2:0,summary:titleLine(told4.join(
-"; ")),changed:changed2,plans:new Map(made2.map(([name2,{plan}])=>[name2,plan])),planFile:planFile===void 0?join23(temporary,
-`plan-${environmentMark}.json`):resolve17(folderOf(inputs),planFile),htmlReport:join23(temporary,`plan-${environmentMark}\
-.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
+ and fail-on-changes is set.");const told4=each.map(({name:name3,planned,problems:[first]})=>{const failed=first===void 0?
+"failed":`${first.code}: ${first.message}`;return`${name3}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
+temporaryFolder();const{planFile}=inputs;const name2=fileOf(`plan-${environmentMark}`,inputs.shard);return{code:job.signal.
+aborted?130:bad?1:changed2?2:0,summary:titleLine(told4.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
+name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve17(folderOf(inputs),planFile),htmlReport:join23(
+temporary,`${name2}.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
 every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,
 await bodyChecks(project,loaded.declared))):[];const addresses3=project.addressProblems();await pauses.pause();return{problems:[
 ...addresses3,...settings,...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)
 throw failure2;const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{
-problems,objects:0}}}async function validate2(job,inputs,reason=null){const checked2=[];for(const own4 of eachEnvironment(inputs))checked2.push(
-await check2(job,own4));const several=inputs.environments.length>0;const told4=checked2.map(({environment,summary:summary3})=>several?
+problems,objects:0}}}async function validate2(job,inputs,reason=null){const checked2=[];for(const own5 of eachEnvironment(inputs))checked2.push(
+await check2(job,own5));const several=inputs.environments.length>0;const told4=checked2.map(({environment,summary:summary3})=>several?
 `${environment}: ${summary3}`:summary3);const summary2=told4.join("; ");const why=reason===null?"":`There is no plan for\
  this ${job.event.pullRequest===null?"run":"pull request"}: ${reason}. It was validated alone.`;if(why!=="")job.log.annotate(
 "notice",why);job.log.say(`${summary2}.`);const blocks=await Promise.all(checked2.map(async({problems},index)=>[`## idop\
@@ -22289,9 +22540,9 @@ env.IDOPS_TOKEN;outcome3=await runCommand(job,inputs)}catch(failure2){outcome3=a
 const failed=outcome3.code===1||outcome3.code===130||outcome3.code===2&&inputs?.failOnChanges===true;writeOutputs(outcome3,
 failed);if(inputs!==void 0&&inputs.command!=="check")await job.posts.check(inputs,checkOf(job,inputs,outcome3,failed));await job.
 log.end();if(!failed)return 0;return outcome3.code===130?130:1}function checkOf(job,inputs,{code:code2,changed:changed2,
-summary:summary2},failed){const subject=subjectOf(inputs,inputs.args,job.redactor.redact);const planned=inputs.command===
-"plan"&&changed2;return{name:aboutPlain(`idops ${inputs.command}`,subject),conclusion:code2===130?"cancelled":failed?"fa\
-ilure":planned?"neutral":"success",title:summary2,url:runAddress(job.event),file:configInRepository(inputs)}}async function runCommand(job,inputs){
+summary:summary2},failed){const subject=subjectOf(job.about(inputs),inputs.args,job.redactor.redact);const planned=inputs.
+command==="plan"&&changed2;return{name:aboutPlain(`idops ${inputs.command}`,subject),conclusion:code2===130?"cancelled":
+failed?"failure":planned?"neutral":"success",title:summary2,url:runAddress(job.event),file:configInRepository(inputs)}}async function runCommand(job,inputs){
 job.log.learn(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const each=eachEnvironment(inputs);
 const hasToken=each.some(({token})=>token!==void 0)||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.event.
 pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal4(`nothing says whether this \
@@ -22316,7 +22567,7 @@ ${await problemsBlock(problems)}`);const hide2=told4=>unsaid(job.redactor.redact
 getInput):inputs.command==="plan"?inputs:null;if(where!==null){const text6=`There is no plan for this commit:
 
 ${await problemsBlock(problems)}`;await tellNoPlan(job,where,{title:"failed",text:text6,hide:hide2})}const applied2=inputs===
-void 0?resultInputs(getInput):inputs.command==="apply"?inputs:null;if(applied2!==null&&job.phase!=="told"){const plan=job.
+void 0?resultInputs(getInput):inputs.command==="apply"?job.about(inputs):null;if(applied2!==null&&job.phase!=="told"){const plan=job.
 made===void 0?null:redactPlan(job.made,job.redactor);await tellNotApplied(job,applied2,{plan,problems,sent:job.phase==="\
 sending",hide:hide2})}return{code:code2,summary:titleLine(first===void 0?"failed":`${first.code}: ${first.message}`),changed:job.
 made!==void 0&&changesServer(job.made),...job.made===void 0?{}:{plan:job.made}}}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
