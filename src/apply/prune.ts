@@ -1,4 +1,5 @@
 import { type Problem, ProblemsError } from '../base/problems.js';
+import { runOf } from '../base/shard.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
 import { heldBefore, openRuns } from '../state/shards.js';
@@ -37,21 +38,35 @@ export async function choosePruning(runs: RunStore, state: State, keep: Keep, no
     });
     if (content !== null && belongs(content.run, state)) contents.push(content);
   }
-  const old = new Set(
-    contents.filter(
-      (content, index) =>
-        !(keep.age !== undefined && now.getTime() - endOf(content) <= keep.age) &&
-        !(keep.last !== undefined && index >= contents.length - keep.last),
-    ),
+  // What shards did of one run goes together or not at all: undoing a half of it would put back what never was.
+  const byRun = groupedByRun(contents);
+  const old = byRun.filter(
+    (parts, index) =>
+      !(keep.age !== undefined && now.getTime() - Math.max(...parts.map(endOf)) <= keep.age) &&
+      !(keep.last !== undefined && index >= byRun.length - keep.last),
   );
-  const needed = [...old].flatMap((content) => {
-    const why = whyNeeded(content, state);
-    return why === undefined ? [] : [{ run: content.run, why }];
-  });
-  const stays = new Set(needed.map(({ run }) => run));
-  const gone = [...old].filter(({ run }) => !stays.has(run)).map(({ run }) => run);
+  const needed: { run: RunLine; why: string }[] = [];
+  const gone: RunLine[] = [];
+  for (const parts of old) {
+    const reasons = parts.flatMap((content) => {
+      const why = whyNeeded(content, state);
+      return why === undefined ? [] : [{ run: content.run, why }];
+    });
+    needed.push(...reasons);
+    if (reasons.length === 0) gone.push(...parts.map(({ run }) => run));
+  }
   const kept = contents.map(({ run }) => run).filter((run) => !gone.includes(run));
   return { remove: gone, keep: kept, needed, problems };
+}
+
+/** The journals of each run, in their order. */
+function groupedByRun(contents: readonly JournalContent[]): JournalContent[][] {
+  const byRun = new Map<string, JournalContent[]>();
+  for (const content of contents) {
+    const run = runOf(content.run.run);
+    byRun.set(run, [...(byRun.get(run) ?? []), content]);
+  }
+  return [...byRun.values()];
 }
 
 /** When something was last known of a run. */

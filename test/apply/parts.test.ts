@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { entriesOf } from '../../src/apply/entries.js';
+import { together } from '../../src/apply/parts.js';
+import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../../src/state/journal.js';
+import { split, withPart, withSettled } from '../../src/state/shards.js';
+import { emptyState } from '../../src/state/state.js';
+
+const at = '2026-01-31T12:00:00Z';
+const R = '20260131T120000Z-4f2a1c';
+
+type Json = SendingLine['before']['fields'];
+
+interface Told {
+  readonly key?: string;
+  readonly before: Json;
+  readonly expected: Json;
+  readonly status: AnsweredLine['status'] | null;
+  readonly after?: Json;
+}
+
+function journal(run: string, changes: readonly Told[], end?: { interrupted: boolean }): JournalContent {
+  const lines = changes.flatMap(
+    ({ key = 'User/u', before, expected, status, after }, index): JournalLine[] => {
+      const seq = index + 1;
+      const sending: SendingLine = {
+        type: 'sending',
+        seq,
+        at,
+        address: key,
+        key,
+        kind: 'User',
+        identity: { id: key.slice(5) },
+        action: 'update',
+        operation: 'updateUser',
+        method: 'PATCH',
+        path: '/',
+        last: true,
+        existed: true,
+        before: { fields: before, hashes: {} },
+        body: null,
+        expected: { fields: expected, hashes: {} },
+        managed: [],
+      };
+      if (status === null) return [sending];
+      const answered: AnsweredLine = {
+        type: 'answered',
+        seq,
+        at,
+        status,
+        ambiguous: false,
+        http_status: null,
+        attempts: 1,
+        after: after === undefined ? null : { fields: after, hashes: {} },
+        unverified: [],
+        error: null,
+      };
+      return [sending, answered];
+    },
+  );
+  return {
+    run: {
+      type: 'run',
+      format_version: 1,
+      run,
+      tool_version: '0.1.0',
+      at,
+      command: 'apply',
+      user: 'ada',
+      host: 'host',
+      pid: 1,
+      started: null,
+      server: 'https://id.example.com',
+      profile: 'documented',
+      environment: null,
+      digest: 'sha256:0',
+      salt: 'salt',
+    },
+    lines: [...lines, ...(end === undefined ? [] : [{ type: 'end' as const, at, ...end }])],
+    bytes: 0,
+    ended: end !== undefined,
+  };
+}
+
+function told(...contents: JournalContent[]) {
+  return entriesOf(together(contents, R)).map(({ sending, answered }) => [
+    sending.key,
+    sending.before.fields,
+    sending.expected.fields,
+    answered?.status ?? null,
+  ]);
+}
+
+const [first, second] = [`${R}.1-of-2`, `${R}.1-of-2.02`];
+const done = { interrupted: false };
+const cut = { interrupted: true };
+
+describe('journals of one run, together', () => {
+  it('tell each change once, whatever numbers they have in common', () => {
+    const one = { before: { a: 1 }, expected: { a: 2 }, status: 'applied' } as const;
+    expect(
+      told(
+        journal(first, [{ ...one, key: 'User/x' }], done),
+        journal(`${R}.2-of-2`, [{ ...one, key: 'User/y' }], done),
+      ),
+    ).toEqual([
+      ['User/x', { a: 1 }, { a: 2 }, 'applied'],
+      ['User/y', { a: 1 }, { a: 2 }, 'applied'],
+    ]);
+  });
+
+  it('lead back to what was there before the first attempt that did something', () => {
+    const again = { before: { a: 2 }, expected: { a: 3 }, status: 'applied' } as const;
+    const before = { before: { a: 1 }, expected: { a: 2, b: 1 } };
+    expect(
+      told(journal(first, [{ ...before, status: 'not_converged' }], cut), journal(second, [again], done)),
+    ).toEqual([['User/u', { a: 1 }, { a: 3, b: 1 }, 'applied']]);
+    for (const status of ['failed', 'skipped'] as const) {
+      expect(told(journal(first, [{ ...before, status }], cut), journal(second, [again], done))).toEqual([
+        ['User/u', { a: 2 }, { a: 3 }, 'applied'],
+      ]);
+    }
+  });
+
+  it('keep what the first attempt did where the second did nothing', () => {
+    const one = { before: { a: 1 }, expected: { a: 2 }, status: 'applied' } as const;
+    const none = { before: { a: 2 }, expected: { a: 2 }, status: 'skipped' } as const;
+    expect(told(journal(first, [one], cut), journal(second, [none], done))).toEqual([
+      ['User/u', { a: 1 }, { a: 2 }, 'applied'],
+    ]);
+  });
+
+  it('of one journal say what it says itself', () => {
+    const expired = { before: { a: 1 }, expected: { a: 2 }, status: null };
+    const anew = { before: { a: 5 }, expected: { a: 2 }, status: 'applied' } as const;
+    const one = journal(first, [expired, anew], done);
+    expect(told(one)).toEqual([['User/u', { a: 5 }, { a: 2 }, 'applied']]);
+    expect(told(one)).toEqual(
+      entriesOf(one).map(({ sending, answered }) => [
+        sending.key,
+        sending.before.fields,
+        sending.expected.fields,
+        answered?.status ?? null,
+      ]),
+    );
+  });
+
+  it('have ended where all have, and were interrupted where one was that nobody went on with', () => {
+    const endOf = (...contents: JournalContent[]) => {
+      const { ended, lines } = together(contents, R);
+      const last = lines.at(-1);
+      return ended && last?.type === 'end' ? last.interrupted : 'open';
+    };
+    expect(endOf(journal(first, [], cut), journal(second, [], done))).toBe(false);
+    expect(endOf(journal(first, [], cut), journal(`${R}.2-of-2`, [], done))).toBe(true);
+    expect(endOf(journal(first, []), journal(`${R}.2-of-2`, [], done))).toBe('open');
+  });
+});
+
+describe('what is known of a shard', () => {
+  const shard = { index: 1, count: 2 };
+  const later = '20260201T120000Z-4f2a1c.1-of-2';
+  const known = withPart(split(emptyState('https://id.example.com'), shard), shard, { last_run: later });
+
+  it('is not set back by lines that come late', () => {
+    expect(withSettled(known, first, true).shards?.parts).toEqual({ 1: { last_run: later } });
+  });
+
+  it('says that a run was cut off only where it had not ended', () => {
+    const newest = '20260202T120000Z-4f2a1c.1-of-2';
+    expect(withSettled(known, newest, true).shards?.parts).toEqual({ 1: { last_run: newest, cut: true } });
+    expect(withSettled(known, newest, false).shards?.parts).toEqual({ 1: { last_run: newest } });
+  });
+});
