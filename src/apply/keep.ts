@@ -82,7 +82,8 @@ function ofShard({ backend, state: before, now, sharedRun, declaring }: KeepOpti
   };
   return {
     async begin(resources) {
-      const names = await namesIn(backend);
+      // Which journals there are decides which time it is: without that nothing is begun.
+      const names = await backend.runs.list();
       const key = sharedRun ?? declaring?.();
       const isSure = sharedRun !== undefined;
       let taken = { run: '', journal: '' };
@@ -115,6 +116,8 @@ async function namesIn({ runs }: Pick<StateBackend, 'runs'>): Promise<readonly s
 
 /** Milliseconds for which a run that nothing else tells from others is joined by shards that haven't done their part of it. */
 const JOINED_FOR = 10 * 60_000;
+/** The same where some shard of it has not ended; that may be one that nobody begins again. */
+const UNDER_WAY_FOR = 24 * 60 * 60_000;
 
 /** The run that a shard takes part in: the one that the others do just now, or a new one; a shard that was cut off goes on with its own. */
 function takePart(
@@ -135,12 +138,12 @@ function takePart(
 ): { readonly run: string; readonly journal: string } {
   const { run: current, key: currentKey, parts } = split(head);
   if (current !== undefined && currentKey === key) {
-    const attempts = attemptsOf(names, current, own);
+    const { last_run = '', open_run = '' } = partOf(head, own);
+    const attempts = attemptsOf([...names, last_run, open_run], current, own);
+    const age = now.getTime() - momentOf(current);
     const isUnderWay = Object.values(parts).some(({ open_run }) => runOf(open_run ?? '') === current);
     const isOpen =
-      attempts === 0
-        ? isUnderWay || now.getTime() - momentOf(current) < JOINED_FOR
-        : partOf(head, own).cut === true;
+      attempts === 0 ? age < (isUnderWay ? UNDER_WAY_FOR : JOINED_FOR) : partOf(head, own).cut === true;
     if ((isSure || isOpen) && attempts < 99) {
       return { run: current, journal: partName(current, own, attempts + 1) };
     }

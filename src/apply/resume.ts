@@ -195,7 +195,7 @@ export async function resumeRun(
   };
   const { resources, findings, additions } = await withSlowHashes(takeIn);
   return {
-    state: withSettled({ ...state, resources, serial: before.serial + 1 }, run.run),
+    state: withSettled({ ...state, resources, serial: before.serial + 1 }, run.run, !content.ended),
     run: run.run,
     findings,
     settled: entries.length - findings.length,
@@ -220,7 +220,8 @@ export async function resumeRun(
 /** Whether a record doesn't have yet what a journal says of its object. */
 function isNews({ run: { run }, late = false }: JournalContent, record: ResourceRecord | undefined): boolean {
   if (record === undefined) return true;
-  if (!late) return record.run !== run;
+  // What a later run recorded is newer, whatever copy of the state was put back.
+  if (!late) return record.run < run;
   // Whoever settled it without these lines could not know, and later runs know better.
   if (record.pending_regeneration === run) return true;
   return record.run === run ? record.uncertain !== undefined : record.run < run;

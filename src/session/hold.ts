@@ -3,7 +3,7 @@ import { withDebts } from '../apply/debts.js';
 import { heirOf, type StateHome } from '../apply/owner.js';
 import { type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
 import { interrupted } from '../base/pauses.js';
-import { ProblemsError } from '../base/problems.js';
+import { error, ProblemsError } from '../base/problems.js';
 import { partOfRun, type Shard, shardText } from '../base/shard.js';
 import type { Lock, StateBackend } from '../state/backend.js';
 import { isUnderWay, runHolder, underWay } from '../state/journal.js';
@@ -74,13 +74,29 @@ async function holdShard(
       const held = await settleAs(home, `${writes} --shard ${shardText(shard)}`, shard, options);
       if (held.isReady) return { ...held, notes: [...notes, ...held.notes] };
       await held.lock?.release();
+      if (performance.now() > until) throw splitOtherwise(backend.place, shard);
     } catch (failure) {
       const mayPass = isLocked(failure) && performance.now() < until;
-      if (!mayPass || !(await isBySibling(backend, shard))) throw failure;
+      if (!mayPass || !(await isBySibling(backend, shard, tries))) throw failure;
     }
     if (options.signal?.aborted) throw interrupted('nothing was sent');
     await wait(Math.random() * Math.min(A_MOMENT, 20 * 2 ** tries));
   }
+}
+
+/** How often nobody is found in the way of what was refused. */
+const A_FEW = 3;
+
+/** The refusal where others split the state otherwise all the time. */
+function splitOtherwise(place: string, shard: Shard): ProblemsError {
+  return new ProblemsError([
+    error(
+      'locked',
+      `the state ${place} is split otherwise by others than into ${shard.count} shards`,
+      [],
+      'let all shards have the same number of parts, and run it again',
+    ),
+  ]);
 }
 
 function isLocked(failure: unknown): boolean {
@@ -88,8 +104,10 @@ function isLocked(failure: unknown): boolean {
 }
 
 /** Whether all that is in the way are other shards of the same run, which make the state ready. */
-async function isBySibling(backend: StateBackend, own: Shard): Promise<boolean> {
+async function isBySibling(backend: StateBackend, own: Shard, tries: number): Promise<boolean> {
   const holdings = (await backend.holdings()).filter(({ fate }) => fate !== 'gone');
+  // Nobody may be there any more, which is not so each time.
+  if (holdings.length === 0) return tries < A_FEW;
   return holdings.every(({ shard, command }) =>
     shard === undefined ? command === SPLITTING : shard.count === own.count && shard.index !== own.index,
   );
@@ -165,7 +183,8 @@ async function settleAs(
       else {
         const head = await backend.merge({
           records: changedRecords(before.resources, state.resources),
-          head: (now) => withSettled({ ...sameState(now, before), serial: now.serial + 1 }, resumed.run),
+          head: (now) =>
+            withSettled({ ...sameState(now, before), serial: now.serial + 1 }, resumed.run, !content.ended),
         });
         state = { ...head, resources: state.resources };
       }

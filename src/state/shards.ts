@@ -61,11 +61,15 @@ export function withPart<T extends StateHead>(head: T, { index }: Shard, part: P
   return { ...head, shards: { ...shards, parts: { ...shards.parts, [String(index)]: part } } };
 }
 
-/** A state that holds all of a journal that had not ended. */
-export function withSettled<T extends StateHead>(head: T, run: string): T {
+/** A state that holds all of a journal; `cut` says that its run had not ended. */
+export function withSettled<T extends StateHead>(head: T, run: string, cut: boolean): T {
   const part = partOfRun(run);
   if (part !== undefined && isSplit(head, part.shard)) {
-    return withPart(head, part.shard, { last_run: run, cut: true });
+    const { open_run, ...known } = partOf(head, part.shard);
+    const isNewest = known.last_run === undefined || run >= known.last_run;
+    const open = open_run === undefined || open_run === run ? {} : { open_run };
+    const held = isNewest ? { last_run: run, ...(cut ? { cut: true as const } : {}) } : known;
+    return withPart(head, part.shard, { ...held, ...open });
   }
   const { open_run: _, ...rest } = head;
   const { last_run } = head;

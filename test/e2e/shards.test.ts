@@ -307,6 +307,63 @@ describe('a shard', () => {
     expect((await idops('apply --yes')).code).toBe(0);
   });
 
+  it('is told of a merge that another machine left, which unlocking removes', async () => {
+    const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
+    expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
+    const holder = { user: 'grace', host: 'elsewhere', pid: 1, command: 'merge', at: 'then', nonce: 'n' };
+    await write({ '.idops/state.json.merge.lock': JSON.stringify(holder) });
+    const refused = await idops('apply --yes --shard 2/3');
+    expect(refused.stderr).toContain('error[locked]: the state is locked: merge by grace on elsewhere');
+    expect((await idops('doctor')).stdout).toContain('it is held by merge by grace');
+    expect((await idops('runs unlock --yes')).stderr).toContain('Removed the lock of merge by grace');
+    expect((await idops('apply --yes --shard 2/3')).code).toBe(0);
+  });
+
+  it('is newer than a run of the whole that an older copy of the state does not know', async () => {
+    const doc = (group: string): string =>
+      [ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ${group}\n`).join('---\n');
+    const { idops, read, write, sandbox } = await project({
+      'idops.yaml': sure,
+      'manifests/all.yaml': doc('one'),
+    });
+    for (const index of [1, 2]) await idops(`apply --yes --shard ${index}/2`);
+    const copy = await read('.idops/state.json');
+    await write({ 'manifests/all.yaml': doc('two') });
+    expect((await idops('apply --yes')).code).toBe(0);
+    await write({ '.idops/state.json': copy, 'manifests/all.yaml': doc('three') });
+    for (const index of [1, 2]) expect((await idops(`apply --yes --shard ${index}/2`)).code).toBe(0);
+    const next = await idops('plan --detailed-exitcode');
+    expect(next.code, next.stdout + next.stderr).toBe(0);
+    expect(sandbox.snapshot().users.map(({ group }) => group)).toEqual(['three', 'three']);
+  });
+
+  it('keeps all journals of its run, or none', async () => {
+    const doc = (group: string): string =>
+      [ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ${group}\n`).join('---\n');
+    const { idops, write, files } = await project({ 'idops.yaml': sure });
+    const names = async (): Promise<string[]> =>
+      Object.keys(await files()).filter((path) => path.endsWith('.jsonl'));
+    const shards = [1, 2, 3];
+    for (const [group, run] of [
+      ['one', 'first'],
+      ['two', 'second'],
+      ['three', 'second'],
+      ['four', 'third'],
+    ] as const) {
+      await write({ 'manifests/all.yaml': doc(group) });
+      for (const index of shards) {
+        const env = { IDOPS_SHARD_RUN: run };
+        expect((await idops(`apply --yes --shard ${index}/3`, { env })).code).toBe(0);
+      }
+    }
+    const all = await names();
+    expect(all.length).toBe(8);
+    expect((await idops('runs prune --keep-last 2 --yes')).code).toBe(0);
+    expect(await names()).toEqual(all.slice(2));
+    expect((await idops('runs prune --keep-last 1 --yes')).code).toBe(0);
+    expect(await names()).toEqual(all.slice(6));
+  });
+
   it('begins with what journals say where the state was lost', async () => {
     let open = (): void => {};
     const opened = new Promise<void>((done) => {

@@ -57,6 +57,11 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   };
 }
 
+/** What is locked while a part of a state file is merged into it. */
+function mergedPath(statePath: string): string {
+  return `${statePath}.merge`;
+}
+
 /** What is locked of a state file: it, or a part of it. */
 export function lockedPath(statePath: string, shard: Shard | undefined): string {
   return shard === undefined ? statePath : `${statePath}.${shardName(shard)}`;
@@ -76,8 +81,18 @@ export function fileLocks(statePath: string): Locks {
     },
     take: (command, now, shard) => acquireLock(of(shard), command, now),
     holder: (shard) => lockHolder(of(shard)),
-    holding: (shard) => lockHolding(of(shard)),
-    removable: (shard) => removableLock(of(shard)),
+    async holding(shard) {
+      const holding = await lockHolding(of(shard));
+      if (holding !== null || shard !== undefined) return holding;
+      // What a merge of another machine or a former start left keeps every shard from merging.
+      const merging = await lockHolding(mergedPath(statePath));
+      return merging?.fate === 'unknown' ? merging : null;
+    },
+    async removable(shard) {
+      const removable = await removableLock(of(shard));
+      if (removable !== null || shard !== undefined) return removable;
+      return await removableLock(mergedPath(statePath));
+    },
   };
 }
 
@@ -90,7 +105,7 @@ export async function alone<T>(statePath: string, work: () => Promise<T>): Promi
   for (;;) {
     let lock: Lock;
     try {
-      lock = await acquireLock(`${statePath}.merge`, 'merge', new Date());
+      lock = await acquireLock(mergedPath(statePath), 'merge', new Date());
     } catch (failure) {
       const isHeld =
         failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'locked');
