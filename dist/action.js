@@ -2998,8 +2998,8 @@ from([domainBuffer.length]),domainBuffer])}}function parseIPv6(address2){const b
 if(address2.includes(".")){const lastColonIndex=address2.lastIndexOf(":");const ipv4Part=address2.slice(lastColonIndex+1);
 if(net.isIPv4(ipv4Part)){const octets=ipv4Part.split(".").map(Number);const high=(octets[0]<<8|octets[1]).toString(16);const low=(octets[2]<<
 8|octets[3]).toString(16);normalizedAddress=`${address2.slice(0,lastColonIndex)}:${high}:${low}`}}const doubleColonIndex=normalizedAddress.
-indexOf("::");if(doubleColonIndex!==-1){const before=normalizedAddress.slice(0,doubleColonIndex);const after=normalizedAddress.
-slice(doubleColonIndex+2);const beforeParts=before===""?[]:before.split(":");const afterParts=after===""?[]:after.split(
+indexOf("::");if(doubleColonIndex!==-1){const before=normalizedAddress.slice(0,doubleColonIndex);const after2=normalizedAddress.
+slice(doubleColonIndex+2);const beforeParts=before===""?[]:before.split(":");const afterParts=after2===""?[]:after2.split(
 ":");let bufferIndex=0;for(const part2 of beforeParts){buffer.writeUInt16BE(parseInt(part2,16),bufferIndex);bufferIndex+=
 2}bufferIndex=16-afterParts.length*2;for(const part2 of afterParts){buffer.writeUInt16BE(parseInt(part2,16),bufferIndex);
 bufferIndex+=2}}else{const parts=normalizedAddress.split(":");for(let i2=0;i2<parts.length;i2++){buffer.writeUInt16BE(parseInt(
@@ -6740,7 +6740,7 @@ kinds/fields.ts"(){"use strict";init_secret_names();init_values();value={type:"v
 instant={type:"instant"};body={type:"body"};map={type:"map"}}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
 field2.path,types3,left.fields,shown3);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
-after},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after,recorded2).every(({verdict})=>verdict!==
+after:after2},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!==
 "different")}function recordedAt(path,types3,left,shown3){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
 field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],shown3(field2)];if(was===void 0||now===
 void 0)return void 0;const parts=contrast(types3[field2]??value,field2,now,was);const part2=parts.find(one=>one.path===path);
@@ -6883,13 +6883,13 @@ at end of file");i2++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks
 endsWith("\n");const result=text6.split("\n").map(line=>line+"\n");if(hasTrailingNl){result.pop()}else{result.push(result.
 pop().slice(0,-1))}return result}var init_create=__esm({"node_modules/diff/libesm/patch/create.js"(){init_line()}});var init_libesm=__esm({"node_modules/diff/libesm/index.js"(){init_word();init_create()}});function inline(value3){if(value3 instanceof Sensitive)return"(sensitive)";if(typeof value3==="string")return quote(value3);
 if(Array.isArray(value3))return`[${value3.map(inline).join(", ")}]`;if(isMap(value3)){const members3=Object.entries(value3).
-map(([key,member2])=>`${quote(key)}: ${inline(member2)}`);return`{${members3.join(", ")}}`}return String(value3)}function inlinePair(before,after,whole3){
-const old=before===void 0?"(unknown)":inline(before);const now=inline(after);const note=formNote(before,after);if(whole3)
+map(([key,member2])=>`${quote(key)}: ${inline(member2)}`);return`{${members3.join(", ")}}`}return String(value3)}function inlinePair(before,after2,whole3){
+const old=before===void 0?"(unknown)":inline(before);const now=inline(after2);const note=formNote(before,after2);if(whole3)
 return{before:old,after:now+note};return{before:shorten(old,now,shownCharacters,lengthOf(before)),after:shorten(now,old,
-shownCharacters,lengthOf(after))+note}}function formNote(before,after){if(typeof before!=="string"||typeof after!=="stri\
-ng"||before===after)return"";const same3=before.normalize("NFC")===after.normalize("NFC");return same3?` (the same text \
-in another Unicode normal form: ${formChange(before,after)})`:""}function formChange(before,after){return`${normalFormOf(
-before)} \u2192 ${normalFormOf(after)}`}function normalFormOf(text6){return text6===text6.normalize("NFC")?"NFC":text6===
+shownCharacters,lengthOf(after2))+note}}function formNote(before,after2){if(typeof before!=="string"||typeof after2!=="s\
+tring"||before===after2)return"";const same3=before.normalize("NFC")===after2.normalize("NFC");return same3?` (the same \
+text in another Unicode normal form: ${formChange(before,after2)})`:""}function formChange(before,after2){return`${normalFormOf(
+before)} \u2192 ${normalFormOf(after2)}`}function normalFormOf(text6){return text6===text6.normalize("NFC")?"NFC":text6===
 text6.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}
 function shorten(text6,other,limit2,length2){const cut2=cutText(text6,other,limit2);if(cut2===void 0)return text6;let shown3="";
 for(const[from,to]of cut2.shown)shown3+=(from>0?"\u2026":"")+text6.slice(from,to);return`${shown3} (${length2??cut2.length}\
@@ -6905,34 +6905,34 @@ const found2=new Map;const wanted=new Set(numbers);for(let at3=0,number4=0;at3<t
 1){if(wanted.has(number4))found2.set(number4,at3)}return number4=>found2.get(number4)??text6.length}function endOf(text6,at3){
 if(at3>=text6.length)return at3;if(text6.charCodeAt(at3)===92){escaped.lastIndex=at3;escaped.test(text6);return escaped.
 lastIndex}return at3+((text6.codePointAt(at3)??0)>65535?2:1)}var shownCharacters,escaped;var init_values2=__esm({"src/re\
-port/values.ts"(){"use strict";init_escape();init_values();shownCharacters=60;escaped=/\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|.)?/suy}});function compareBodies(before,after){const old=normalize(before);const now=normalize(after);const notes=[...byteOrderMark(
-before,after),...lineEndings(before,after,old===now)];if(before!==""&&after!=="")notes.push(...finalNewline(before,after));
+port/values.ts"(){"use strict";init_escape();init_values();shownCharacters=60;escaped=/\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|.)?/suy}});function compareBodies(before,after2){const old=normalize(before);const now=normalize(after2);const notes=[...byteOrderMark(
+before,after2),...lineEndings(before,after2,old===now)];if(before!==""&&after2!=="")notes.push(...finalNewline(before,after2));
 if(old===now)return{notes,hunks:[],tooDifferent:null};if(old.normalize("NFC")===now.normalize("NFC")){notes.push(`the sa\
 me text in another Unicode normal form: ${formChange(old,now)}`);return{notes,hunks:[],tooDifferent:null}}const patch=sharesTooLittle(
 old,now)?void 0:structuredPatch("","",old,now,void 0,void 0,{context:3,maxEditLength:longestEdit(old,now)});if(patch!==void 0)
 return{notes,hunks:patch.hunks,tooDifferent:null};return{notes,hunks:[],tooDifferent:`bodies differ too much to show, ${countLines(
-before)} lines before, ${countLines(after)} after`}}function longestEdit(before,after){const lines=Math.max(before.split(
-"\n").length,after.split("\n").length);return Math.min(maxChangedLines,Math.ceil(maxComparisons/(2*lines)))}function sharesTooLittle(before,after){
-const counts2=new Map;for(const line of before.split("\n"))counts2.set(line,(counts2.get(line)??0)+1);for(const line of after.
+before)} lines before, ${countLines(after2)} after`}}function longestEdit(before,after2){const lines=Math.max(before.split(
+"\n").length,after2.split("\n").length);return Math.min(maxChangedLines,Math.ceil(maxComparisons/(2*lines)))}function sharesTooLittle(before,after2){
+const counts2=new Map;for(const line of before.split("\n"))counts2.set(line,(counts2.get(line)??0)+1);for(const line of after2.
 split("\n"))counts2.set(line,(counts2.get(line)??0)-1);let changed2=0;for(const count3 of counts2.values())changed2+=Math.
 abs(count3);return changed2>maxChangedLines}function countLines(text6){return text6===""?0:normalize(text6).split("\n").
 length-1}function normalize(text6){const lines=text6.replace(/^\ufeff/,"").replaceAll("\r\n","\n");return lines===""||lines.
 endsWith("\n")?lines:`${lines}
-`}function byteOrderMark(before,after){const had=before.startsWith("\uFEFF");if(had===after.startsWith("\uFEFF"))return[];
-return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after){const had=before.
-endsWith("\n");if(had===after.endsWith("\n"))return[];return[had?"the final newline is removed":"a final newline is adde\
-d"]}function endingsOf(text6){const all=text6.match(/\r?\n/g)??[];const windows=all.filter(ending=>ending==="\r\n").length;
-if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":"mixed"}function lineEndings(before,after,sameLines){
-const old=endingsOf(before);const now=endingsOf(after);if(old==="none"||now==="none")return[];if(old!==now)return[`line \
-endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)return["line endings are mixed before and after,\
- the diff leaves them out"];const changed2=countChangedEndings(before,after);return changed2===0?[]:[`line endings chang\
-e on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings(before,after){const old=before.match(/\r?\n/g)??
-[];const now=after.match(/\r?\n/g)??[];return old.filter((ending,index)=>index<now.length&&ending!==now[index]).length}var maxChangedLines,
-maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();init_values2();maxChangedLines=
-2e3;maxComparisons=6e7}});function textOf(spans){return spans.map(({text:text6})=>text6).join("")}function joinSpans(parts,between3){return parts.
+`}function byteOrderMark(before,after2){const had=before.startsWith("\uFEFF");if(had===after2.startsWith("\uFEFF"))return[];
+return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after2){const had=before.
+endsWith("\n");if(had===after2.endsWith("\n"))return[];return[had?"the final newline is removed":"a final newline is add\
+ed"]}function endingsOf(text6){const all=text6.match(/\r?\n/g)??[];const windows=all.filter(ending=>ending==="\r\n").length;
+if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":"mixed"}function lineEndings(before,after2,sameLines){
+const old=endingsOf(before);const now=endingsOf(after2);if(old==="none"||now==="none")return[];if(old!==now)return[`line\
+ endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)return["line endings are mixed before and after\
+, the diff leaves them out"];const changed2=countChangedEndings(before,after2);return changed2===0?[]:[`line endings cha\
+nge on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings(before,after2){const old=before.match(/\r?\n/g)??
+[];const now=after2.match(/\r?\n/g)??[];return old.filter((ending,index)=>index<now.length&&ending!==now[index]).length}
+var maxChangedLines,maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();init_values2();
+maxChangedLines=2e3;maxComparisons=6e7}});function textOf(spans){return spans.map(({text:text6})=>text6).join("")}function joinSpans(parts,between3){return parts.
 flatMap((spans,index)=>index===0?spans:[plain2(between3),...spans])}function plain2(text6){return{text:text6,change:null}}
-var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after,confirmed,whole3=false){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;
-const wanted=asElements(after);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({
+var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after2,confirmed,whole3=false){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;
+const wanted=asElements(after2);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({
 mark:"=",text:described(it,name3,confirmed,whole3)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(
 wanted,got);const name2=namer([...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(
 pair.wanted,pair.got,confirmed,whole3);if(inner.length===0)return[];const spans=[plain2(`${name2(pair.wanted,pair.got)} \
@@ -6955,11 +6955,11 @@ const changes=Object.entries(wanted).flatMap(([key,member2])=>{const there=Objec
 void 0&&same(member2,there))return[];const label2=plain2(`${bare(key)}: `);if(Array.isArray(member2)){if(there===void 0)
 return[[label2,plain2(`(unknown) \u2192 ${memberText(member2,confirmed,whole3)}`)]];const inner=compareSets(there,member2,
 confirmed,whole3);if(inner!==void 0)return[[label2,...joinSpans(inner.elements.map(elementSpans)," ")]];if(isSet(member2)&&
-isSet(there))return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const{before,after}=inlinePair(there,member2,
-whole3);return[[label2,{text:before,change:there===void 0?null:"-"},plain2(" \u2192 "),{text:after,change:"+"}]]});return joinSpans(
-changes,"; ")}function elementSpans({mark,text:text6,spans}){if(mark==="+"||mark==="-")return[{text:`${mark} ${text6}`,change:mark}];
-return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){"use strict";init_escape();
-init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
+isSet(there))return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const{before,after:after2}=inlinePair(there,
+member2,whole3);return[[label2,{text:before,change:there===void 0?null:"-"},plain2(" \u2192 "),{text:after2,change:"+"}]]});
+return joinSpans(changes,"; ")}function elementSpans({mark,text:text6,spans}){if(mark==="+"||mark==="-")return[{text:`${mark}\
+ ${text6}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){
+"use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
 includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace3=open9)=>input=>{
 let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace3,index)+
@@ -7034,13 +7034,13 @@ age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key
 ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
 organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
 ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
-title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function changedWords(before,after){if(before===after)return void 0;const start3=commonStart(before,after);const end2=commonEnd(
-before.slice(start3),after.slice(start3));const middle={before:before.slice(start3,before.length-end2),after:after.slice(
-start3,after.length-end2)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start3),
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function changedWords(before,after2){if(before===after2)return void 0;const start3=commonStart(before,after2);const end2=commonEnd(
+before.slice(start3),after2.slice(start3));const middle={before:before.slice(start3,before.length-end2),after:after2.slice(
+start3,after2.length-end2)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start3),
 before.slice(before.length-end2)];return{before:tidy([{text:first,change:null},...inside2.before,{text:last,change:null}]),
-after:tidy([{text:first,change:null},...inside2.after,{text:last,change:null}])}}function wordByWord(before,after){const all={
-before:[goes(before)],after:[comes(after)]};if(Math.max(before.length,after.length)>LONGEST_MIDDLE)return all;const parts=diffWordsWithSpace(
-before,after,{maxEditLength:MOST_CHANGES});if(parts===void 0)return all;return{before:parts.filter(({added:added2})=>!added2).
+after:tidy([{text:first,change:null},...inside2.after,{text:last,change:null}])}}function wordByWord(before,after2){const all={
+before:[goes(before)],after:[comes(after2)]};if(Math.max(before.length,after2.length)>LONGEST_MIDDLE)return all;const parts=diffWordsWithSpace(
+before,after2,{maxEditLength:MOST_CHANGES});if(parts===void 0)return all;return{before:parts.filter(({added:added2})=>!added2).
 map(({value:value3,removed})=>removed?goes(value3):same2(value3)),after:parts.filter(({removed})=>!removed).map(({value:value3,
 added:added2})=>added2?comes(value3):same2(value3))}}function tidy(spans){const found2=[];const add=(text6,change2)=>{const last=found2.
 at(-1);if(text6==="")return;if(last?.change===change2)found2[found2.length-1]={text:last.text+text6,change:change2};else
@@ -7095,20 +7095,20 @@ field2,options)};return{...view,drift}}function fateText({becomes}){switch(becom
 uilt-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
 whole:whole3}){const pair=inlinePair(field2.before,field2.after,whole3);const fate=fateText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
-fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after,confirmed=false},{whole:whole3}){const difference=compareSets(
-before,after,confirmed,whole3);if(difference===void 0)return void 0;const{elements:elements2,kept:kept3,move:move2}=difference;
+fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed=false},{whole:whole3}){const difference=compareSets(
+before,after2,confirmed,whole3);if(difference===void 0)return void 0;const{elements:elements2,kept:kept3,move:move2}=difference;
 const unknown5=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown5:move2===
 null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept:kept3}}function viewBody(path,field2,options){
-const{before,after}=field2;if(!isText(before)||!isText(after)||fitsLine(field2,before,after,options))return void 0;const{
-notes,hunks}=before===void 0?newLines(after??"",options):changedLines(field2,before??"",after??"");const limit2=options.
+const{before,after:after2}=field2;if(!isText(before)||!isText(after2)||fitsLine(field2,before,after2,options))return void 0;
+const{notes,hunks}=before===void 0?newLines(after2??"",options):changedLines(field2,before??"",after2??"");const limit2=options.
 whole?Number.POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,words:options.room!=="comment"};return{
-view:"body",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after===null?fateText(
-field2)??"cleared (null)":null,lines:countLines(after??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(
+view:"body",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after2===null?fateText(
+field2)??"cleared (null)":null,lines:countLines(after2??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(
 hunk,room)}))}}function isText(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({
-type},before,after,{room}){const texts2=[before,after];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!==
+type},before,after2,{room}){const texts2=[before,after2];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!==
 "body")return true;if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||
-displayWidth(text6)<=lineWidth/2)}function changedLines(field2,before,after){const known3=compared.get(field2);if(known3!==
-void 0)return known3;const{notes,hunks,tooDifferent}=compareBodies(before,after);const lines={notes:tooDifferent===null?
+displayWidth(text6)<=lineWidth/2)}function changedLines(field2,before,after2){const known3=compared.get(field2);if(known3!==
+void 0)return known3;const{notes,hunks,tooDifferent}=compareBodies(before,after2);const lines={notes:tooDifferent===null?
 notes:[...notes,tooDifferent],hunks};compared.set(field2,lines);return lines}function newLines(text6,{whole:whole3,allLines=whole3}){
 if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&
 !allLines)return{notes:["that is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.
@@ -7123,12 +7123,12 @@ init_sets();init_values2();init_words();compared=new WeakMap}});function fieldLi
 null?[]:wrap(`${indent}  `,view.drift,pen.columns).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
-return valueLines(path,view,pen)}}function valueLines(path,view,{paint,columns}){const{before,after,unknown:unknown5,lacks}=view;
-const was=unknown5||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after):paint.green(after);
-const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after}`);if(width<=(columns??lineWidth))return[`${indent}${path}\
-: ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,move:move2,
-elements:elements2,kept:kept3},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};
-const tinted=(spans,tint)=>spans.map(({text:text6,change:change2})=>({text:text6,tint:change2===null?tint:tints[change2]}));
+return valueLines(path,view,pen)}}function valueLines(path,view,{paint,columns}){const{before,after:after2,unknown:unknown5,
+lacks}=view;const was=unknown5||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after2):paint.
+green(after2);const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(width<=(columns??lineWidth))return[
+`${indent}${path}: ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{
+head,move:move2,elements:elements2,kept:kept3},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,
+"=":String};const tinted=(spans,tint)=>spans.map(({text:text6,change:change2})=>({text:text6,tint:change2===null?tint:tints[change2]}));
 const heads=move2===null?[plain2(head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),{text:move2.to,change:"+"}];
 return[fold2([{text:`${indent}${path}: `},...tinted(heads,String)],indent.length+4,columns).trimEnd(),...elements2.map(({
 mark,text:text6,spans=[plain2(text6)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],
@@ -8791,7 +8791,7 @@ no other key pair of this plan becomes the default, and a server must not be lef
 profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;const body2=Object.
 fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed2.has(field2)));
 return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find3},destructions:fields3=>fields3.
-some(({path,after})=>path==="is_default"&&after===true)?[MOVES]:[]}}});async function find4({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
+some(({path,after:after2})=>path==="is_default"&&after2===true)?[MOVES]:[]}}});async function find4({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
 found:index.rows().map(row=>{const identity2={id:String(row.id)};const{name:name2}=row;return{identity:identity2,called:typeof name2===
 "string"?name2:null,live:{exists:true,identity:identity2,fields:row}}}),notes:withoutIds(index.anonymous,"organizations")}}
 function naming({id,name:given2},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name2=typeof row?.
@@ -9115,9 +9115,9 @@ id??""},answers.user.one);if(shown3===null)return[object3,missing(identity2,"use
 fields:shownUser(shown3),names:toldNames(shown3)}]})))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
 profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
 operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
-discovery:{options:{user:"id"},find:find5},destructions:fields3=>fields3.flatMap(({path,before,after,confirmed=false})=>{
-if(path==="blocked")return after===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
-void 0)return[];const{removed,pairs}=matchSets(asElements(after),asElements(before));const called2=element=>nameOf2(element,
+discovery:{options:{user:"id"},find:find5},destructions:fields3=>fields3.flatMap(({path,before,after:after2,confirmed=false})=>{
+if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
+void 0)return[];const{removed,pairs}=matchSets(asElements(after2),asElements(before));const called2=element=>nameOf2(element,
 confirmed);return[...removed.map(element=>`removes the ${loses}${called2(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
 wanted,got).map(role2=>`removes the role${called2(role2)} within the ${loses}${called2(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
 0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.hasOwn(
@@ -9274,10 +9274,10 @@ observed:change2.observed,...change2.observed==="recorded"&&change2.recordedAt!=
 {},destructive:change2.destructions.length>0,destructions:[...change2.destructions],requests:change2.requests.map(({operation,
 params})=>({method:operations[operation].method,path:operationPath(operation,params)})),fields:change2.fields.map(fieldJson),
 warnings:change2.warnings.map(warningJson),reason:change2.reason,declared_at:change2.declaredAt===null?null:{file:change2.
-declaredAt.inProject??change2.declaredAt.file,line:change2.declaredAt.line}}}function fieldJson({path,before,after,sensitive,
-becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}};
+declaredAt.inProject??change2.declaredAt.file,line:change2.declaredAt.line}}}function fieldJson({path,before,after:after2,
+sensitive,becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}};
 if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};return{path,before:before===
-void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after),sensitive,...becomes===void 0?
+void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after2),sensitive,...becomes===void 0?
 {}:{becomes},...was===void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(
 recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value3){if(value3 instanceof Sensitive)return value3.toJSON();
 if(Array.isArray(value3))return value3.map(jsonOf);return isMap(value3)?mapValues(value3,jsonOf):value3}function resultJson(result){
@@ -11319,12 +11319,12 @@ first);addLine(text6.slice(last+1))}if(tag<0)break;const{end:end2,next,sign,name
 body2.slice(tag,end2),end2-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,end:end2})}else if(sign===
 "/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.set(length2,body2.length);
 return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}function tagAt(body2,start3,delimiters){
-const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);const type=body2.charAt(first);const after=(text6,from)=>{
+const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);const type=body2.charAt(first);const after2=(text6,from)=>{
 const found2=body2.indexOf(text6,from);return found2<0?body2.length:found2+text6.length};const inside2=type!==""&&"#^/>{\
-&=!".includes(type)?first+1:first;if(type==="{")return{end:after(`}${close}`,inside2),next:delimiters,sign:type,name:""};
-if(type!=="="){const end2=after(close,inside2);const name2="#^/".includes(type)?body2.slice(inside2,end2-close.length).trim():
-"";return{end:end2,next:delimiters,sign:type,name:name2}}const equals=after("=",inside2);const[nextOpen="",nextClose=""]=body2.
-slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after(close,equals),sign:type,name:"",next:nextOpen===""||nextClose===
+&=!".includes(type)?first+1:first;if(type==="{")return{end:after2(`}${close}`,inside2),next:delimiters,sign:type,name:""};
+if(type!=="="){const end2=after2(close,inside2);const name2="#^/".includes(type)?body2.slice(inside2,end2-close.length).
+trim():"";return{end:end2,next:delimiters,sign:type,name:name2}}const equals=after2("=",inside2);const[nextOpen="",nextClose=""]=body2.
+slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after2(close,equals),sign:type,name:"",next:nextOpen===""||nextClose===
 ""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){let at3=from;while(at3<body2.length&&/\s/.test(body2.
 charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/condense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
  characters`,limit:true}}const{text:text6,whole:whole3}=withoutLongSpace(body2);const condensed=condense(text6);const writer=createWriter();
@@ -12380,13 +12380,15 @@ void 0&&last_run>held?last_run:held}function openRuns({open_run,shards}){const p
 part2=>part2.open_run);return new Set([open_run,...parts].filter(run4=>run4!==void 0))}function partOf({shards},{index}){
 return shards?.parts[String(index)]??{}}function withPart(head,{index},part2){const{shards}=head;if(shards===void 0)throw new TypeError(
 "no shards without a state that is split");return{...head,shards:{...shards,parts:{...shards.parts,[String(index)]:part2}}}}
-function withSettled(head,run4){const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){return withPart(
-head,part2.shard,{last_run:run4,cut:true})}const{open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==
-void 0&&last_run>run4?last_run:run4}}function sameState(now,{lineage,shards}){if(now.lineage===lineage&&now.shards?.count===
-shards?.count)return now;throw new ProblemsError([error("locked","the state was replaced by another one while this run o\
-f a shard was under way",[],"find out who writes it, and run it again once no other run is under way")])}function changedRecords(before,after){
-const changed2=new Map;for(const[key,record2]of Object.entries(after))if(before[key]!==record2)changed2.set(key,record2);
-for(const key of Object.keys(before))if(!Object.hasOwn(after,key))changed2.set(key,null);return changed2}function withRecords({
+function withSettled(head,run4,cut2){const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){const{open_run,
+...known3}=partOf(head,part2.shard);const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open9=open_run===
+void 0||open_run===run4?{}:{open_run};const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,
+part2.shard,{...held,...open9})}const{open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==void 0&&
+last_run>run4?last_run:run4}}function sameState(now,{lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.
+count)return now;throw new ProblemsError([error("locked","the state was replaced by another one while this run of a shar\
+d was under way",[],"find out who writes it, and run it again once no other run is under way")])}function changedRecords(before,after2){
+const changed2=new Map;for(const[key,record2]of Object.entries(after2))if(before[key]!==record2)changed2.set(key,record2);
+for(const key of Object.keys(before))if(!Object.hasOwn(after2,key))changed2.set(key,null);return changed2}function withRecords({
 resources},records){const next={...resources};for(const[key,record2]of records){if(record2===null)delete next[key];else next[key]=
 record2}return next}var init_shards=__esm({"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
@@ -13101,31 +13103,31 @@ length>eachAtMost?[features]:features.map(one=>[one]);return lists.map(list2=>{c
 times)}`));const message=`the html body uses ${names3}, not understood by ${programs}`;return{code:"mail-programs",message,
 at:list2.flatMap(({at:at3})=>at3)}})})}function often(times){return times===1?"":` (${times} times)`}var clippedBytes,eachAtMost;
 var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_contrast();init_css();init_features();init_html3();
-init_limits2();init_tree();init_words2();clippedBytes=102*1024;eachAtMost=5}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after,
-known:known3,support}){const txt=parsed(after.txt);const html2=parsed(after.html);return[...lost("txt",before?.txt,txt),
+init_limits2();init_tree();init_words2();clippedBytes=102*1024;eachAtMost=5}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
+known:known3,support}){const txt=parsed(after2.txt);const html2=parsed(after2.html);return[...lost("txt",before?.txt,txt),
 ...lost("html",before?.html,html2),...unreadLive("txt",before?.txt,txt),...unreadLive("html",before?.html,html2),...syntax(
 "txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===void 0?[]:unknown2({txt,html:html2},before,known3),
-...present(after.txt)&&after.txt.length<=limits.bodyCharacters?insecureText(after.txt):[],...present(after.html)?htmlFindings(
-after.html,support).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",at3)})):[]]}function within3(body2,at3){
+...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],...present(after2.html)?htmlFindings(
+after2.html,support).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",at3)})):[]]}function within3(body2,at3){
 return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2==="string"&&body2.trim()!==""}function parsed(body2){
 return present(body2)?parseMustache(body2):void 0}function names(template2){return template2===void 0||"syntax"in template2?
-void 0:placeholdersOf(template2.parts)}function lost(body2,before,after){const now=names(after);const had=now===void 0?void 0:
-names(parsed(before));if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.length===0)return[];
+void 0:placeholdersOf(template2.parts)}function lost(body2,before,after2){const now=names(after2);const had=now===void 0?
+void 0:names(parsed(before));if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.length===0)return[];
 const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lost-placeholder",message,
 body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in template2))return[];const at3=template2.
 at===void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} body can't be checked or rendered: ${template2.
 syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-too-large",message:message2,body:body2,...within3(
 body2,at3)}]}const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"template-sy\
-ntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,before,after){const had=names(after)===void 0?
+ntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,before,after2){const had=names(after2)===void 0?
 void 0:parsed(before);if(had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body c\
 an't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too\
 -large",message,body:body2,live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(html2);if(inTxt===
 void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
 ...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
 []];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).
-at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after,before,known3){
+at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after2,before,known3){
 const live=[before?.txt,before?.html].flatMap(body2=>names(parsed(body2))??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));
-const found2=new Map;for(const body2 of["txt","html"]){const template2=after[body2];if(template2===void 0||"syntax"in template2)
+const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)
 continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
 one.name,{one,at:{...at3,[body2]:one.at}})}}const[told4,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.
 values()].slice(unknownAtMost)];return told4.map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===
@@ -13365,14 +13367,14 @@ true){consume(value3);continue}const prior=prev.prev;const before=prior.prev;con
 "bos";const afterStar=before&&(before.type==="star"||before.type==="globstar");if(opts.bash===true&&(!isStart||rest[0]&&
 rest[0]!=="/")){push2({type:"star",value:value3,output:""});continue}const isBrace=state.braces>0&&(prior.type==="comma"||
 prior.type==="brace");const isExtglob=extglobs.length&&(prior.type==="pipe"||prior.type==="paren");if(!isStart&&prior.type!==
-"paren"&&!isBrace&&!isExtglob){push2({type:"star",value:value3,output:""});continue}while(rest.slice(0,3)==="/**"){const after=input[state.
-index+4];if(after&&after!=="/"){break}rest=rest.slice(3);consume("/**",3)}const isEnd=eos2()||state.parens>0&&rest===")".
-repeat(state.parens)&&!extglobs.some(extglob=>extglob.type==="negate");if(prior.type==="bos"&&eos2()){prev.type="globsta\
-r";prev.value+=value3;prev.output=globstar(opts);state.output=prev.output;state.globstar=true;consume(value3);continue}if(prior.
-type==="slash"&&prior.prev.type!=="bos"&&!afterStar&&isEnd){state.output=state.output.slice(0,-(prior.output+prev.output).
-length);prior.output=`(?:${prior.output}`;prev.type="globstar";prev.output=globstar(opts)+(opts.strictSlashes?")":"|$)");
-prev.value+=value3;state.globstar=true;state.output+=prior.output+prev.output;consume(value3);continue}if(prior.type==="\
-slash"&&prior.prev.type!=="bos"&&rest[0]==="/"){const end2=rest[1]!==void 0?"|$":"";state.output=state.output.slice(0,-(prior.
+"paren"&&!isBrace&&!isExtglob){push2({type:"star",value:value3,output:""});continue}while(rest.slice(0,3)==="/**"){const after2=input[state.
+index+4];if(after2&&after2!=="/"){break}rest=rest.slice(3);consume("/**",3)}const isEnd=eos2()||state.parens>0&&rest==="\
+)".repeat(state.parens)&&!extglobs.some(extglob=>extglob.type==="negate");if(prior.type==="bos"&&eos2()){prev.type="glob\
+star";prev.value+=value3;prev.output=globstar(opts);state.output=prev.output;state.globstar=true;consume(value3);continue}
+if(prior.type==="slash"&&prior.prev.type!=="bos"&&!afterStar&&isEnd){state.output=state.output.slice(0,-(prior.output+prev.
+output).length);prior.output=`(?:${prior.output}`;prev.type="globstar";prev.output=globstar(opts)+(opts.strictSlashes?")":
+"|$)");prev.value+=value3;state.globstar=true;state.output+=prior.output+prev.output;consume(value3);continue}if(prior.type===
+"slash"&&prior.prev.type!=="bos"&&rest[0]==="/"){const end2=rest[1]!==void 0?"|$":"";state.output=state.output.slice(0,-(prior.
 output+prev.output).length);prior.output=`(?:${prior.output}`;prev.type="globstar";prev.output=`${globstar(opts)}${SLASH_LITERAL}\
 |${SLASH_LITERAL}${end2})`;prev.value+=value3;state.output+=prior.output+prev.output;state.globstar=true;consume(value3+
 advance());push2({type:"slash",value:"/",output:""});continue}if(prior.type==="bos"&&rest[0]==="/"){prev.type="globstar";
@@ -15905,20 +15907,20 @@ return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch
 catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
 function(resolve18,reject){this._once("end",resolve18);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
 prototype.submit=function(client3){this.state="running";const self2=this;this.native=client3.native;client3.native.arrayMode=
-this._arrayMode;let after=function(err,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit("\
-_done")});if(err){return self2.handleError(err)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i2)=>{
+this._arrayMode;let after2=function(err,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
+"_done")});if(err){return self2.handleError(err)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i2)=>{
 rowOfRows.forEach(row=>{self2.emit("row",row,results[i2])})})}else{rows.forEach(function(row){self2.emit("row",row,results)})}}
-self2.state="end";self2.emit("end",results);if(self2.callback){self2.callback(null,results)}};if(process.domain){after=process.
-domain.bind(after)}if(this.name){if(this.name.length>63){console.error("Warning! Postgres only supports 63 characters fo\
-r query names.");console.error("You supplied %s (%s)",this.name,this.name.length);console.error("This can cause conflict\
-s and silent errors executing queries")}const values=(this.values||[]).map(utils.prepareValue);if(client3.namedQueries[this.
+self2.state="end";self2.emit("end",results);if(self2.callback){self2.callback(null,results)}};if(process.domain){after2=
+process.domain.bind(after2)}if(this.name){if(this.name.length>63){console.error("Warning! Postgres only supports 63 char\
+acters for query names.");console.error("You supplied %s (%s)",this.name,this.name.length);console.error("This can cause\
+ conflicts and silent errors executing queries")}const values=(this.values||[]).map(utils.prepareValue);if(client3.namedQueries[this.
 name]!==void 0){if(this.text&&client3.namedQueries[this.name]!==this.text){const err=new Error(`Prepared statements must\
- be unique - '${this.name}' was used for a different statement`);return after(err)}return client3.native.execute(this.name,
-values,after)}return client3.native.prepare(this.name,this.text,values.length,function(err){if(err)return after(err);client3.
-namedQueries[self2.name]=self2.text;return self2.native.execute(self2.name,values,after)})}else if(this.values){if(!Array.
-isArray(this.values)){const err=new Error("Query values must be an array");return after(err)}const vals=this.values.map(
-utils.prepareValue);client3.native.query(this.text,vals,after)}else if(this.queryMode==="extended"){client3.native.query(
-this.text,[],after)}else{client3.native.query(this.text,after)}}}});var require_client3=__commonJS({"node_modules/pg/lib/native/client.js"(exports,module){var nodeUtils=__require("util");var Native;
+ be unique - '${this.name}' was used for a different statement`);return after2(err)}return client3.native.execute(this.name,
+values,after2)}return client3.native.prepare(this.name,this.text,values.length,function(err){if(err)return after2(err);client3.
+namedQueries[self2.name]=self2.text;return self2.native.execute(self2.name,values,after2)})}else if(this.values){if(!Array.
+isArray(this.values)){const err=new Error("Query values must be an array");return after2(err)}const vals=this.values.map(
+utils.prepareValue);client3.native.query(this.text,vals,after2)}else if(this.queryMode==="extended"){client3.native.query(
+this.text,[],after2)}else{client3.native.query(this.text,after2)}}}});var require_client3=__commonJS({"node_modules/pg/lib/native/client.js"(exports,module){var nodeUtils=__require("util");var Native;
 try{Native=__require("pg-native")}catch(e2){throw e2}var TypeOverrides2=require_type_overrides();var EventEmitter=__require("events").
 EventEmitter;var util=__require("util");var ConnectionParameters=require_connection_parameters();var NativeQuery=require_query2();
 var queryQueueLengthDeprecationNotice=nodeUtils.deprecate(()=>{},"Calling client.query() when the client is already exec\
@@ -18275,8 +18277,8 @@ return error3.request!==void 0}async function errorRequest(state,octokit,error3,
 request.request){throw error3}if(error3.status>=400&&!state.doNotRetry.includes(error3.status)){const retries2=options.request.
 retries!=null?options.request.retries:state.retries;const retryAfter=Math.pow((options.request.retryCount||0)+1,2);throw octokit.
 retry.retryRequest(error3,retries2,retryAfter)}throw error3}async function wrapRequest(state,octokit,request5,options){const limiter=new import_light.default;
-limiter.on("failed",function(error3,info){const maxRetries=~~error3.request.request?.retries;const after=~~error3.request.
-request?.retryAfter;options.request.retryCount=info.retryCount+1;if(maxRetries>info.retryCount){return after*state.retryAfterBaseValue}});
+limiter.on("failed",function(error3,info){const maxRetries=~~error3.request.request?.retries;const after2=~~error3.request.
+request?.retryAfter;options.request.retryCount=info.retryCount+1;if(maxRetries>info.retryCount){return after2*state.retryAfterBaseValue}});
 return limiter.schedule(requestWithGraphqlErrorHandling.bind(null,state,octokit,request5),options)}async function requestWithGraphqlErrorHandling(state,octokit,request5,options){
 const response=await request5(options);if(response.data&&response.data.errors&&response.data.errors.length>0&&/Something went wrong while executing your query/.
 test(response.data.errors[0].message)){const error3=new RequestError(response.data.errors[0].message,500,{request:options,
@@ -18424,10 +18426,10 @@ get expected(){shown3??=redactFields(expected,redactor);return shown3},get befor
 return shownBefore}}}function redactLabel({label:label2},{redact}){return label2===void 0?{}:{label:redact(label2)}}function redactWarning({
 message,place:place2,places,...rest},redactor){const redacted=one=>redactNames(one,redactor.redactFile);return{...rest,message:redactor.
 redactSentence(message),...place2===void 0?{}:{place:redacted(place2)},...places===void 0?{}:{places:places.map(redacted)}}}
-function redactField(field2,redactor){const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after=redactValue(
+function redactField(field2,redactor){const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after2=redactValue(
 field2.after,redactor);const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.length);const path=name2+
-(field2.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden2=before!==void 0&&same(before,after)&&
-!same(field2.before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after,
+(field2.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden2=before!==void 0&&same(before,after2)&&
+!same(field2.before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after:after2,
 sensitive:field2.sensitive||hidden2,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===
 void 0||holdsSensitive(drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorded,redactor);const hidden2=before!==
 void 0&&!holdsSensitive(before)&&same(shown3,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden2?
@@ -18648,10 +18650,10 @@ planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[.
 if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change2,path){
 return change2.fields.find(field2=>field2.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)
 return false;if(planned.type==="set")return same(shownSet2(planned),shownSet2(now));return same(planned.before??null,now.
-before??null)}function shownSet2({before,after}){const goals=new Map(asElements(after).map(element=>[keyOf2(element),element]));
-const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf2(element));const inner=Object.entries(
-element).filter(([name2,member2])=>Array.isArray(member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[keyOf2(
-element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function keyOf2({id,name:name2}){return typeof id===
+before??null)}function shownSet2({before,after:after2}){const goals=new Map(asElements(after2).map(element=>[keyOf2(element),
+element]));const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf2(element));const inner=Object.
+entries(element).filter(([name2,member2])=>Array.isArray(member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[
+keyOf2(element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function keyOf2({id,name:name2}){return typeof id===
 "string"?`id ${id}`:`name ${String(name2)}`}init_values();init_kinds();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(b)||rank(a2)-
 rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change2=>change2.action!=="blocked"&&takesOver(
 change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kindOf(change2.kind);if(succession===void 0)
@@ -18682,8 +18684,8 @@ noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,e
 lost3);const told4=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
 push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
 ne");return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"f\
-ailed",ambiguous:false,error:told4(different),gist:told4(differing2)}}function repaired(aim,open9,names3,after){const base2={
-httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after,unverified:[]};if(aim==="asked"){const note=`${open9.
+ailed",ambiguous:false,error:told4(different),gist:told4(differing2)}}function repaired(aim,open9,names3,after2){const base2={
+httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open9.
 message}; read back: it had lost ${names3}; what is asked for was sent after that, and all is as asked`;return{...base2,
 status:"applied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"failed",error:`${open9.
 message}; read back: it had lost ${names3}; that is put back as it was before`}}function skipped(error3){return{status:"\
@@ -18874,9 +18876,9 @@ void 0&&written4.traits[this.#options.profile.name].protects===true)return;this.
  the credentials lack the scope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome3){if(takesOver(planned)&&outcome3.
 status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome3);this.#hear(planned,outcome3.
 after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3));const{status,error:error3,gist}=outcome3;
-const{address:address2}=planned;this.#options.progress.step({address:address2,status,error:error3,...gist===void 0?{}:{gist}})}#hear(planned,after){
-const kind=kindOf(planned.kind);const called2=kind.naming===void 0?kind.called?.(after):void 0;if(called2!==void 0)this.#called.
-set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(after)??{}))this.#names.set(id,name2)}async#guard(write2){
+const{address:address2}=planned;this.#options.progress.step({address:address2,status,error:error3,...gist===void 0?{}:{gist}})}#hear(planned,after2){
+const kind=kindOf(planned.kind);const called2=kind.naming===void 0?kind.called?.(after2):void 0;if(called2!==void 0)this.#called.
+set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(after2)??{}))this.#names.set(id,name2)}async#guard(write2){
 try{await write2()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
 "locked")?"not sent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function isSame(one,other){
 const path=({operation,params})=>operationPath(operation,params);return one.operation===other.operation&&path(one)===path(
@@ -18897,19 +18899,20 @@ run:run4,state},resources,{whole:whole3}){const{open_run,...rest}=state;const en
 {open_run:run4}};await backend3.save(ended);return ended}}}function ofShard({backend:backend3,state:before,now,sharedRun:sharedRun2,
 declaring},own5){const merged=async(resources,change2)=>{const head=await backend3.merge({records:changedRecords(before.
 resources,resources),head:there=>change2({...sameState(there,before),serial:there.serial+1})});return{...head,resources}};
-return{async begin(resources){const names3=await namesIn2(backend3);const key=sharedRun2??declaring?.();const isSure=sharedRun2!==
+return{async begin(resources){const names3=await backend3.runs.list();const key=sharedRun2??declaring?.();const isSure=sharedRun2!==
 void 0;let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=takePart(head,own5,{key,isSure,names:names3,
 now:now()});const shards={...split2(head),run:taken2.run,...key===void 0?{}:{key}};if(key===void 0)delete shards.key;return withPart(
 {...head,shards},own5,{...partOf(head,own5),open_run:taken2.journal})});return{...taken2,state}},keep:resources=>merged(
 resources,head=>head),end:({journal},resources,{whole:whole3,cut:cut2})=>merged(resources,head=>whole3?withPart(head,own5,
 {last_run:journal,...cut2?{cut:true}:{}}):head)}}function split2({shards}){if(shards===void 0)throw new TypeError("a sta\
 te that is not split has no shards");return shards}async function namesIn2({runs}){return await runs.list().catch(()=>[])}
-var JOINED_FOR=10*6e4;function takePart(head,own5,{key,isSure,names:names3,now}){const{run:current,key:currentKey,parts}=split2(
-head);if(current!==void 0&&currentKey===key){const attempts=attemptsOf2(names3,current,own5);const isUnderWay2=Object.values(
-parts).some(({open_run})=>runOf(open_run??"")===current);const isOpen3=attempts===0?isUnderWay2||now.getTime()-momentOf(
-current)<JOINED_FOR:partOf(head,own5).cut===true;if((isSure||isOpen3)&&attempts<99){return{run:current,journal:partName(
-current,own5,attempts+1)}}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun([...names3,head.
-last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){const change2=compareFields(
+var JOINED_FOR=10*6e4;var UNDER_WAY_FOR=24*60*6e4;function takePart(head,own5,{key,isSure,names:names3,now}){const{run:current,
+key:currentKey,parts}=split2(head);if(current!==void 0&&currentKey===key){const{last_run="",open_run=""}=partOf(head,own5);
+const attempts=attemptsOf2([...names3,last_run,open_run],current,own5);const age=now.getTime()-momentOf(current);const isUnderWay2=Object.
+values(parts).some(({open_run:open_run2})=>runOf(open_run2??"")===current);const isOpen3=attempts===0?age<(isUnderWay2?UNDER_WAY_FOR:
+JOINED_FOR):partOf(head,own5).cut===true;if((isSure||isOpen3)&&attempts<99){return{run:current,journal:partName(current,
+own5,attempts+1)}}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun([...names3,head.last_run,
+current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){const change2=compareFields(
 given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;const shown3=field2=>live===
 void 0?void 0:liveValue(live,field2);const fields3=withDrift(change2.fields,kindOf(declared.kind).fields,recorded2?.left,
 shown3);return{...change2,fields:fields3}}function liveValue({exists,fields:fields3},field2){if(!exists)return null;return Object.
@@ -19146,9 +19149,9 @@ address:address2,key,live,profile}){const{deletion:deletion2}=kindOf(kind);if(li
 return void 0;return{...deletion2.verdict(identity2,live.fields,profile),address:address2,kind,observed:"live",warnings:[
 {code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,
 expected:{},before:live.fields,existed:true,managed:[]}}}function recordInto(resources,asked,became,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
-void 0;const{otherProfile:profile}=became;const next=nextRecord(before,asked,became,context3);const after=profile===void 0?
-next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after===
-void 0)return false;forgetFormer(resources,asked);resources[asked.key]=after;return true}function forgetFormer(resources,{
+void 0;const{otherProfile:profile}=became;const next=nextRecord(before,asked,became,context3);const after2=profile===void 0?
+next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after2===
+void 0)return false;forgetFormer(resources,asked);resources[asked.key]=after2;return true}function forgetFormer(resources,{
 kind,expected}){const{succession}=kindOf(kind);if(succession===void 0||expected[succession.field]!==true)return;const{field:field2}=succession;
 for(const[key,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former2=record2.fields[field2]===
 true;const uncertain=former2?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former2||record2.left?.fields[field2]===
@@ -19164,10 +19167,10 @@ return{...base2,deleted:deletedHash(asked.kind,became.after??{},context3.hasher)
 update":{const record2=updated(base2,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);if(owed2===
 "as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;
 const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.
-hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after},{run:run4,readable:readable2}){
-const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after!==void 0){const lost3=kind.lost({before,
-asked:expected,now:after});return Object.keys(lost3).length===0?void 0:seenLoss(run4,lost3,after)}if(!ambiguous)return"a\
-s before";return{run:run4,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
+hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after:after2},{run:run4,readable:readable2}){
+const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after2!==void 0){const lost3=kind.lost({
+before,asked:expected,now:after2});return Object.keys(lost3).length===0?void 0:seenLoss(run4,lost3,after2)}if(!ambiguous)
+return"as before";return{run:run4,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
 owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(
 owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
 generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
@@ -19184,18 +19187,18 @@ asked,became.after,context3)}:void 0}const shown3=context3.readable?askedSecrets
 expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen2=became.otherProfile===void 0?[]:unverifiedNames(
 asked,became.unverified);const open9=became.status==="not_converged"?[...new Set([...secret3,...unseen2])]:[];const uncertain=open9.
 length>0?{uncertain:open9}:{};return{...base2,...uncertain,...storeFields(fields3,context3.hasher),...leftBehind(asked,became.
-after,context3)}}function isOther({kind,before={}},after){return Object.entries(kindOf(kind).fields).some(([name2,type])=>{
-const[was,now]=[before[name2],after[name2]];return was!==void 0&&now!==void 0&&!same(normalForm(type,was),normalForm(type,
-now))})}function leftBehind(asked,after,{run:run4,readable:readable2,hasher}){if(!readable2||after===void 0)return{};const left={};
-for(const[name2,type]of Object.entries(kindOf(asked.kind).fields)){const got=after[name2];if(got===void 0)continue;const known3=sealed(
+after,context3)}}function isOther({kind,before={}},after2){return Object.entries(kindOf(kind).fields).some(([name2,type])=>{
+const[was,now]=[before[name2],after2[name2]];return was!==void 0&&now!==void 0&&!same(normalForm(type,was),normalForm(type,
+now))})}function leftBehind(asked,after2,{run:run4,readable:readable2,hasher}){if(!readable2||after2===void 0)return{};const left={};
+for(const[name2,type]of Object.entries(kindOf(asked.kind).fields)){const got=after2[name2];if(got===void 0)continue;const known3=sealed(
 normalForm(type,got),asked.expected[name2]);left[name2]=sealed(known3,asked.before?.[name2])}return{left:{run:run4,...storeFields(
-left,hasher)}}}function builtInLeft(asked,after,context3){const isBuiltIn=after!==void 0&&kindOf(asked.kind).deletion?.isBuiltIn(
-after)===true;return isBuiltIn?leftBehind(asked,after,context3):{}}function sealed(got,known3){if(known3===void 0||got instanceof
-Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(known3)){return holdsHashed(got)?
-got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(got,(member2,key)=>sealed(member2,
-Object.hasOwn(known3,key)?known3[key]:void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;return mapValues(
-expected,(field2,name2)=>normalForm(types3[name2]??value,field2))}function askedSecrets(asked){return Object.fromEntries(
-Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
+left,hasher)}}}function builtInLeft(asked,after2,context3){const isBuiltIn=after2!==void 0&&kindOf(asked.kind).deletion?.
+isBuiltIn(after2)===true;return isBuiltIn?leftBehind(asked,after2,context3):{}}function sealed(got,known3){if(known3===void 0||
+got instanceof Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(known3)){return holdsHashed(
+got)?got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(got,(member2,key)=>sealed(
+member2,Object.hasOwn(known3,key)?known3[key]:void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;
+return mapValues(expected,(field2,name2)=>normalForm(types3[name2]??value,field2))}function askedSecrets(asked){return Object.
+fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
 const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown3={...known3};for(const[name2,type]of Object.
 entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known3[name2];const whole3=type.type==="m\
 embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown3[name2]=conceal(whole3,wanted[name2])}return shown3}function unverifiedNames({
@@ -19248,37 +19251,42 @@ null?null:operations[request5.operation].method,path:request5===null?null:operat
 last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?
 {}:{recorded_generation:recordedGeneration}})},async answered(change2,httpStatus,attempts){await journal.write({type:"an\
 swered",seq:sequences.get(change2)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
-after:null,unverified:[],error:null})},async settled(change2,outcome3){const at3=now().toISOString();const after=await withSlowHashes(
+after:null,unverified:[],error:null})},async settled(change2,outcome3){const at3=now().toISOString();const after2=await withSlowHashes(
 ()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.after,change2.apply.expected),hasher));await record2(change2,
 outcome3,at3);await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.
-ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after,unverified:outcome3.unverified.map(redactor.redactName),
-error:outcome3.error===null?null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.
-otherProfile},...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}
-function stored2(fields3,hasher){return storeFields(fields3,hasher)}function concealAll(fields3,asked){return mapValues(
-fields3,(value3,field2)=>conceal(value3,asked[field2]))}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2===
-"restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept3}){
-return error("run-ended-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept3===null?"what was sent is in th\
-e journal, and the next apply reads it":keptHint(run4,kept3))}function keptHint(run4,kept3){return`a part of the journal\
- of run ${run4} could not be brought to its place and is kept in ${kept3}: run idops again from here, which takes it alo\
-ng`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).
+ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after:after2,unverified:outcome3.unverified.map(redactor.
+redactName),error:outcome3.error===null?null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:
+{other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(
+redactor.redactSentence)}})}}}function stored2(fields3,hasher){return storeFields(fields3,hasher)}function concealAll(fields3,asked){
+return mapValues(fields3,(value3,field2)=>conceal(value3,asked[field2]))}function stillOwed({warnings}){return warnings.
+filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{
+kept:kept3}){return error("run-ended-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept3===null?"what was \
+sent is in the journal, and the next apply reads it":keptHint(run4,kept3))}function keptHint(run4,kept3){return`a part o\
+f the journal of run ${run4} could not be brought to its place and is kept in ${kept3}: run idops again from here, which\
+ takes it along`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).
 join("; ");if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_shard();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry3={sending:line,answers:[]};byKey.set(line.key,entry3);bySequence.set(line.seq,entry3)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
 answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...sending,key:objectKey(sending.key),identity:identityKey(
-sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has\
- a journal");const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const lines=[];const begun=new Map;
-let last=0;for(const content of contents2){const before=last;for(const line of content.lines){if(line.type==="end"||line.
-type==="run")continue;const seq=line.seq+before;last=Math.max(last,seq);if(line.type!=="sending"){lines.push({...line,seq});
-continue}const former2=begun.get(line.key);const one=former2===void 0?line:{...line,before:former2.before,existed:former2.
-existed};begun.set(line.key,one);lines.push({...one,seq})}}const open9=contents2.filter(({ended})=>!ended);const ends2=contents2.
-flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.toSorted((a2,b)=>a2.at<b.at?-1:1).at(
--1);const isEnded=open9.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(content)&&!wasBegunAgain(
-content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:lines,bytes:contents2.
-reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function isInterrupted({lines}){const last=lines.at(-1);return last?.type===
-"end"&&last.interrupted}function wasBegunAgain({run:run4},contents2){const part2=partOfRun(run4.run);return contents2.some(
-other=>{const again=partOfRun(other.run.run);return again?.shard.index===part2?.shard.index&&(again?.attempt??0)>(part2?.
-attempt??0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
+sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
+const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
+for(const entry3 of entriesOf(content)){const{key}=entry3.sending;const former2=entries.get(key);const one=former2===void 0?
+entry3:after(former2,entry3);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
+answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open9=contents2.
+filter(({ended})=>!ended);const ends2=contents2.flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.
+toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open9.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
+content)&&!wasBegunAgain(content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:
+lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former2,entry3){if(!mayBeDone(former2))
+return entry3;if(!mayBeDone(entry3))return former2;const{before,existed,expected}=former2.sending;const{fields:fields3,hashes}=entry3.
+sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(fields3,pointer.split("/")[1]??
+""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry3,
+sending:{...entry3.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="a\
+dopt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==
+null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
+last.interrupted}function wasBegunAgain({run:run4},contents2){const part2=partOfRun(run4.run);return contents2.some(other=>{
+const again=partOfRun(other.run.run);return again?.shard.index===part2?.shard.index&&(again?.attempt??0)>(part2?.attempt??
+0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
 async function othersOf(state,home){const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,
 state))&&(!isOfLost(run4,home)||beside.some(one=>belongs(run4,one)))}function isOfLost({state,environment},home){return state===
 void 0?environment===home.environment:state.file===home.backend.name}function heirOf(state,{state:lost3}){return state.serial>
@@ -19318,12 +19326,12 @@ seq,at:at3,status:became.status,ambiguous:became.ambiguous,http_status:null,atte
 storeFields(became.after,journalHasher),unverified:[...became.unverified],error:became.status==="applied"?null:"the run \
 ended before there was an answer"})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,
 findings,additions}=await withSlowHashes(takeIn);return{state:withSettled({...state,resources,serial:before.serial+1},run4.
-run),run:run4.run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===0)
-return;const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.write(line);await journal.
-write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}
-function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)return record2.run!==
-run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==void 0:record2.run<
-run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({sending})=>sending.
+run,!content.ended),run:run4.run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.
+length===0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.write(line);
+await journal.write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.
+close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)return record2.
+run<run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==void 0:record2.
+run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({sending})=>sending.
 action!=="adopt").map(entry3=>({kind:entry3.sending.kind,identity:entry3.sending.identity,entry:entry3}));const isUnsteady=({
 entry:entry3},live2)=>options.now().getTime()-Date.parse(entry3.sending.at)<SETTLED&&becameOf(entry3,live2,hasher).status===
 "failed";const live=await readBack(objects2,isUnsteady,options);return new Map([...live].map(([object3,found2])=>[object3.
@@ -19347,8 +19355,8 @@ length} ${what} begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${firs
 var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others]=contents2;return others.length===0&&
 first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,before},answered})=>[before.fields,answered?.
 after?.fields??{}].flatMap(fields3=>Object.entries(kindOf(kind).names?.(fields3)??{}))))}function labelIn2({sending,answered},names3){
-const{kind,address:address2,identity:identity2,before}=sending;const{called:called2,naming:naming2}=kindOf(kind);const after=naming2===
-void 0?answered?.after?.fields??{}:{};const told4=called2?.(before.fields)??called2?.(after)??sending.label;return labelled2(
+const{kind,address:address2,identity:identity2,before}=sending;const{called:called2,naming:naming2}=kindOf(kind);const after2=naming2===
+void 0?answered?.after?.fields??{}:{};const told4=called2?.(before.fields)??called2?.(after2)??sending.label;return labelled2(
 {kind,address:address2,apply:{identity:identity2}},told4,names3)}init_result();init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
 const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry3 of entriesOf(content)){const reason=whyNot(
@@ -19377,38 +19385,38 @@ sending.before,hasher);const asked=fieldsOf(sending.expected,hasher);const shown
 after,hasher);const{deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(before))){
 if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(sending,{},source,true),
 after:deletion2.restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;const fields3={};
-const after={};const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.fields[name2]??value;const was=before[name2];
+const after2={};const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.fields[name2]??value;const was=before[name2];
 const became=sending.action==="delete"?null:(name2 in shown3?shown3:asked)[name2]??null;const undone=undoField(type,name2,
-wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields3[name2]=undone.value;after[name2]=became}
-const none=Object.keys(fields3).length===0;return{document:none?void 0:documentOf(sending,fields3,source,false),after,left}}
-function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(
-was))){const members3=Object.entries(asked).map(([member2,wish])=>{const inner=type.members[member2]??value;return{member:member2,
-...undoField(inner,`${path}.${member2}`,wish,was?.[member2],became[member2]??wish)}});const known3=members3.flatMap(({member:member2,
-value:value3})=>value3===void 0?[]:[[member2,value3]]);return{value:known3.length===0?void 0:Object.fromEntries(known3),
-left:members3.flatMap(({left})=>left)}}const nothing2={value:void 0,left:[]};if(was===void 0)return{...nothing2,left:[{path,
-reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing2:{...nothing2,left:[{path,reason:SECRET_BEFORE}]};
-if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing2;if(type.type==="map"&&isMap(was)&&
-isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(was):was,left:[]}}function mapPatch(was,became){
-const changed2=Object.keys({...was,...became}).filter(key=>Object.hasOwn(was,key)!==Object.hasOwn(became,key)||!same(was[key]??
-null,became[key]??null));return Object.fromEntries(changed2.map(key=>[key,Object.hasOwn(was,key)?was[key]??null:null]))}
-function documentOf({kind,identity:identity2},fields3,source,absent){const place2={file:source,line:1,column:1,length:1};
-const deciding=kindOf(kind).deciding?.(part2=>identity2[part2]!==void 0);const parts=Object.entries(identity2).filter(([
-part2])=>deciding?.includes(part2)??true);return{kind,identity:Object.fromEntries(parts),fields:fields3,absent,whole:[],
-remembered:true,place:place2,declaredAt:{file:source,line:1},placeOf:()=>place2,placeWithin:()=>place2}}function withoutConflicts(document2,after,now){
-const kind=kindOf(document2.kind);const address2=addressOf(document2.kind,document2.identity);const present3=markSecrets(
-kind.fields,now);const conflicts=[];const fields3={};for(const[name2,left2]of Object.entries(after)){const type=kind.fields[name2]??
-value;const wished=document2.absent?left2:document2.fields[name2]??null;const parts=withoutConflict(type,name2,wished,left2,
-present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields3[name2]=parts.value}
-const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:altered(
-document2,{fields:fields3}),left};return{document:left.length>0?altered(document2,{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){
-if(present3===void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&
-isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept3=Object.entries(wished).filter(([key,was])=>{
-const inner=type.type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.
-type==="map"?null:void 0;const part2=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:
-null,now);conflicts.push(...part2.conflicts);return part2.value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(
-kept3),conflicts}}const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,
-conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).
-every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
+wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields3[name2]=undone.value;after2[name2]=became}
+const none=Object.keys(fields3).length===0;return{document:none?void 0:documentOf(sending,fields3,source,false),after:after2,
+left}}function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||
+isMap(was))){const members3=Object.entries(asked).map(([member2,wish])=>{const inner=type.members[member2]??value;return{
+member:member2,...undoField(inner,`${path}.${member2}`,wish,was?.[member2],became[member2]??wish)}});const known3=members3.
+flatMap(({member:member2,value:value3})=>value3===void 0?[]:[[member2,value3]]);return{value:known3.length===0?void 0:Object.
+fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing2={value:void 0,left:[]};if(was===void 0)return{
+...nothing2,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing2:{...nothing2,left:[
+{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing2;if(type.
+type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(
+was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(key=>Object.hasOwn(
+was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??null));return Object.fromEntries(changed2.map(key=>[
+key,Object.hasOwn(was,key)?was[key]??null:null]))}function documentOf({kind,identity:identity2},fields3,source,absent){const place2={
+file:source,line:1,column:1,length:1};const deciding=kindOf(kind).deciding?.(part2=>identity2[part2]!==void 0);const parts=Object.
+entries(identity2).filter(([part2])=>deciding?.includes(part2)??true);return{kind,identity:Object.fromEntries(parts),fields:fields3,
+absent,whole:[],remembered:true,place:place2,declaredAt:{file:source,line:1},placeOf:()=>place2,placeWithin:()=>place2}}
+function withoutConflicts(document2,after2,now){const kind=kindOf(document2.kind);const address2=addressOf(document2.kind,
+document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];const fields3={};for(const[name2,left2]of Object.
+entries(after2)){const type=kind.fields[name2]??value;const wished=document2.absent?left2:document2.fields[name2]??null;
+const parts=withoutConflict(type,name2,wished,left2,present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==
+void 0&&!document2.absent)fields3[name2]=parts.value}const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));
+if(!document2.absent)return{document:altered(document2,{fields:fields3}),left};return{document:left.length>0?altered(document2,
+{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){if(present3===void 0)return{value:wished,
+conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(wished)&&isMap(left)&&isMap(present3)){
+const conflicts=[];const kept3=Object.entries(wished).filter(([key,was])=>{const inner=type.type==="members"?type.members[key]??
+value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:void 0;const part2=withoutConflict(
+inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.push(...part2.conflicts);return part2.
+value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(kept3),conflicts}}const untouched=agrees(type,left,
+present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
+return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
 engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
 url));const file=files.find(one=>existsSync2(one));return file===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
 readFileSync2(file,"utf8"))}init_schema();import{isAbsolute as isAbsolute3,resolve as resolve5}from"node:path";import{readdir,readdirSync,realpath,realpathSync,stat,statSync}from"fs";import{isAbsolute,posix,resolve as resolve2}from"path";
@@ -19588,8 +19596,8 @@ const[crawler,relative17]=getCrawler(globInput,options);return crawler?formatPat
 []}init_problems();init_problems();init_redact();import{closeSync,constants as constants2,fstatSync,openSync,readSync}from"node:fs";import{
 open as open2}from"node:fs/promises";import{relative as relative2,sep as sep2}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
-const after=text6.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after)?.[0].length??0);const at3=colon+1+
-(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
+const after2=text6.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
+1+(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after2)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
 nextLine=lineEnd(text6,nextLine)+1}const end2=secretEnd(text6,lineStart,keyStart,at3);if(end2>start3){if(!isReference(text6.
 slice(start3,end2)))found2.push({start:start3,end:end2});colon=end2-1}}found2.push(...addressSecrets(text6));return found2}
 function addressSecrets(text6){const found2=[];for(let at3=text6.indexOf("://");at3!==-1;at3=text6.indexOf("://",at3+3)){
@@ -19621,8 +19629,8 @@ stray,end:end2});if(stray!==void 0||key!==null&&looksSecret(key[2]??"")){isBelow
 function strayAt(line,hasKey){const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");for(let count3=0,match=word2.exec(
 line);match!==null;match=word2.exec(line)){const begins2=/(?:^|[{,])\s*(?:-\s+)*["']?$/.test(line.slice(Math.max(0,match.
 index-20),match.index));count3+=1;if(hasKey?!begins2:count3>MAX_WORDS&&!begins2)continue;const[name2]=match;if(!looksSecret(
-name2))continue;const after=line.slice(word2.lastIndex);const[gap=""]=/^["']?[ \t]*[:=]?[ \t]*/.exec(after)??[];if(/^["']?\s*:(?:\s|$)/.
-test(after))continue;return name2.length>30||/\d/.test(name2)?match.index:word2.lastIndex+gap.length}return void 0}var MAX_BYTES=16*1024*1024;var MAX_LINE=1e5;function shownPath(path,cwd){return(relative2(cwd,path)||".").split(sep2).join(
+name2))continue;const after2=line.slice(word2.lastIndex);const[gap=""]=/^["']?[ \t]*[:=]?[ \t]*/.exec(after2)??[];if(/^["']?\s*:(?:\s|$)/.
+test(after2))continue;return name2.length>30||/\d/.test(name2)?match.index:word2.lastIndex+gap.length}return void 0}var MAX_BYTES=16*1024*1024;var MAX_LINE=1e5;function shownPath(path,cwd){return(relative2(cwd,path)||".").split(sep2).join(
 "/")}function nameOf3(path,{cwd,root}){const[file,inProject]=[shownPath(path,cwd),shownPath(path,root)];return file===inProject?
 {file}:{file,inProject}}function wholeFile(name2){return{...name2,line:1,column:1,length:1}}var SourceFile=class{path;text;#inProject;#lines;#written;#secrets;#hidden=[];#isDistrusted=false;constructor({
 file,inProject},text6){this.path=file;this.#inProject=inProject;this.text=text6}hide(range2){if(range2.end<=range2.start||
@@ -20029,29 +20037,29 @@ refused2;return value3.type==="flow-collection"&&value3.start.type==="flow-map-s
 switch(token.type){case"scalar":return this.#plain(token);case"single-quoted-scalar":case"double-quoted-scalar":return this.#quoted(
 token);case"block-scalar":return this.#told(token);case"block-map":return isBelow2?this.#blockMap(token):refused2;case"b\
 lock-seq":return isBelow2?this.#blockList(token):refused2;case"flow-collection":return this.#flow(token);default:return refused2}}#plain(token){
-const{source,offset}=token;const end2=offset+source.length;const after=endOf2(token.end,end2);if(after===refused2||/^[\t,%|>@`]/.
+const{source,offset}=token;const end2=offset+source.length;const after2=endOf2(token.end,end2);if(after2===refused2||/^[\t,%|>@`]/.
 test(source))return refused2;if(source.includes("\n"))return this.#told(token);this.marks.push(plainEntry(source),offset,
-end2);return after}#quoted(token){const{source,offset,type}=token;const quote2=type==="single-quoted-scalar"?"'":'"';const end2=offset+
-source.length;if(/[\\\n]/.test(source)||source.indexOf(quote2,1)!==source.length-1)return this.#told(token);const after=endOf2(
-token.end,end2);if(after===refused2)return refused2;this.marks.push(entry.quoted,offset,end2);return after}#told(token){
+end2);return after2}#quoted(token){const{source,offset,type}=token;const quote2=type==="single-quoted-scalar"?"'":'"';const end2=offset+
+source.length;if(/[\\\n]/.test(source)||source.indexOf(quote2,1)!==source.length-1)return this.#told(token);const after2=endOf2(
+token.end,end2);if(after2===refused2)return refused2;this.marks.push(entry.quoted,offset,end2);return after2}#told(token){
 let isRight=true;const read2=import_yaml2.CST.resolveAsScalar(token,true,()=>{isRight=false});const isPlain2=token.type===
-"scalar";if(read2===null||!isRight||isPlain2&&plainEntry(read2.value)!==entry.text)return refused2;const[start3,end2,after]=read2.
-range;this.marks.push(isPlain2?entry.folded:entry.told,start3,end2,this.texts.push(read2.value)-1);return after}#nothing(tokens,after){
-let at3=after;let index=tokens.length-1;let isTold=false;for(;index>=0;index-=1){const token=tokens[index];if(token===void 0||
+"scalar";if(read2===null||!isRight||isPlain2&&plainEntry(read2.value)!==entry.text)return refused2;const[start3,end2,after2]=read2.
+range;this.marks.push(isPlain2?entry.folded:entry.told,start3,end2,this.texts.push(read2.value)-1);return after2}#nothing(tokens,after2){
+let at3=after2;let index=tokens.length-1;let isTold=false;for(;index>=0;index-=1){const token=tokens[index];if(token===void 0||
 !isSpace(token))break;isTold||=token.type==="comment";at3-=token.source.length}for(index+=1;tokens[index]?.type==="space";index+=
-1)at3+=tokens[index]?.source.length??0;this.marks.push(entry.null,at3,at3);return isTold?after:at3}#open(kind,offset){return this.
+1)at3+=tokens[index]?.source.length??0;this.marks.push(entry.null,at3,at3);return isTold?after2:at3}#open(kind,offset){return this.
 marks.push(kind,offset,0,0)-2}#close(opened,end2,count3){this.marks[opened]=end2;this.marks[opened+1]=count3}#blockMap(map2){
-const opened=this.#open(entry.map,map2.offset);let offset=map2.offset;let after;let count3=0;for(const item of map2.items){
-const{start:start3,key,sep:sep12,value:value3}=item;if(after!==void 0||item.explicitKey===true||!areSpaces(start3,true))
-return refused2;if(sep12===void 0){if(key!==void 0||value3!==void 0)return refused2;after=endAfter(start3,offset);continue}
+const opened=this.#open(entry.map,map2.offset);let offset=map2.offset;let after2;let count3=0;for(const item of map2.items){
+const{start:start3,key,sep:sep12,value:value3}=item;if(after2!==void 0||item.explicitKey===true||!areSpaces(start3,true))
+return refused2;if(sep12===void 0){if(key!==void 0||value3!==void 0)return refused2;after2=endAfter(start3,offset);continue}
 if(!this.#key(key)||!("indent"in key)||key.indent!==map2.indent)return refused2;const found2=behind(sep12,"map-value-ind");
 if(found2===void 0)return refused2;const valueAt4=endAfter(sep12,offset);offset=value3===void 0?this.#nothing(sep12,valueAt4):
 this.#value(value3,found2.some(isNewline));if(offset===refused2)return refused2;count3+=1}this.#close(opened,offset,count3);
-return after??offset}#blockList(list2){const opened=this.#open(entry.list,list2.offset);let offset=list2.offset;let after;
-let count3=0;for(const{start:start3,key,sep:sep12,value:value3}of list2.items){if(after!==void 0||key!=null||sep12!==void 0)
-return refused2;if(value3===void 0&&areSpaces(start3,true)){after=endAfter(start3,offset);continue}if(behind(start3,"seq\
--item-ind")===void 0)return refused2;const valueAt4=endAfter(start3,offset);offset=value3===void 0?this.#nothing(start3,
-valueAt4):this.#value(value3,true);if(offset===refused2)return refused2;count3+=1}this.#close(opened,offset,count3);return after??
+return after2??offset}#blockList(list2){const opened=this.#open(entry.list,list2.offset);let offset=list2.offset;let after2;
+let count3=0;for(const{start:start3,key,sep:sep12,value:value3}of list2.items){if(after2!==void 0||key!=null||sep12!==void 0)
+return refused2;if(value3===void 0&&areSpaces(start3,true)){after2=endAfter(start3,offset);continue}if(behind(start3,"se\
+q-item-ind")===void 0)return refused2;const valueAt4=endAfter(start3,offset);offset=value3===void 0?this.#nothing(start3,
+valueAt4):this.#value(value3,true);if(offset===refused2)return refused2;count3+=1}this.#close(opened,offset,count3);return after2??
 offset}#flow({start:start3,offset,items,end:end2}){const isMap3=start3.type==="flow-map-start";const opened=this.#open(isMap3?
 entry.map:entry.list,offset);let count3=0;for(const[index,item]of items.entries()){const{key,sep:sep12,value:value3}=item;
 const isLast=index===items.length-1;const isEmpty4=key==null&&sep12===void 0&&value3===void 0;const commas=item.start.filter(
@@ -20522,9 +20530,9 @@ change2,called2,new Map)},reads:shown3===void 0?[]:[kind.scopes.read]}}async fun
 flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.
 now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,changes,requiredScopes:[
 ...new Set([...reads2,...writes2])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change2=>warned2(change2,redact))}}function warned2(change2,redact){
-const warnings=change2.fields.flatMap(({path,type,before,after,sensitive})=>{if(type!=="body"||sensitive)return[];return[
-...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after,redact)?[maskedBody(`the new ${path}`)]:
-[]]});return warnings.length===0?change2:{...change2,warnings:[...change2.warnings,...warnings]}}function isMasked(body2,redact){
+const warnings=change2.fields.flatMap(({path,type,before,after:after2,sensitive})=>{if(type!=="body"||sensitive)return[];
+return[...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after2,redact)?[maskedBody(`the new\
+ ${path}`)]:[]]});return warnings.length===0?change2:{...change2,warnings:[...change2.warnings,...warnings]}}function isMasked(body2,redact){
 return typeof body2==="string"&&redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what}\
  holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around \
 it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_values();init_fields();init_kinds();import{createHash as createHash3}from"node:crypto";var hash2=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
@@ -20563,12 +20571,12 @@ push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.enviro
  is for the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const[part2,here2]=[partOf2(
 stored3.apply),partOf2(now)];if(part2!==here2)found2.push(`it is for ${part2}, and this is ${here2}`);const before=new Map(
 stored3.apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text6=>text6);
-const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(whole3.map(object3=>[
-object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.has(name2)?name2:keys.
-get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found2.push(`${address2} is \
-no longer in it`);else if(present3.observed!==object3.observed)found2.push(`${address2} was changed on the server, or it\
-s record was`);else if(present3.action!==object3.action)found2.push(`${address2} was ${object3.action} in it, and is ${present3.
-action} now`);else if(present3.requests!==object3.requests)found2.push(`${address2} is declared otherwise now`)}for(const address2 of after.
+const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after2=new Map(whole3.map(object3=>[
+object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after2.has(name2)?name2:keys.
+get(name2)??name2;met.add(address2);const present3=after2.get(address2);if(present3===void 0)found2.push(`${address2} is\
+ no longer in it`);else if(present3.observed!==object3.observed)found2.push(`${address2} was changed on the server, or i\
+ts record was`);else if(present3.action!==object3.action)found2.push(`${address2} was ${object3.action} in it, and is ${present3.
+action} now`);else if(present3.requests!==object3.requests)found2.push(`${address2} is declared otherwise now`)}for(const address2 of after2.
 keys())if(!met.has(address2))found2.push(`${address2} is new in it`);if(found2.length===0&&stored3.digest!==now.digest)found2.
 push("its digest is another one now");if(found2.length===0)return[];return[error("stale-plan",`stale plan: ${found2.join(
 "; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var anything=document2=>({value:document2});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
@@ -20615,13 +20623,16 @@ close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=
 function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(
 statePath);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};const takenOver=await take(
 path,holder);await sweepTemporaries(dirname11(path));await sweepTurns(path);return{takenOver,fenced:false,confirm:()=>confirm(
-path,holder),release:()=>release(path,holder)}}function lockedPath(statePath,shard2){return shard2===void 0?statePath:`${statePath}\
-.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(statePath,shard2);return{async shards(){
-const names3=await readdir4(dirname11(statePath)).catch(()=>[]);const[begin,end2]=[`${basename7(statePath)}.`,lockPath("")];
-return names3.flatMap(name2=>{if(!name2.startsWith(begin)||!name2.endsWith(end2))return[];return shardNamed(name2.slice(
-begin.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),command2,now),holder:shard2=>lockHolder(
-of(shard2)),holding:shard2=>lockHolding(of(shard2)),removable:shard2=>removableLock(of(shard2))}}var PATIENCE=3e4;async function alone2(statePath,work){
-const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=await acquireLock(`${statePath}.merge`,"merge",new Date)}catch(failure2){
+path,holder),release:()=>release(path,holder)}}function mergedPath(statePath){return`${statePath}.merge`}function lockedPath(statePath,shard2){
+return shard2===void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(
+statePath,shard2);return{async shards(){const names3=await readdir4(dirname11(statePath)).catch(()=>[]);const[begin,end2]=[
+`${basename7(statePath)}.`,lockPath("")];return names3.flatMap(name2=>{if(!name2.startsWith(begin)||!name2.endsWith(end2))
+return[];return shardNamed(name2.slice(begin.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),
+command2,now),holder:shard2=>lockHolder(of(shard2)),async holding(shard2){const holding=await lockHolding(of(shard2));if(holding!==
+null||shard2!==void 0)return holding;const merging=await lockHolding(mergedPath(statePath));return merging?.fate==="unkn\
+own"?merging:null},async removable(shard2){const removable=await removableLock(of(shard2));if(removable!==null||shard2!==
+void 0)return removable;return await removableLock(mergedPath(statePath))}}}var PATIENCE=3e4;async function alone2(statePath,work){
+const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){
 const isHeld=failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked");if(!isHeld||performance.
 now()>until)throw failure2;await wait(Math.random()*A_MOMENT);continue}try{return await work()}finally{await lock.release()}}}
 async function lockHolder(statePath){const holding=await lockHolding(statePath);if(holding===null||holding.fate==="gone")
@@ -21026,13 +21037,16 @@ const{backend:backend3}=home;const notes=[];const until=performance.now()+PATIEN
 await backend3.saved(),shard2)&&(await backend3.runs.kept()).every(run4=>partOfRun(run4));if(!await isReady()){const whole3=await settleAs(
 home,SPLITTING,void 0,options);notes.push(...whole3.notes);try{if(!isSplit(whole3.saved,shard2))await backend3.save(split(
 whole3.state,shard2))}finally{await whole3.lock?.release()}}const held=await settleAs(home,`${writes2} --shard ${shardText(
-shard2)}`,shard2,options);if(held.isReady)return{...held,notes:[...notes,...held.notes]};await held.lock?.release()}catch(failure2){
-const mayPass3=isLocked(failure2)&&performance.now()<until;if(!mayPass3||!await isBySibling(backend3,shard2))throw failure2}
-if(options.signal?.aborted)throw interrupted("nothing was sent");await wait3(Math.random()*Math.min(A_MOMENT2,20*2**tries))}}
-function isLocked(failure2){return failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2==="l\
-ocked")}async function isBySibling(backend3,own5){const holdings=(await backend3.holdings()).filter(({fate})=>fate!=="go\
-ne");return holdings.every(({shard:shard2,command:command2})=>shard2===void 0?command2===SPLITTING:shard2.count===own5.count&&
-shard2.index!==own5.index)}async function settleAs({backend:backend3,environment},writes2,shard2,options){const home={backend:backend3,
+shard2)}`,shard2,options);if(held.isReady)return{...held,notes:[...notes,...held.notes]};await held.lock?.release();if(performance.
+now()>until)throw splitOtherwise(backend3.place,shard2)}catch(failure2){const mayPass3=isLocked(failure2)&&performance.now()<
+until;if(!mayPass3||!await isBySibling(backend3,shard2,tries))throw failure2}if(options.signal?.aborted)throw interrupted(
+"nothing was sent");await wait3(Math.random()*Math.min(A_MOMENT2,20*2**tries))}}var A_FEW=3;function splitOtherwise(place2,shard2){
+return new ProblemsError([error("locked",`the state ${place2} is split otherwise by others than into ${shard2.count} sha\
+rds`,[],"let all shards have the same number of parts, and run it again")])}function isLocked(failure2){return failure2 instanceof
+ProblemsError&&failure2.problems.every(({code:code2})=>code2==="locked")}async function isBySibling(backend3,own5,tries){
+const holdings=(await backend3.holdings()).filter(({fate})=>fate!=="gone");if(holdings.length===0)return tries<A_FEW;return holdings.
+every(({shard:shard2,command:command2})=>shard2===void 0?command2===SPLITTING:shard2.count===own5.count&&shard2.index!==
+own5.index)}async function settleAs({backend:backend3,environment},writes2,shard2,options){const home={backend:backend3,
 environment};const notes=[];let lock=writes2===void 0?void 0:await backend3.lock(writes2,new Date,shard2);try{const load=async()=>await withDebts(
 await backend3.load(options.server),home);let state=await load();const isReady=shard2===void 0||isSplit(state,shard2);const held=()=>({
 state:shard2===void 0&&writes2!==void 0?joined2(state):state,saved:state,lock,notes,isReady});if(!isReady)return held();
@@ -21044,11 +21058,12 @@ null)throw failure2;notes.push(`the state is being written: ${quicker}`);return 
 throw underWay(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const before=state;const resumed=await resumeRun(
 content,shard2===void 0?heirOf(state,content.run):state,{...options,runs:backend3.runs,now:()=>new Date});state=resumed.
 state;if(shard2===void 0)await backend3.save(state);else{const head=await backend3.merge({records:changedRecords(before.
-resources,state.resources),head:now=>withSettled({...sameState(now,before),serial:now.serial+1},resumed.run)});state={...head,
-resources:state.resources}}await resumed.finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.
-settled} of its answers were taken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were ta\
-ken into the state`,...resumed.findings)}if(writes2!==void 0)return held();await lock.release();lock=void 0;return held()}catch(failure2){
-await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
+resources,state.resources),head:now=>withSettled({...sameState(now,before),serial:now.serial+1},resumed.run,!content.ended)});
+state={...head,resources:state.resources}}await resumed.finish();notes.push(content.ended?`run ${resumed.run} is newer t\
+han the state: ${resumed.settled} of its answers were taken into it`:`run ${resumed.run} had not ended: ${resumed.settled}\
+ of its answers were taken into the state`,...resumed.findings)}if(writes2!==void 0)return held();await lock.release();lock=
+void 0;return held()}catch(failure2){await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||
+lock.takenOver===null?[]:[lock.takenOver]}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
 return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new TypeError("this session is closed");const doing=work();
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
@@ -21168,9 +21183,9 @@ alike2(sentences(shown3.destructions),sentences(now.destructions))?[]:["what wou
 worded),told2(now.warnings,worded))?[]:["the warnings"],...(worded?shown3.reason===now.reason:shown3.reason===null===(now.
 reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{const[one,other]=[kept3.get(path),present3.get(path)];
 return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),fieldForm(now.kind,other))||one.confirmed===true&&other.
-confirmed!==true})]}function fieldForm(kind,field2){const{path,before,after,sensitive,becomes=null,was=null}=field2;const types3=kindOf(
-kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
-type??value,side3??null);return[path??null,form(before),form(after),sensitive??null,becomes,was]}function told2(warnings,worded){
+confirmed!==true})]}function fieldForm(kind,field2){const{path,before,after:after2,sensitive,becomes=null,was=null}=field2;
+const types3=kindOf(kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
+type??value,side3??null);return[path??null,form(before),form(after2),sensitive??null,becomes,was]}function told2(warnings,worded){
 return warnings.map(({code:code2,message})=>worded?`${code2} ${message}`:code2).sort()}function alike2(a2,b){return canonical(
 a2)===canonical(b)}function names2(masked,name2){const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===
 name2;const last=rest.pop()??"";if(!name2.startsWith(first))return false;let from=first.length;for(const part2 of rest){
@@ -21357,41 +21372,41 @@ exec(headers.link??"")??[];if(next===void 0)return all;url=new URL(next,url).hre
 "leads to another server for the rest of a list, and that is not asked")}}}var refused4=object({errors:array(object({message:string2()})).
 min(1)});async function query(octokit,text6,variables,schema5){const either=union([refused4,object({data:schema5})]);return schema5.
 parse(await octokit.graphql(text6,{...variables,...expecting(either)}))}init_escape();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
-answered=false,mayBeDone=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;this.lacksPermission=
-lacksPermission;this.answered=answered;this.mayBeDone=mayBeDone}};var retries=3;var longestWait=180;var secondaryPause=60;
-var once3={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2,signal,timeout=30,second=1e3}=manner;
-const[{getOctokit:getOctokit2},{retry:retry2},{throttling:throttling2},{default:Bottleneck2}]=await Promise.all([Promise.resolve().then(()=>(init_github2(),github_exports2)),
-Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),
-Promise.resolve().then(()=>__toESM(require_light(),1))]).catch(failure2=>{throw new GithubFailure("GitHub can't be asked\
-: the file with the event can't be read",{cause:failure2})});const waited=new WeakMap;const waits=(pause,options,_octokit,repeated2)=>{
-const whole3=(waited.get(options)??0)+pause;waited.set(options,whole3);return whole3<=longestWait&&repeated2<retries};let writing=0;
-const octokit=getOctokit2(token,{log:silent,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},retry:{retries,retryAfterBaseValue:second,
-doNotRetry:[400,401,403,404,410,422,429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,
-retryAfterBaseValue:second,onRateLimit:waits,onSecondaryRateLimit:waits}},({hook:hook2})=>{const limited=new WeakMap;hook2.
-wrap("request",async(request5,options)=>{const ending=new AbortController;const end2=()=>ending.abort();signal.addEventListener(
-"abort",end2);const timer=setTimeout(()=>ending.abort(late(timeout)),timeout*1e3);const given2={...options.request};const written4=writes(
-options)?1:0;writing+=written4;try{options.request={...given2,signal:ending.signal,fetch:wholeFetch(given2.fetch??fetch,
-given2.expects)};return await request5(options)}catch(failure2){const times=limited.get(options)??0;if(sayPause(failure2,
-secondaryPause*2**times))limited.set(options,times+1);throw failure2}finally{writing-=written4;options.request=given2;clearTimeout(
-timer);signal.removeEventListener("abort",end2)}});return{}},retry2,throttling2);return{octokit,ask:async work=>{if(signal.
-aborted)throw interrupted2(false);let stop;const stopped=new Promise((_,reject)=>{stop=()=>reject(interrupted2(writing>0));
-signal.addEventListener("abort",stop,{once:true})});try{return await Promise.race([work(),stopped])}catch(failure2){throw failure2 instanceof
-GithubFailure?failure2:inWords2(failure2)}finally{if(stop!==void 0)signal.removeEventListener("abort",stop)}}}}var silent={
-debug(){},info(){},warn(){},error(){}};function sayPause(failure2,otherwise){const{status,response}=failure2;const headers=response?.
-headers;if(status!==403&&status!==429||headers===void 0)return false;const after=Number(headers["retry-after"]??Number.NaN);
-const known3=Number.isFinite(after);if(!known3&&String(headers["x-ratelimit-remaining"])==="0")return false;if(!known3&&
-!/secondary rate|abuse detection/i.test(String(failure2.message)))return false;headers["retry-after"]=String(known3?Math.
-max(1,after):otherwise);if(!/\bsecondary rate\b/i.test(String(failure2.message)))failure2.message=`secondary rate: ${failure2.
-message}`;return true}function interrupted2(mayBeDone){return new GithubFailure("interrupted",{mayBeDone})}function late(timeout){
-return new Error(`no answer within ${timeout} seconds`)}function writes({method="GET",url=""}){return method!=="GET"&&!url.
-endsWith("/graphql")}var neverSent=/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|.*CERT.*)$/;
+answered=false,mayBeDone:mayBeDone2=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;
+this.lacksPermission=lacksPermission;this.answered=answered;this.mayBeDone=mayBeDone2}};var retries=3;var longestWait=180;
+var secondaryPause=60;var once3={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2,signal,
+timeout=30,second=1e3}=manner;const[{getOctokit:getOctokit2},{retry:retry2},{throttling:throttling2},{default:Bottleneck2}]=await Promise.
+all([Promise.resolve().then(()=>(init_github2(),github_exports2)),Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),
+Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),Promise.resolve().then(()=>__toESM(require_light(),1))]).
+catch(failure2=>{throw new GithubFailure("GitHub can't be asked: the file with the event can't be read",{cause:failure2})});
+const waited=new WeakMap;const waits=(pause,options,_octokit,repeated2)=>{const whole3=(waited.get(options)??0)+pause;waited.
+set(options,whole3);return whole3<=longestWait&&repeated2<retries};let writing=0;const octokit=getOctokit2(token,{log:silent,
+...baseUrl2===void 0?{}:{baseUrl:baseUrl2},retry:{retries,retryAfterBaseValue:second,doNotRetry:[400,401,403,404,410,422,
+429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,retryAfterBaseValue:second,onRateLimit:waits,
+onSecondaryRateLimit:waits}},({hook:hook2})=>{const limited=new WeakMap;hook2.wrap("request",async(request5,options)=>{const ending=new AbortController;
+const end2=()=>ending.abort();signal.addEventListener("abort",end2);const timer=setTimeout(()=>ending.abort(late(timeout)),
+timeout*1e3);const given2={...options.request};const written4=writes(options)?1:0;writing+=written4;try{options.request=
+{...given2,signal:ending.signal,fetch:wholeFetch(given2.fetch??fetch,given2.expects)};return await request5(options)}catch(failure2){
+const times=limited.get(options)??0;if(sayPause(failure2,secondaryPause*2**times))limited.set(options,times+1);throw failure2}finally{
+writing-=written4;options.request=given2;clearTimeout(timer);signal.removeEventListener("abort",end2)}});return{}},retry2,
+throttling2);return{octokit,ask:async work=>{if(signal.aborted)throw interrupted2(false);let stop;const stopped=new Promise(
+(_,reject)=>{stop=()=>reject(interrupted2(writing>0));signal.addEventListener("abort",stop,{once:true})});try{return await Promise.
+race([work(),stopped])}catch(failure2){throw failure2 instanceof GithubFailure?failure2:inWords2(failure2)}finally{if(stop!==
+void 0)signal.removeEventListener("abort",stop)}}}}var silent={debug(){},info(){},warn(){},error(){}};function sayPause(failure2,otherwise){
+const{status,response}=failure2;const headers=response?.headers;if(status!==403&&status!==429||headers===void 0)return false;
+const after2=Number(headers["retry-after"]??Number.NaN);const known3=Number.isFinite(after2);if(!known3&&String(headers["\
+x-ratelimit-remaining"])==="0")return false;if(!known3&&!/secondary rate|abuse detection/i.test(String(failure2.message)))
+return false;headers["retry-after"]=String(known3?Math.max(1,after2):otherwise);if(!/\bsecondary rate\b/i.test(String(failure2.
+message)))failure2.message=`secondary rate: ${failure2.message}`;return true}function interrupted2(mayBeDone2){return new GithubFailure(
+"interrupted",{mayBeDone:mayBeDone2})}function late(timeout){return new Error(`no answer within ${timeout} seconds`)}function writes({
+method="GET",url=""}){return method!=="GET"&&!url.endsWith("/graphql")}var neverSent=/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|.*CERT.*)$/;
 function wasSent({cause}){const code2=cause?.cause?.code;return typeof code2!=="string"||!neverSent.test(code2)}function inWords2(failure2){
 const{status,message,response,cause,request:request5={},errors:errors2}=failure2;const unreadable2=[failure2,cause].find(
 one=>one instanceof UnreadableAnswer);const data3=response?.data;const texts2=errors2?.map(one=>one.message)??[];const said3=texts2.
 length>0?texts2.join("; "):typeof data3?.message==="string"?data3.message:String(message);const line=said3.replace(/\s+/g,
-" ").trim();const short4=escapeText(line.length>300?`${line.slice(0,300)}\u2026`:line);if(response===void 0){const mayBeDone=writes(
-request5)&&wasSent(failure2);const words7=mayBeDone?`GitHub's answer was lost: ${short4}`:`GitHub can't be asked: ${short4}`;
-return new GithubFailure(unreadable2===void 0?words7:`GitHub's answer ${unreadable2.message}`,{mayBeDone,cause:failure2})}
+" ").trim();const short4=escapeText(line.length>300?`${line.slice(0,300)}\u2026`:line);if(response===void 0){const mayBeDone2=writes(
+request5)&&wasSent(failure2);const words7=mayBeDone2?`GitHub's answer was lost: ${short4}`:`GitHub can't be asked: ${short4}`;
+return new GithubFailure(unreadable2===void 0?words7:`GitHub's answer ${unreadable2.message}`,{mayBeDone:mayBeDone2,cause:failure2})}
 const code2=typeof status==="number"?status:null;return new GithubFailure(`GitHub answers${code2===null?"":` ${code2}`}:\
  ${short4}`,{status:code2,answered:code2===null||code2<500,lacksPermission:(code2===403||code2===null)&&[said3,...texts2].
 some(text6=>/^Resource not accessible by/i.test(text6)),mayBeDone:writes(request5)&&code2!==null&&code2>=500,cause:failure2})}init_zod();var pageSize=100;var versionsMost=1e3;var actor="fragment actor on Actor { __typename login ... on User { databaseId } .\
@@ -21412,17 +21427,17 @@ ${actor}`;var versionsQuery=`query ($id: ID!, $first: Int!, $after: String) {
   }
 }
 ${actor}`;var textQuery="query ($id: ID!) { node(id: $id) { ... on UserContentEdit { deletedAt diff } } }";function openHistory(octokit,ask2){
-const editsAfter=async(id,after)=>{const{node:node2}=await query(octokit,versionsQuery,{id,first:pageSize,after},rawVersions);
-return node2?.userContentEdits};return{histories:nodes=>ask2(async()=>{const comments=[];let viewer;for(let from=0;viewer===
+const editsAfter=async(id,after2)=>{const{node:node2}=await query(octokit,versionsQuery,{id,first:pageSize,after:after2},
+rawVersions);return node2?.userContentEdits};return{histories:nodes=>ask2(async()=>{const comments=[];let viewer;for(let from=0;viewer===
 void 0||from<nodes.length;from+=pageSize){const ids=nodes.slice(from,from+pageSize);const answer=await query(octokit,historiesQuery,
 {ids},rawHistories);viewer={login:answer.viewer.login,id:answer.viewer.databaseId};for(const node2 of answer.nodes){if(node2===
 null||!("id"in node2))continue;const{id,body:body2,createdAt,lastEditedAt}=node2;const[author,editor]=[who(node2.author),
 who(node2.editor)];comments.push({node:id,body:body2,createdAt,lastEditedAt,author,editor})}}return{viewer,comments}}),versions:id=>ask2(
-async()=>{const versions=[];let after=null;do{const edits=await editsAfter(id,after);for(const edit of edits?.nodes??[]){
-if(edit===null)continue;versions.push({node:edit.id,at:edit.editedAt,by:who(edit.editor)})}after=edits?.pageInfo.hasNextPage===
-true?edits.pageInfo.endCursor:null}while(after!==null&&versions.length<versionsMost);return after===null?versions:[]}),versionText:id=>ask2(
-async()=>{const{node:node2}=await query(octokit,textQuery,{id},rawText);return node2?.deletedAt===null?node2.diff??null:
-null})}}var rawActor=object({__typename:string2(),login:string2(),databaseId:number2().nullish()});var rawViewer=object(
+async()=>{const versions=[];let after2=null;do{const edits=await editsAfter(id,after2);for(const edit of edits?.nodes??[]){
+if(edit===null)continue;versions.push({node:edit.id,at:edit.editedAt,by:who(edit.editor)})}after2=edits?.pageInfo.hasNextPage===
+true?edits.pageInfo.endCursor:null}while(after2!==null&&versions.length<versionsMost);return after2===null?versions:[]}),
+versionText:id=>ask2(async()=>{const{node:node2}=await query(octokit,textQuery,{id},rawText);return node2?.deletedAt===null?
+node2.diff??null:null})}}var rawActor=object({__typename:string2(),login:string2(),databaseId:number2().nullish()});var rawViewer=object(
 {viewer:object({login:string2(),databaseId:number2().nullable()})});var rawComment=object({id:string2(),body:string2(),createdAt:string2(),
 lastEditedAt:string2().nullable(),author:rawActor.nullable(),editor:rawActor.nullable()});var rawHistories=rawViewer.extend(
 {nodes:array(union([rawComment,strictObject({}),_null3()]))});var rawEdit=object({id:string2(),editedAt:string2(),editor:rawActor.
@@ -21700,13 +21715,13 @@ text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt2(text6,li
 start3);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
 void 0||end2==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
 ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text6,sent,link:link2,listed:listed2}){
-const{after}=parts;const told4=listed2!==void 0&&(sent||parts.result===null);const before=told4?withListed(parts.before,
-listed2.name,listed2.words):parts.before;const block2=(part2,shown3)=>shown3===null||shown3===""?[]:[begins(part2,key),shown3,
-ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept2([...old,...parts.
-former],formerRoom);let result=sent?text6.trimEnd():parts.result;let unsent=sent?null:text6.trimEnd();const around=plan=>[
+const{after:after2}=parts;const told4=listed2!==void 0&&(sent||parts.result===null);const before=told4?withListed(parts.
+before,listed2.name,listed2.words):parts.before;const block2=(part2,shown3)=>shown3===null||shown3===""?[]:[begins(part2,
+key),shown3,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept2(
+[...old,...parts.former],formerRoom);let result=sent?text6.trimEnd():parts.result;let unsent=sent?null:text6.trimEnd();const around=plan=>[
 ...block2("unsent",unsent),...block2("result",result),...block2("former",former2.length===0?null:["Before that:","",...former2].
 join("\n")),"<details><summary>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</detai\
-ls>",""].join("\n");const whole3=plan=>after===""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after}`;
+ls>",""].join("\n");const whole3=plan=>after2===""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after2}`;
 const room=()=>commentLimit-whole3("").length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);
 if(room()<0&&result!==null)result=shortened2(result,result.length+room(),link2);return whole3(shortened2(parts.planned,room(),
 link2))}function withListed(text6,name2,words7){const end2=text6.search(/^<!-- idops-section /m);const head=end2<0?text6:
@@ -21813,11 +21828,11 @@ plan,job.redactor);await job.tellPlan(plan,shown3);await writeSummary(await plan
 if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==void 0){await checkApproval(plan,await approvalFor(
 job,inputs,expectDigest,plan),job.redactor)}const maxDestructive=inputs.allowDestructive??project.maxDestructive();const approved=approve(
 plan,{maxDestructive});job.enters("sending");const{result:became,problems:found2}=await session.apply(approved);const result=redactResult(
-became,job.redactor);const after=redactProblems(found2,job.redactor);if(after.length>0)await job.log.problems(after);if(result.
-run!==null){const done2={result,plan:shown3};await job.log.report(resultReport,done2);await writeSummary(await renderText(
-resultReport,"markdown",done2,job.log.look))}await tellResult(job,inputs,{plan:shown3,result,problems:after});job.enters(
+became,job.redactor);const after2=redactProblems(found2,job.redactor);if(after2.length>0)await job.log.problems(after2);
+if(result.run!==null){const done2={result,plan:shown3};await job.log.report(resultReport,done2);await writeSummary(await renderText(
+resultReport,"markdown",done2,job.log.look))}await tellResult(job,inputs,{plan:shown3,result,problems:after2});job.enters(
 "told");const{failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+
-unknown5+skipped2+after.length>0;return{code:result.interrupted?130:bad?1:0,summary:applied(result,after),changed:changesServer(
+unknown5+skipped2+after2.length>0;return{code:result.interrupted?130:bad?1:0,summary:applied(result,after2),changed:changesServer(
 plan),plan,...file===void 0?{}:{planFile:file},htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,
 {result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}function applied(result,problems){if(result.
 run!==null)return resultSummaryLine(result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(
@@ -21936,9 +21951,9 @@ d.example.com"}}}]})}).describe("The configuration of an idops project.");init_p
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
-slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after=this.#text[next+
-1];if(after==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+="\
-$";this.#at+=after==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start3=this.#at;
+slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after2=this.#text[next+
+1];if(after2==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+=
+"$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start3=this.#at;
 if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start3);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
 lastIndex=start3+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
 a name',start3);const told4=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start3+2+found2.length;if(this.#text[this.#at]===
@@ -22054,9 +22069,9 @@ hideWithin(text6,section2,found2);word2.lastIndex=Math.max(word2.lastIndex,secti
 const lower=name2.toLowerCase();if(lower==="tls"||/^auth(?:n|entication)?$/.test(lower))return true;if(lower.length<3||lower.
 length>8)return false;return lower.startsWith("a")&&lower.length<=5&&(0,import_fastest_levenshtein3.distance)(lower,"aut\
 h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"header")<=2}function sectionAt(text6,lineStart,key,keyEnd){
-const isFar=key-lineStart>500;const before=text6.slice(isFar?key-50:lineStart,key);const after=text6[keyEnd]??"";if(keyCharacter.
-test(after))return void 0;const isBlock=!isFar&&/^\s*(?:[-?][ \t]+)*["']?$/.test(before);if(!isBlock&&!/[{,]\s*["']?$/.test(
-before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start3=keyEnd+
+const isFar=key-lineStart>500;const before=text6.slice(isFar?key-50:lineStart,key);const after2=text6[keyEnd]??"";if(keyCharacter.
+test(after2))return void 0;const isBlock=!isFar&&/^\s*(?:[-?][ \t]+)*["']?$/.test(before);if(!isBlock&&!/[{,]\s*["']?$/.
+test(before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start3=keyEnd+
 gap.length;if(key-lineStart>longLine)return{start:start3,end:lineEnd(text6,keyEnd)};let end2=secretEnd(text6,lineStart,key,
 start3);if(isBlock&&text6.slice(start3,end2).trim()==="")end2=besideEnd(text6,key-lineStart,end2);return{start:start3,end:end2}}
 function besideEnd(text6,indent2,from){if(indent2===0)return from;let end2=from;while(end2<text6.length){const next=lineEnd(
@@ -22380,8 +22395,8 @@ if(outcome3!==void 0&&outcome3!==null)this.#log.say(`Issue #${outcome3.issue} wa
 quiet=false}={}){try{return await ask2(await openGithub(token,this.#event,{signal:this.#signal}))}catch(failure2){if(!(failure2 instanceof
 GithubFailure))throw failure2;if(quiet&&failure2.lacksPermission)return void 0;const help=failure2.lacksPermission?` The\
  job needs the permission ${permission}.`:"";this.#log.annotate("warning",`${this.#unwritten(what,failure2)}${help}`);return void 0}}#unwritten(what,{
-message,mayBeDone}){const said3=this.#redactor.redactSentence(message).replace(/\.+$/,"");return`${what} ${mayBeDone?"ma\
-y or may not have been written":"can't be written"}: ${said3}.`}};var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#shard;#temporary;constructor(signal,secrets){
+message,mayBeDone:mayBeDone2}){const said3=this.#redactor.redactSentence(message).replace(/\.+$/,"");return`${what} ${mayBeDone2?
+"may or may not have been written":"can't be written"}: ${said3}.`}};var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#shard;#temporary;constructor(signal,secrets){
 this.signal=signal;for(const secret3 of secrets)this.redactor.add(secret3);this.event=readEvent(process.env);this.posts=
 new Posts(this.event,this.redactor,this.log,signal)}get made(){return this.#made}get phase(){return this.#phase}enters(phase){
 this.#phase=phase}concerns(shard2){this.#shard=shard2}about(inputs){return this.#shard===void 0?inputs:{...inputs,shard:this.#shard}}sessionOptions({
