@@ -98,12 +98,21 @@ export async function seeAll(page: Page): Promise<void> {
   const height = () => page.evaluate<number>('document.documentElement.scrollHeight');
   for (let top = 0; top < (await height()); top += step) {
     await page.evaluate(`window.scrollTo(0, ${top})`);
-    await page.waitForTimeout(50);
+    await painted(page);
     await framesLoaded(page);
   }
   await page.evaluate('window.scrollTo(0, 0)');
   await page.waitForTimeout(300);
   await framesLoaded(page);
+}
+
+/**
+ * Waits until the page was painted as it is scrolled, however slow the machine is: what is in sight is laid out in the first frame,
+ * and observers hear of that in the next.
+ */
+async function painted(page: Page): Promise<void> {
+  const frame = 'new Promise((next) => requestAnimationFrame(() => setTimeout(next)))';
+  for (let passed = 0; passed < 3; passed += 1) await page.evaluate(frame);
 }
 
 /** Waits until the frames in sight are there, whole. */

@@ -86,7 +86,9 @@ describe('the page of a plan', () => {
   it('renders an email in its frame', async () => {
     const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
     await seeAll(page);
-    const frame = page.frameLocator('.change.destructive[data-kind="EmailTemplate"] iframe').first();
+    const mail = page.locator('.change.destructive[data-kind="EmailTemplate"] .mail').first();
+    await mail.scrollIntoViewIfNeeded();
+    const frame = mail.frameLocator('iframe');
     expect(await frame.locator('body').textContent()).toContain('Paragraph 0 for Jane Doe');
     await page.context().close();
   });
