@@ -2,6 +2,9 @@ import { error, ProblemsError } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import type { Page } from '../server/answers.js';
 
+/** What a page says of its list. */
+type Counts = Omit<Page<Fields>, 'rows'>;
+
 /** How many times a list is read again when its ids don't add up. */
 const PASSES = 4;
 /** Pages that bring nothing new, one after another, before a page count is no longer believed. */
@@ -59,8 +62,7 @@ async function listedBy(noun: string, ahead: Ahead): Promise<Listing> {
   let idle = 0;
   for (let number = 1; number <= MOST_PAGES; number += 1) {
     const page = await ahead.take(number);
-    if (number === 1)
-      ahead.last = Math.min(pagesOf(page) ?? 1, pagesFrom(page.totalEntries, page.rows.length) ?? 1);
+    if (number === 1) ahead.last = surePages(page, page.rows.length);
     const before = byId.size;
     for (const row of page.rows) {
       if (typeof row.id === 'string') byId.set(row.id, row);
@@ -135,7 +137,12 @@ class Ahead {
   }
 }
 
-function pagesOf({ totalPages, totalEntries, pageSize }: Page<Fields>): number | undefined {
+/** How many pages there surely are, by what the first of them says, which has so many rows. */
+export function surePages(first: Counts, rows: number): number {
+  return Math.min(pagesOf(first) ?? 1, pagesFrom(first.totalEntries, rows) ?? 1, MOST_PAGES);
+}
+
+function pagesOf({ totalPages, totalEntries, pageSize }: Counts): number | undefined {
   return totalPages ?? pagesFrom(totalEntries, pageSize);
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { applyPlan } from '../apply/apply.js';
 import { findRun } from '../apply/history.js';
 import { othersOf, refuseOther } from '../apply/owner.js';
@@ -41,6 +42,7 @@ import type {
   WritingCommand,
   WritingSession,
 } from './session.js';
+import { sharedReader } from './shared-reader.js';
 import { shownOtherwise } from './shown.js';
 import { saysOtherwise, undoingOf, undoPlan } from './undoing.js';
 
@@ -129,12 +131,25 @@ async function open(
     throw failure;
   });
   let { state } = held;
+  const planning = {
+    ...shared,
+    reader:
+      shard === undefined || backend.pages === undefined
+        ? reader
+        : sharedReader(reader, {
+            pages: backend.pages,
+            list: hash('sha256', server.baseUrl, 'hex').slice(0, 16),
+            shard,
+            concurrency,
+            signal,
+          }),
+  };
   /** What each plan was made for, and how it is made anew; nothing of what was begun before an apply had ended. */
   let current = new Plans();
   const madeWith = new WeakMap<Plan, { readonly options: StoredOptions; readonly storable: boolean }>();
   const build = async (what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Planned> => {
     const made = await buildPlan({
-      ...shared,
+      ...planning,
       state,
       hasher: new Hasher(state, redactor.holds),
       selection: { targets: [], kinds: [] },

@@ -3,6 +3,7 @@ import { excluding } from '../locks.js';
 import { type Times, usualTimes } from './connection.js';
 import { Database } from './database.js';
 import { StateLock } from './lock.js';
+import { pageRows } from './pages.js';
 import { runRows } from './runs.js';
 import { type PostgresSettings, targetOf } from './settings.js';
 import { stateRows } from './store.js';
@@ -24,6 +25,7 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
     place: database.target.place,
     name,
     runs: runRows(database, lock, name),
+    pages: pageRows(database, name),
     ...stateRows(database, lock, name),
     ...excluding(lock, () => database.target.place),
     // No commit brings a database along.

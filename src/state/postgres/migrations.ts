@@ -55,6 +55,26 @@ export const migrations: readonly (readonly string[])[] = [
     `ALTER TABLE idops.locks ADD COLUMN shard text NOT NULL DEFAULT ''`,
     'ALTER TABLE idops.locks DROP CONSTRAINT locks_pkey, ADD PRIMARY KEY (state, shard)',
   ],
+  [
+    // Nothing of these is needed once a list is read.
+    `CREATE TABLE idops.readers (
+       state text NOT NULL,
+       list text NOT NULL,
+       shard integer NOT NULL,
+       reader uuid NOT NULL,
+       since timestamptz NOT NULL DEFAULT clock_timestamp(),
+       PRIMARY KEY (state, list, shard)
+     )`,
+    `CREATE TABLE idops.pages (
+       state text NOT NULL,
+       list text NOT NULL,
+       page integer NOT NULL,
+       reader uuid NOT NULL,
+       asked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+       text text,
+       PRIMARY KEY (state, list, page)
+     )`,
+  ],
 ];
 
 /**

@@ -272,6 +272,23 @@ describe.skipIf(noPostgres !== null)(
       });
     });
 
+    it('keeps nothing of a list once all have read it', async () => {
+      const { pages } = open();
+      // Nothing is made for what is read alone.
+      expect(await pages?.join('l', { index: 1, count: 2 })).toBeNull();
+      await open().save(users(1));
+      const readings = [
+        await pages?.join('l', { index: 1, count: 2 }),
+        await open().pages?.join('l', { index: 2, count: 2 }),
+      ];
+      await readings[0]?.claim([2, 3]);
+      await readings[0]?.put(2, 'two');
+      const rows = async (table: string) => (await server.sql(database, `SELECT FROM idops.${table}`)).length;
+      expect([await rows('readers'), await rows('pages')]).toEqual([2, 2]);
+      for (const reading of readings) await reading?.leave();
+      expect([await rows('readers'), await rows('pages')]).toEqual([0, 0]);
+    });
+
     describe('processes', () => {
       beforeEach(async () => {
         database = await server.database();
