@@ -47,6 +47,11 @@ export interface Locks {
   holder(shard?: Shard): Promise<string | null>;
   /** It as it stands, a dead holder's too; null where there is none. Throws a ProblemsError (`locked`) where it is no lock. */
   holding(shard?: Shard): Promise<Holding | null>;
+  /**
+   * Removes one whose holder is gone, and gives it as it was; one that may be in use, or was renewed since, stays and is given as it
+   * stands. Null where there is none. Throws as the others do.
+   */
+  clear(shard?: Shard): Promise<Holding | null>;
   /** It, to be removed; null where there is none. Throws a ProblemsError (`locked`) where its holder surely runs. */
   removable(shard?: Shard): Promise<Removable | null>;
 }

@@ -2,9 +2,6 @@ import { error, ProblemsError } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
 import type { Holding, Lock, Locks, Removable, StateBackend } from './backend.js';
 
-/** How often a lock that is gone may be somebody else's the next moment. */
-const TRIES = 5;
-
 /**
  * The locks of a state, of which that of the whole excludes all others, and those of shards exclude each other where they split it
  * otherwise. Each is shown before the others are looked at, so that of two that come at once one sees the other. `place` is what a message
@@ -15,27 +12,16 @@ export function excluding(
   place: (shard: Shard | undefined) => string,
 ): Pick<StateBackend, 'lock' | 'holder' | 'holdings' | 'removable'> {
   const all = async (): Promise<(Shard | undefined)[]> => [undefined, ...(await locks.shards())];
-  /** Removes a lock whose holder is gone, and says whose it was; null where there was none. */
-  const clear = async (other: Shard | undefined): Promise<string | null> => {
-    for (let tries = 1; ; tries += 1) {
-      const holding = await locks.holding(other);
-      if (holding === null) return null;
-      if (holding.fate !== 'gone' || tries > TRIES) throw inTheWay(holding, other, place(other));
-      // One that ended by itself would still be good to a holder that comes back.
-      const removable = await locks.removable(other);
-      // Somebody else may have it by now.
-      if (removable?.holder !== holding.holder) continue;
-      await removable.remove();
-      return holding.holder;
-    }
-  };
   const lock = async (command: string, now: Date, shard?: Shard): Promise<Lock> => {
     const taken = await locks.take(command, now, shard);
     try {
       const gone: string[] = [];
       for (const other of (await all()).filter((one) => isInTheWay(one, shard))) {
-        const holder = await clear(other);
-        if (holder !== null) gone.push(`took over the lock of ${holder}, which is gone`);
+        // One that ended by itself would still be good to a holder that comes back.
+        const holding = await locks.clear(other);
+        if (holding === null) continue;
+        if (holding.fate !== 'gone') throw inTheWay(holding, other, place(other));
+        gone.push(`took over the lock of ${holding.holder}, which is gone`);
       }
       if (gone.length === 0) return taken;
       const { takenOver } = taken;

@@ -39,13 +39,7 @@ export function lockPath(statePath: string): string {
  */
 export async function acquireLock(statePath: string, command: string, now: Date): Promise<Lock> {
   const path = lockPath(statePath);
-  const holder: Holder = {
-    user: userName(),
-    ...ownMark(),
-    command,
-    at: now.toISOString(),
-    nonce: randomUUID(),
-  };
+  const holder = holderOf(command, now);
   const takenOver = await take(path, holder);
   await sweepTemporaries(dirname(path));
   await sweepTurns(path);
@@ -55,6 +49,11 @@ export async function acquireLock(statePath: string, command: string, now: Date)
     confirm: () => confirm(path, holder),
     release: () => release(path, holder),
   };
+}
+
+/** This process as a holder. */
+function holderOf(command: string, now: Date): Holder {
+  return { user: userName(), ...ownMark(), command, at: now.toISOString(), nonce: randomUUID() };
 }
 
 /** What is locked while a part of a state file is merged into it. */
@@ -87,6 +86,21 @@ export function fileLocks(statePath: string): Locks {
       // What a merge of another machine or a former start left keeps every shard from merging.
       const merging = await lockHolding(mergedPath(statePath));
       return merging?.fate === 'unknown' ? merging : null;
+    },
+    async clear(shard) {
+      const holding = await this.holding(shard);
+      if (holding?.fate !== 'gone') return holding;
+      // Taking it over is what never takes it from somebody who was quicker.
+      const own = holderOf('unlock', new Date());
+      try {
+        await take(lockPath(of(shard)), own);
+      } catch (failure) {
+        const now = await this.holding(shard);
+        if (now?.fate === 'gone') throw failure;
+        return now;
+      }
+      await release(lockPath(of(shard)), own);
+      return holding;
     },
     async removable(shard) {
       const removable = await removableLock(of(shard));

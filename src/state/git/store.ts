@@ -228,7 +228,25 @@ export class Store implements Locks {
 
   async holding(shard?: Shard): Promise<Holding | null> {
     const lock = await this.#inTurn(() => this.#lockSeen(this.#refOf(shard)));
-    if (lock === null) return null;
+    return lock === null ? null : await this.#holdingOf(lock);
+  }
+
+  async clear(shard?: Shard): Promise<Holding | null> {
+    const ref = this.#refOf(shard);
+    return await this.#inTurn(async () => {
+      for (let lock = await this.#lockSeen(ref); lock !== null; lock = await this.#lockAt(ref)) {
+        const holding = await this.#holdingOf(lock);
+        if (holding.fate !== 'gone') return holding;
+        if ((await this.#branch.push([{ ref, from: lock, to: null }])) !== 'done') continue;
+        // Its holder may have written until now.
+        this.#seenAt = UNSEEN;
+        return holding;
+      }
+      return null;
+    });
+  }
+
+  async #holdingOf(lock: string): Promise<Holding> {
     const holder = await this.#holder(lock);
     if (holder === null)
       return { holder: NOBODY, command: null, readable: false, fate: 'unknown', elsewhere: null };

@@ -132,7 +132,27 @@ export class StateLock implements Keeper, Locks {
 
   async holding(shard?: Shard): Promise<Holding | null> {
     const found = await this.#find(shardKey(shard));
-    if (found === undefined) return null;
+    return found === undefined ? null : this.#holdingOf(found);
+  }
+
+  async clear(of?: Shard): Promise<Holding | null> {
+    const shard = shardKey(of);
+    return await this.#database.write(async (statements) => {
+      for (;;) {
+        const found = await findHolder(statements, this.state, shard);
+        if (found === undefined) return null;
+        const holding = this.#holdingOf(found);
+        if (holding.fate !== 'gone') return holding;
+        const { count } = await statements.run(
+          'DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz',
+          [this.state, shard, found.session, found.seenAt],
+        );
+        if (count > 0) return holding;
+      }
+    });
+  }
+
+  #holdingOf(found: Found): Holding {
     if (found.holder === null)
       return { holder: UNREADABLE, command: null, readable: false, fate: 'unknown', elsewhere: null };
     const fate = this.#fateOf(found);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
 import { shardName } from '../../../src/base/shard.js';
@@ -273,6 +274,7 @@ describe.skipIf(noPostgres !== null)(
     });
 
     it('keeps nothing of a list once all have read it', async () => {
+      database = await server.database();
       const { pages } = open();
       // Nothing is made for what is read alone.
       expect(await pages?.join('l', { index: 1, count: 2 })).toBeNull();
@@ -287,6 +289,33 @@ describe.skipIf(noPostgres !== null)(
       expect([await rows('readers'), await rows('pages')]).toEqual([2, 2]);
       for (const reading of readings) await reading?.leave();
       expect([await rows('readers'), await rows('pages')]).toEqual([0, 0]);
+    });
+
+    it('leaves a lock whose holder comes back while it is looked at', async () => {
+      database = await server.database();
+      const holder = JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' });
+      await open().save(users(1));
+      await server.sql(
+        database,
+        `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend, seen_at)
+         VALUES ('a', '1-of-3', gen_random_uuid(), gen_random_uuid(), 1, $1, 1, '2026-01-31')`,
+        [holder],
+      );
+      const other = new Client({ connectionString: server.url(database) });
+      await other.connect();
+      afterwards(() => other.end());
+      await other.query('BEGIN');
+      await other.query('UPDATE idops.locks SET seen_at = clock_timestamp()');
+      const taking = problemOf(open().lock('apply', new Date()));
+      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'DELETE %'`;
+      while ((await server.sql(database, waiting)).length === 0)
+        await new Promise((done) => setTimeout(done, 10));
+      await other.query('COMMIT');
+      expect(await taking).toMatchObject({
+        code: 'locked',
+        message: expect.stringContaining('locked by a run of a shard: apply by grace'),
+      });
+      expect((await open().holdings()).map(({ shard }) => shard)).toEqual([{ index: 1, count: 3 }]);
     });
 
     describe('processes', () => {
