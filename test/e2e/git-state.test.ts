@@ -30,11 +30,12 @@ interface Shared extends TestProject {
 }
 
 /** A project in a clone of a repository of its own. */
-async function shared(files: Files = {}, options: SandboxOptions = {}): Promise<Shared> {
+async function shared(files: Files = {}, options: SandboxOptions = {}, hash = 'sha1'): Promise<Shared> {
   const made = await project({ 'idops.yaml': inGit, ...manifests, ...files }, options);
   const bare = await folderOf('remote.git');
-  git(bare, 'init', '--quiet', '--bare', '--initial-branch=main');
-  git(made.folder, 'init', '--quiet', '--initial-branch=main');
+  const init = ['init', '--quiet', '--initial-branch=main', `--object-format=${hash}`];
+  git(bare, ...init, '--bare');
+  git(made.folder, ...init);
   git(made.folder, 'add', '.');
   git(made.folder, 'commit', '--quiet', '--message=manifests');
   git(made.folder, 'remote', 'add', 'origin', bare);
@@ -60,6 +61,24 @@ async function refusing(bare: string): Promise<void> {
 }
 
 describe('a state in git', () => {
+  it('is kept in a repository whose commits are named by SHA-256', async () => {
+    const { idops, clone, bare, write } = await shared({}, {}, 'sha256');
+    const applied = await idops('apply --yes');
+    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+    expect(git(bare, 'rev-parse', 'idops-state').trim()).toHaveLength(64);
+    const next = await idops('plan --detailed-exitcode', { cwd: await clone() });
+    expect(next.code, next.stdout + next.stderr).toBe(0);
+    await write({ 'manifests/ada.yaml': ada('others') });
+    const again = await idops('apply --yes');
+    expect(again.code, again.stdout + again.stderr).toBe(0);
+    const undone = await idops('undo --last --yes', { cwd: await clone() });
+    expect(undone.code, undone.stdout + undone.stderr).toBe(0);
+    expect(git(bare, 'for-each-ref', '--format=%(refname)').trim().split('\n')).toEqual([
+      'refs/heads/idops-state',
+      'refs/heads/main',
+    ]);
+  });
+
   it('is known to runs in other clones, and leaves nothing in the work tree', async () => {
     const { idops, folder, clone, bare, writes } = await shared();
     const applied = await idops('apply --yes');
