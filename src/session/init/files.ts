@@ -55,7 +55,9 @@ export function configText({ baseUrl, profile, because, token, ci }: Choices, ro
       ? []
       : [
           'environments:',
-          '  # What the workflows work with. What is different there goes in here, such as an address of its own.',
+          '  # What the workflows work with. What is different there goes in here, such as an address of its own, or a state that is',
+          '  # not thrown away with its runner, and with it who changed what, undo and the numbers of DIDs: "state: {git: {}}" keeps it on a',
+          '  # branch of this repository, "state: {postgres: {url: ...}}" in a database.',
           '  production: {}',
         ]),
   ];
