@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { withDebts } from '../apply/debts.js';
 import { heirOf, type StateHome } from '../apply/owner.js';
-import { type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
+import { type Resumed, type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
 import { interrupted } from '../base/pauses.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
 import { partOfRun, type Shard, shardText } from '../base/shard.js';
 import type { Lock, StateBackend } from '../state/backend.js';
-import { isUnderWay, runHolder, underWay } from '../state/journal.js';
+import { isUnderWay, type JournalContent, runHolder, underWay } from '../state/journal.js';
 import { changedRecords, isSplit, joined, sameState, split, withSettled } from '../state/shards.js';
 import type { State } from '../state/state.js';
 
@@ -76,7 +76,7 @@ async function holdShard(
       await held.lock?.release();
       if (performance.now() > until) throw splitOtherwise(backend.place, shard);
     } catch (failure) {
-      const mayPass = isLocked(failure) && performance.now() < until;
+      const mayPass = isOnly(failure, 'locked') && performance.now() < until;
       if (!mayPass || !(await isBySibling(backend, shard, tries))) throw failure;
     }
     if (options.signal?.aborted) throw interrupted('nothing was sent');
@@ -99,8 +99,9 @@ function splitOtherwise(place: string, shard: Shard): ProblemsError {
   ]);
 }
 
-function isLocked(failure: unknown): boolean {
-  return failure instanceof ProblemsError && failure.problems.every(({ code }) => code === 'locked');
+/** Whether something failed for this reason and no other. */
+function isOnly(failure: unknown, reason: ProblemCode): boolean {
+  return failure instanceof ProblemsError && failure.problems.every(({ code }) => code === reason);
 }
 
 /** Whether all that is in the way are other shards of the same run, which make the state ready. */
@@ -162,15 +163,19 @@ async function settleAs(
       } catch (failure) {
         // Another process was quicker, and settles it or goes on with it.
         const quicker = await backend.holder();
-        if (quicker === null) throw failure;
-        notes.push(`the state is being written: ${quicker}`);
-        return held();
+        if (quicker !== null) {
+          notes.push(`the state is being written: ${quicker}`);
+          return held();
+        }
+        // A plan writes nothing else: one that may only read needs what the run did, and leaves it to others to keep that.
+        if (!isOnly(failure, 'not-writable')) throw failure;
       }
       // What was unfinished may have ended while the lock was taken.
       state = await load();
     }
     if (living !== undefined) throw underWay(living.run);
     notes.push(...takeover(lock));
+    const keeps = lock !== undefined;
     for (const content of await unfinished()) {
       const before = state;
       const resumed = await resumeRun(content, shard === undefined ? heirOf(state, content.run) : state, {
@@ -179,6 +184,10 @@ async function settleAs(
         now: () => new Date(),
       });
       state = resumed.state;
+      if (!keeps) {
+        notes.push(...told(content, resumed, 'the plan alone, since the state can not be written from here'));
+        continue;
+      }
       if (shard === undefined) await backend.save(state);
       else {
         const head = await backend.merge({
@@ -189,21 +198,22 @@ async function settleAs(
         state = { ...head, resources: state.resources };
       }
       await resumed.finish();
-      notes.push(
-        content.ended
-          ? `run ${resumed.run} is newer than the state: ${resumed.settled} of its answers were taken into it`
-          : `run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,
-        ...resumed.findings,
-      );
+      notes.push(...told(content, resumed, content.ended ? 'it' : 'the state'));
     }
     if (writes !== undefined) return held();
-    await lock.release();
+    await lock?.release();
     lock = undefined;
     return held();
   } catch (failure) {
     await lock?.release();
     throw failure;
   }
+}
+
+/** What is told of a run that was taken into something. */
+function told({ ended }: JournalContent, { run, settled, findings }: Resumed, into: string): string[] {
+  const why = ended ? 'is newer than the state' : 'had not ended';
+  return [`run ${run} ${why}: ${settled} of its answers were taken into ${into}`, ...findings];
 }
 
 function takeover(lock: Lock | undefined): string[] {

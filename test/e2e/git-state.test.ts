@@ -197,7 +197,7 @@ describe('a state in git', () => {
   it('of a run that was killed is settled by the next one, wherever that is', async () => {
     const held = new Promise<void>(() => {});
     let hold = true;
-    const { begin, idops, clone, writes, sandbox } = await shared(
+    const { begin, idops, clone, writes, sandbox, bare } = await shared(
       {},
       {
         intercept: async ({ method, path }) => {
@@ -213,9 +213,20 @@ describe('a state in git', () => {
     await first.ended;
     hold = false;
     const cwd = await clone();
+    // One that may only read plans on what the run did, and keeps nothing of it.
+    await refusing(bare);
+    const tip = git(bare, 'rev-parse', 'idops-state');
+    const read = await idops('plan --out plan.json', { cwd });
+    expect(read.code, read.stdout + read.stderr).toBe(0);
+    expect(read.stderr).toMatch(
+      /run \S+ had not ended: \d of its answers were taken into the plan alone, since the state can not be written from here/,
+    );
+    expect(git(bare, 'rev-parse', 'idops-state')).toBe(tip);
+    await rm(join(bare, 'hooks/pre-receive'));
     const planned = await idops('plan', { cwd });
-    expect(planned.stderr).toMatch(/run \S+ had not ended: /);
-    const { code, stdout, stderr } = await idops('apply --yes', { cwd });
+    expect(planned.stderr).toMatch(/run \S+ had not ended: \d of its answers were taken into the state/);
+    expect(planned.stdout).toBe(read.stdout.replace(/^.*plan\.json.*\n/gm, ''));
+    const { code, stdout, stderr } = await idops('apply plan.json', { cwd });
     expect(code, stdout + stderr).toBe(0);
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
     expect(sandbox.snapshot().users.find(({ id }) => id === ids.ada)?.group).toBe('staff');
