@@ -55,7 +55,7 @@ export async function observe<T extends Wanted>(
 ): Promise<Observed<T>> {
   const limit = pLimit(concurrency);
   let refused: ServerFailure | undefined;
-  const { paged, goOn } = stoppable(reader, signal);
+  const { stopped, goOn } = stoppable(reader, signal);
   const limited =
     (step: () => void): ObserveContext['limit'] =>
     (read) =>
@@ -73,9 +73,9 @@ export async function observe<T extends Wanted>(
         }
       });
   const context: Omit<ObserveContext, 'limit'> = {
-    reader,
+    reader: stopped,
     profile,
-    list: (name) => holdList(lists, name, { reader: paged, profile }, () => progress.step()),
+    list: (name) => holdList(lists, name, { reader: stopped, profile }, () => progress.step()),
   };
   const live = new Map<T, Live>();
   const asked = kinds.flatMap((kind) => {

@@ -41,16 +41,16 @@ export interface Found {
 export async function discover({ kinds, asked, known }: Wanted, look: LookOptions): Promise<Found> {
   const { reader, profile, concurrency, progress, signal } = look;
   const limit = pLimit(concurrency);
-  const { paged, goOn } = stoppable(reader, signal);
+  const { stopped, goOn } = stoppable(reader, signal);
   const lists: HeldLists = {};
   const rows = new Map<string, ReturnType<DiscoverContext['rows']>>();
   const context: DiscoverContext = {
-    reader: paged,
+    reader: stopped,
     profile,
     asked,
     // No path can carry what the server could not have given.
     known: known.filter(({ identity }) => idTrouble(identity, profile) === undefined),
-    list: (name) => holdList(lists, name, { reader: paged, profile }, () => {}),
+    list: (name) => holdList(lists, name, { reader: stopped, profile }, () => {}),
     limit: (read) =>
       limit(async () => {
         goOn();
@@ -59,7 +59,7 @@ export async function discover({ kinds, asked, known }: Wanted, look: LookOption
     rows: (noun, read, parse) => {
       const before = rows.get(read.path);
       if (before !== undefined) return before;
-      const reading = readRows(noun, read, parse, paged);
+      const reading = readRows(noun, read, parse, stopped);
       rows.set(read.path, reading);
       return reading;
     },

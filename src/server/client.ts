@@ -56,14 +56,20 @@ function readerOver(transport: Transport): Reader {
         parse: parseOrganizationPage,
         ...(wanted === undefined ? {} : { wanted }),
       }),
-    showTemplate: async (backendId, type) =>
+    showTemplate: async (backendId, type, wanted) =>
       read<Template | null>({
         ...documented('showTemplate'),
         path: operationPath('showTemplate', { backend_id: backendId, template_type: type }),
         parse: about({ backend_id: backendId, type }, answers.template.one),
         whenMissing: null,
+        ...(wanted === undefined ? {} : { wanted }),
       }),
-    showExtra: async <T>({ title, path, scope }: ExtraRead, params: PathParameters, parse: Parser<T>) =>
+    showExtra: async <T>(
+      { title, path, scope }: ExtraRead,
+      params: PathParameters,
+      parse: Parser<T>,
+      wanted?: () => boolean,
+    ) =>
       read<T | null>({
         operation: null,
         title,
@@ -71,6 +77,7 @@ function readerOver(transport: Transport): Reader {
         path: fillPath(path, params),
         parse: aboutOne(path, params, parse),
         whenMissing: null,
+        ...(wanted === undefined ? {} : { wanted }),
       }),
     listExtra: async <T>(
       { title, path, scope }: ExtraRead,

@@ -123,7 +123,10 @@ export class Transport {
       // Waiting for the turn may have taken long.
       if (call.freshUntil !== undefined && performance.now() > call.freshUntil) return 'expired';
       if (call.wanted?.() === false) return 'unwanted';
-      const tried = await this.#try(call, attempt);
+      const credential = await this.#options.credentials.current(call.scope);
+      // So may a program that gives the token.
+      if (call.wanted?.() === false) return 'unwanted';
+      const tried = await this.#try(call, credential, attempt);
       const { verdict } = tried;
       if ('value' in verdict) {
         outcome = 'fine';
@@ -135,9 +138,8 @@ export class Transport {
     }
   }
 
-  async #try<T>(call: Call<T>, attempt: number): Promise<Tried<T>> {
-    const { credentials, timeout, maxAnswerBytes = defaultMaxAnswerBytes, onTry } = this.#options;
-    const credential = await credentials.current(call.scope);
+  async #try<T>(call: Call<T>, credential: Credential, attempt: number): Promise<Tried<T>> {
+    const { timeout, maxAnswerBytes = defaultMaxAnswerBytes, onTry } = this.#options;
     const limits = { timeout, maxBytes: maxAnswerBytes };
     const request = this.#request(call, credential);
     const began = performance.now();

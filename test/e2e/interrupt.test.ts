@@ -70,6 +70,50 @@ describe('an interruption', () => {
     expect(plan.stdout).toContain('1 unchanged');
   });
 
+  it('of a plan asks for nothing more, whatever waits for its turn', async () => {
+    const { came, open, intercept } = gate();
+    const { begin, reads } = await project(
+      {
+        'idops.yaml': sure.replace('documented', 'boruta'),
+        'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [acme]\n`,
+      },
+      {
+        profile: 'boruta',
+        intercept,
+      },
+    );
+    const running = begin(['plan', '--concurrency', '1']);
+    await came;
+    running.child.kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    open();
+    const { code, stderr } = await running.ended;
+    expect(code, stderr).toBe(130);
+    expect(stderr).toContain('interrupted: nothing more was asked');
+    expect(reads()).toHaveLength(1);
+  });
+
+  it('while a program gives the token asks for nothing with it', async () => {
+    const program = [
+      "const { existsSync, writeFileSync } = require('node:fs');",
+      "writeFileSync('asked', '');",
+      "setInterval(() => { if (existsSync('go')) { console.log('token'); process.exit(); } }, 10);",
+    ].join('\n');
+    const { begin, reads, write, files } = await project({
+      'idops.yaml': `${sure.replace(/token: .*/, `token_command: ["${process.execPath}", token.cjs]`)}`,
+      'token.cjs': program,
+      'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
+    });
+    const running = begin(['plan'], { env: { IDOPS_TOKEN: undefined } });
+    while ((await files()).asked === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+    running.child.kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await write({ go: '' });
+    const { code, stderr } = await running.ended;
+    expect(code, stderr).toBe(130);
+    expect(reads()).toEqual([]);
+  });
+
   it('of an apply that observes writes nothing', async () => {
     const { came, open, intercept } = gate();
     const { begin, writes, files } = await project(
