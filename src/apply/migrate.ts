@@ -96,7 +96,7 @@ export async function migrate(
   to: StateBackend,
 ): Promise<void> {
   // Whoever works with that place already is refused until all of it is there.
-  await to.save({ ...state, resources: {}, moved_to: from.place });
+  await to.save({ ...state, resources: {}, moved_to: from.place, arriving: true });
   const there = new Set(await to.runs.list());
   for (const content of journals) {
     const { run } = content.run;

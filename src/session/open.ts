@@ -26,11 +26,12 @@ import type { Project } from '../project/index.js';
 import { type Probed, probe } from '../server/probe.js';
 import { Hasher } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
-import { backendOf } from './backend.js';
+import { workingBackendOf } from './backend.js';
 import { DEFAULT_TIMEOUT, openConnection } from './connection.js';
 import { declaredHash } from './declared-hash.js';
 import { otherServer, undeclaredClient } from './guard.js';
 import { settleState } from './hold.js';
+import { leftBehind } from './left-behind.js';
 import { Life } from './life.js';
 import { loadAll } from './load.js';
 import { type StoredOptions, storedPlanText } from './plan-file.js';
@@ -104,7 +105,7 @@ async function open(
   const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal]);
   const redactor = options.redactor ?? createRedactor();
   const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
-  const backend = await backendOf(project, redactor.add);
+  const backend = await workingBackendOf(project, redactor.add);
   await backend.check(command === undefined ? 'read' : 'write');
   const connection = openConnection(server, declared, {
     concurrency,
@@ -131,6 +132,7 @@ async function open(
     throw failure;
   });
   let { state } = held;
+  const behind = await leftBehind(project, state);
   const planning = {
     ...shared,
     reader:
@@ -235,7 +237,7 @@ async function open(
   const session: Session = {
     project,
     warnings,
-    notes: held.notes,
+    notes: behind === null ? held.notes : [...held.notes, behind],
     files: manifests.files,
     plan: (given) => life.does(() => plan(given)),
     storePlan: (made) =>

@@ -1,4 +1,5 @@
-import { relative } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
 import { stringifyJson } from '../base/json.js';
 import type { RunStore, StateBackend } from './backend.js';
 import { fileRuns } from './file/runs.js';
@@ -10,6 +11,46 @@ import type { AnsweredLine, Journal, JournalContent, JournalLine, RunLine, Sendi
  */
 export function keeping(backend: StateBackend, folder: string): StateBackend {
   return { ...backend, runs: keptRuns(backend.runs, folder) };
+}
+
+/**
+ * Copies what is kept here of a state whose place was called otherwise then, or from which it was moved since, to where it is found.
+ * It stays there too: nobody knows from here whether that is still somebody's place. `folder` is what `keeping` was given, one of those
+ * in `all`.
+ */
+export async function takeAlong(backend: StateBackend, folder: string, all: string): Promise<void> {
+  const others = (await readdir(all).catch(() => [])).filter((name) => name !== basename(folder));
+  if (others.length === 0) return;
+  const lineage = (await backend.told())?.lineage;
+  if (lineage === undefined) return;
+  const local = fileRuns(folder);
+  const there = new Set(await backend.runs.list());
+  for (const other of others.map((name) => fileRuns(join(all, name)))) {
+    for (const run of await other.list().catch(() => [])) {
+      // What can't be read says nothing of a state.
+      const kept = await other.read(run).catch(() => null);
+      if (kept?.run.state?.lineage !== lineage || !there.has(run)) continue;
+      const known = new Set((await backend.runs.read(run))?.lines.map((line) => stringifyJson(line)));
+      const lines = kept.lines.filter((line) => !known.has(stringifyJson(line)));
+      if (lines.length > 0) await add(local, kept.run, lines);
+    }
+  }
+}
+
+/** Adds lines to what is kept of a run. */
+async function add(local: RunStore, first: RunLine, lines: readonly JournalLine[]): Promise<void> {
+  const journal = await opened(local, first);
+  try {
+    await Promise.all(lines.map((line) => journal.write(line)));
+  } finally {
+    await journal.close();
+  }
+}
+
+/** What is kept of a run, to be gone on with, or begun. */
+async function opened(local: RunStore, first: RunLine): Promise<Journal> {
+  const content = (await local.list()).includes(first.run) ? await local.read(first.run) : null;
+  return content === null ? await local.create(first) : await local.reopen(content);
 }
 
 function keptRuns(base: RunStore, folder: string): RunStore {
@@ -118,16 +159,10 @@ class KeptJournal implements Journal {
   }
 
   async #keep(...lines: readonly JournalLine[]): Promise<void> {
-    this.#keeping ??= this.#here();
+    this.#keeping ??= opened(this.#local, this.#first);
     const journal = await this.#keeping;
     await Promise.all(lines.map((line) => journal.write(line)));
     this.#kept.push(...lines);
-  }
-
-  async #here(): Promise<Journal> {
-    const { run } = this.#first;
-    const content = (await this.#local.list()).includes(run) ? await this.#local.read(run) : null;
-    return content === null ? await this.#local.create(this.#first) : await this.#local.reopen(content);
   }
 
   /** Brings what is kept to its place; those that ask meanwhile wait for the same. */

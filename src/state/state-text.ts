@@ -64,15 +64,22 @@ export function stateOf(data: unknown, place: string): State {
       ),
     ]);
   }
-  const { moved_to: elsewhere } = parsed.data;
+  const { moved_to: elsewhere, arriving } = parsed.data;
   if (elsewhere !== undefined) {
     throw new ProblemsError([
-      error(
-        'state-moved',
-        `the state ${place} was moved to ${elsewhere}`,
-        [],
-        'use the configuration that says so; an older checkout or branch still names the former place',
-      ),
+      arriving === true
+        ? error(
+            'state-moved',
+            `the state ${place} has not arrived: idops state migrate was ended in the middle, and it is still at ${elsewhere}`,
+            [],
+            'run idops state migrate again, as before: it goes on with what is here',
+          )
+        : error(
+            'state-moved',
+            `the state ${place} was moved to ${elsewhere}`,
+            [],
+            'use the configuration that says so; an older checkout or branch still names the former place',
+          ),
     ]);
   }
   return { ...parsed.data, resources: oneSpelling(parsed.data.resources) };

@@ -81,6 +81,8 @@ export const stateSchema = z.strictObject({
   open_run: z.string().optional(),
   /** Where it was brought; this copy counts no more. */
   moved_to: z.string().optional(),
+  /** Nor did it ever: it is being brought here from there. */
+  arriving: z.literal(true).optional(),
   /** The newest run that is all in here. */
   last_run: z.string().optional(),
   /** How the work is split, as long as no run of all of it comes between. */

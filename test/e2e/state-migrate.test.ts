@@ -116,12 +116,25 @@ describe('idops state migrate', () => {
     await rm(join(hooks, 'pre-receive'));
     expect((await idops('plan', { env })).stderr).toMatch(/error\[(state-moved|locked)\]/);
     await idops('runs unlock --yes');
-    expect((await idops('plan', { env })).stderr).toContain('error[state-moved]');
+    expect((await idops('plan', { env })).stderr).toMatch(
+      /error\[state-moved\]: the state state\.json on the branch \S+ of origin has not arrived: .* and it is still at \.idops\/state\.json/,
+    );
     expect(JSON.parse(await read('.idops/state.json'))).not.toHaveProperty('moved_to');
     const again = await idops('state migrate --yes');
     expect(again.code, again.stderr).toBe(0);
     expect(runsIn((await idops('runs')).stdout)).toHaveLength(2);
     expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
+  });
+
+  it('is missed where the state is kept elsewhere, and it was not moved there', async () => {
+    const { idops, write } = await applied();
+    await write({ 'idops.yaml': inGit });
+    const left =
+      /nothing is known yet where the state is kept now, and \.idops\/state\.json has a record of this server: idops state migrate --from \.idops\/state\.json brings it there/;
+    const plan = await idops('plan', { env });
+    expect([plan.code, plan.stderr]).toEqual([0, expect.stringMatching(left)]);
+    expect((await idops('state migrate --from .idops/state.json --yes')).code).toBe(0);
+    expect((await idops('plan', { env })).stderr).not.toMatch(left);
   });
 
   it('asks first, and needs a state that can be moved', async () => {
