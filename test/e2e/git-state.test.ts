@@ -372,6 +372,22 @@ describe('a state in git', () => {
     expect((await idops('validate')).code).toBe(0);
   });
 
+  it('that may be read and not written is found by the doctor, which pushes nothing', async () => {
+    const { folder, bare, idops } = await shared();
+    const server = await serveGit(join(bare, '..'));
+    afterwards(() => server.close());
+    git(folder, 'remote', 'set-url', 'origin', `${server.url}/${bare.split('/').at(-1)}`);
+    const warning =
+      /^warn +state +the remote takes no push to the state .*; plans can be made from here, and nothing can be applied$/m;
+    const before = git(bare, 'for-each-ref');
+    expect((await idops('doctor')).stdout).not.toMatch(warning);
+    server.fault = (_, path) => (path.includes('git-receive-pack') ? 'drop before' : undefined);
+    const { code, stdout } = await idops('doctor');
+    expect(stdout).toMatch(warning);
+    expect(code).toBe(0);
+    expect(git(bare, 'for-each-ref')).toBe(before);
+  });
+
   it('shows nothing of the credentials in the address of a remote, and gives them to no manifest', async () => {
     const { idops, write, bare } = await shared();
     const secret = 'a-token-of-somebody';

@@ -13,7 +13,7 @@ import { lookAtIndex } from './committed.js';
 import { failedBy } from './cure.js';
 import { type ClockReading, clockCheck, versionsCheck } from './machine.js';
 import { lookAtState } from './state.js';
-import { writableCheck } from './writable.js';
+import { takenCheck, writableCheck } from './writable.js';
 
 export type ExamineOptions = LookingOptions & ServerOverrides;
 
@@ -52,7 +52,11 @@ async function lookAround(
   const { checks, versions } = await lookAtState(home, server?.baseUrl ?? null);
   const isFine = checks.every(({ name, status }) => name !== 'state' || status !== 'fail');
   const settings = project.state();
-  const place = isFine && settings.in === 'file' ? await writableCheck(settings.path, project.cwd) : [];
+  const place = isFine
+    ? settings.in === 'file'
+      ? await writableCheck(settings.path, project.cwd)
+      : await takenCheck(backend)
+    : [];
   const index = await lookAtIndex(project, backend, server?.secrets ?? []);
   return { checks: [...checks, ...place, ...index, versionsCheck(versions)] };
 }

@@ -1,9 +1,11 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Check, fail } from '../../base/checks.js';
+import { type Check, fail, warn } from '../../base/checks.js';
 import { realPlaceOf } from '../../base/links.js';
+import { ProblemsError } from '../../base/problems.js';
 import { isThere } from '../../base/work-tree.js';
 import { shownPath } from '../../source/file.js';
+import type { StateBackend } from '../../state/backend.js';
 
 /** Whether a run could write beside a state, as far as permissions tell; nothing where it could. Nothing is written to find out. */
 export async function writableCheck(state: string, cwd: string): Promise<Check[]> {
@@ -21,5 +23,22 @@ export async function writableCheck(state: string, cwd: string): Promise<Check[]
         'mend the permissions of the folder, or name another place with state.path',
       ),
     ];
+  }
+}
+
+/** Whether a place elsewhere would take what a run records, as far as it says; nothing where it would. A job that only plans needs no more. */
+export async function takenCheck(backend: StateBackend): Promise<Check[]> {
+  try {
+    await backend.tryWriting?.();
+    return [];
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    return failure.problems.map(({ message, hint }) =>
+      warn(
+        'state',
+        `${message}; plans can be made from here, and nothing can be applied`,
+        hint ?? 'docs/state.md says what it needs',
+      ),
+    );
   }
 }

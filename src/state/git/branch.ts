@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { git, NoGit } from '../../base/git.js';
 import { userName } from '../../base/user-name.js';
-import { mayBeBusy, notHere, notTaken, refusedBy, unreachable } from './failures.js';
+import { mayBeBusy, noPush, notHere, notTaken, refusedBy, unreachable } from './failures.js';
 
 /** Where a state is kept in git. */
 export interface BranchSettings {
@@ -257,6 +257,18 @@ export class Branch {
         if (pause === undefined) throw unreachable(this.#place, remote, failure);
         await sleep(pause);
       }
+    }
+  }
+
+  /** Asks the remote whether it would take a push, as far as it says that without one. Throws as `push` does. */
+  async tryPush(): Promise<void> {
+    const { root, remote } = this.settings;
+    const spec = `${await this.note('idops: nothing')}:refs/idops/nothing`;
+    try {
+      await git(root, ['push', '--dry-run', '--quiet', '--porcelain', '--no-verify', remote, spec], FAR);
+    } catch (failure) {
+      const refused = refusedBy(failure);
+      throw refused === undefined ? noPush(this.#place, failure) : notTaken(this.#place, refused, failure);
     }
   }
 

@@ -25,6 +25,9 @@ export function mayBeBusy({ reason }: Refused): boolean {
   return /lock|failed to update ref|atomic/i.test(reason);
 }
 
+const RIGHTS =
+  'the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it';
+
 /** What is wrong where a remote can't be asked, or asks for more than git has. */
 export function unreachable(place: string, remote: string, failure: unknown): ProblemsError {
   const hint =
@@ -45,7 +48,22 @@ export function notTaken(place: string, { ref, reason }: Refused, failure: unkno
         'not-writable',
         `the remote does not take the state ${place}: it refused to move ${ref} (${reason}): ${messageOf(failure)}`,
         [],
-        `the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it`,
+        RIGHTS,
+      ),
+    ],
+    { cause: failure },
+  );
+}
+
+/** What is wrong where a remote that can be read takes no pushes. */
+export function noPush(place: string, failure: unknown): ProblemsError {
+  return new ProblemsError(
+    [
+      error(
+        'not-writable',
+        `the remote takes no push to the state ${place}: ${messageOf(failure)}`,
+        [],
+        RIGHTS,
       ),
     ],
     { cause: failure },

@@ -75,6 +75,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
       return names.filter((name) => name !== undefined);
     },
     ...excluding(store, () => place),
+    tryWriting: () => store.tryWriting(),
     // What is on the branch is no part of anybody's commit.
     async check() {},
   };
