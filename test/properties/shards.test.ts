@@ -17,40 +17,45 @@ function requestsOf(plan: Plan): string[] {
 
 it('shards at once send together what the whole would, once, under one run; the next plan of the whole is empty', async () => {
   await fc.assert(
-    fc.asyncProperty(world, fc.integer({ min: 2, max: 5 }), async ({ seed, rounds }, count) => {
-      await inPlace({ seed }, async ({ sandbox, declare, session, writing }) => {
-        for (const [round, docs] of rounds.entries()) {
-          declare(docs);
-          const whole = await session((it) => it.plan());
-          const start = sandbox.requests.length;
-          const indexes = Array.from({ length: count }, (_, index) => index + 1);
-          const applied = await Promise.all(
-            indexes.map((index) =>
-              writing(
-                async (it) => {
-                  const plan = await it.plan();
-                  return { plan, ...(await applyAll(it, plan)) };
-                },
-                { shard: { index, count }, sharedRun: `round ${round}` },
+    fc.asyncProperty(
+      world,
+      fc.integer({ min: 2, max: 5 }),
+      fc.constantFrom(1, 500),
+      async ({ seed, rounds }, count, pageSize) => {
+        await inPlace({ seed, pageSize }, async ({ sandbox, declare, session, writing }) => {
+          for (const [round, docs] of rounds.entries()) {
+            declare(docs);
+            const whole = await session((it) => it.plan());
+            const start = sandbox.requests.length;
+            const indexes = Array.from({ length: count }, (_, index) => index + 1);
+            const applied = await Promise.all(
+              indexes.map((index) =>
+                writing(
+                  async (it) => {
+                    const plan = await it.plan();
+                    return { plan, ...(await applyAll(it, plan)) };
+                  },
+                  { shard: { index, count }, sharedRun: `round ${round}` },
+                ),
               ),
-            ),
-          );
-          expect(applied.flatMap(({ problems }) => problems)).toEqual([]);
-          const writes = sandbox.requests
-            .slice(start)
-            .filter(({ method }) => method !== 'GET')
-            .map(({ method, path }) => `${method} ${path}`);
-          expect(writes.toSorted()).toEqual(requestsOf(whole).toSorted());
-          const planned = applied.flatMap(({ plan }) => plan.changes.map(({ address }) => address));
-          expect(planned.toSorted()).toEqual(whole.changes.map(({ address }) => address).toSorted());
-          const runs = new Set(applied.flatMap(({ result }) => result.run ?? []));
-          expect(runs.size).toBeLessThanOrEqual(1);
-          const { unchanged, ...rest } = summarize(await session((it) => it.plan()));
-          expect(rest).toEqual({ update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0 });
-          expect(unchanged).toBe(whole.changes.length);
-        }
-      });
-    }),
+            );
+            expect(applied.flatMap(({ problems }) => problems)).toEqual([]);
+            const writes = sandbox.requests
+              .slice(start)
+              .filter(({ method }) => method !== 'GET')
+              .map(({ method, path }) => `${method} ${path}`);
+            expect(writes.toSorted()).toEqual(requestsOf(whole).toSorted());
+            const planned = applied.flatMap(({ plan }) => plan.changes.map(({ address }) => address));
+            expect(planned.toSorted()).toEqual(whole.changes.map(({ address }) => address).toSorted());
+            const runs = new Set(applied.flatMap(({ result }) => result.run ?? []));
+            expect(runs.size).toBeLessThanOrEqual(1);
+            const { unchanged, ...rest } = summarize(await session((it) => it.plan()));
+            expect(rest).toEqual({ update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0 });
+            expect(unchanged).toBe(whole.changes.length);
+          }
+        });
+      },
+    ),
     { numRuns: often(6) },
   );
 });
