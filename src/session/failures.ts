@@ -24,6 +24,17 @@ function distinct(problems: readonly Problem[]): Problem[] {
 function problemsOfOne(one: unknown): readonly Problem[] {
   if (one instanceof ProblemsError) return one.problems;
   if (one instanceof ServerFailure) return [error(`server-${one.kind}`, one.message, [], hints[one.kind])];
+  // Whatever asks first for the folder throws this.
+  if (one instanceof Error && 'syscall' in one && one.syscall === 'uv_cwd') {
+    return [
+      error(
+        'file-unreadable',
+        "the folder that this runs in isn't there any more, or can't be read",
+        [],
+        'change into it again, or into another one',
+      ),
+    ];
+  }
   return [
     error(
       'internal',

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { config, type Files, project } from './running.js';
+import { cli, config, type Files, project } from './running.js';
 
 const good = 'kind: Organization\nname: acme\nlabel: New\n';
 const record = { format_version: 1, serial: 1, lineage: 'l', salt: 's', resources: {} };
@@ -139,6 +140,24 @@ describe('a configuration', () => {
     expect(sandbox.requests).toEqual([]);
   });
 });
+
+it.skipIf(process.platform === 'win32')(
+  'a folder that is removed under a command is told as what it is',
+  () => {
+    const gone = [
+      '-c',
+      'd=$(mktemp -d) && cd "$d" && rmdir "$d" && exec "$0" "$1" plan',
+      process.execPath,
+      cli,
+    ];
+    const { status, stdout, stderr } = spawnSync('sh', gone, { encoding: 'utf8' });
+    expect([status, stdout, stderr]).toEqual([
+      1,
+      '',
+      expect.stringContaining("error[file-unreadable]: the folder that this runs in isn't there any more"),
+    ]);
+  },
+);
 
 describe('a state', () => {
   it.each<[string, string, string]>([
