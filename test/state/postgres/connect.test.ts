@@ -219,10 +219,9 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     it('once, whoever comes first', async () => {
       const names = Array.from({ length: 15 }, (_, index) => `state-${index}`);
       await Promise.all(names.map((name) => open({ name }).save(state)));
-      expect(await server.sql(database, 'SELECT version FROM idops.versions')).toEqual([
-        { version: 1 },
-        { version: 2 },
-      ]);
+      expect(await server.sql(database, 'SELECT version FROM idops.versions')).toEqual(
+        migrations.map((_, index) => ({ version: index + 1 })),
+      );
       expect(await open({ name: 'one more' }).beside()).toHaveLength(15);
     });
 
@@ -239,11 +238,14 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
 
     it('not where those of a later idops are there', async () => {
       await open().save(state);
-      await server.sql(database, 'INSERT INTO idops.versions (version) VALUES (3)');
+      const known = migrations.length;
+      await server.sql(database, 'INSERT INTO idops.versions (version) VALUES ($1)', [known + 1]);
       for (const work of [() => open().load(serverUrl), () => open().save(state)]) {
         expect(await problemOf(work)).toMatchObject({
           code: 'state-newer',
-          message: expect.stringContaining('have version 3, this idops knows versions up to 2'),
+          message: expect.stringContaining(
+            `have version ${known + 1}, this idops knows versions up to ${known}`,
+          ),
         });
       }
     });
@@ -271,7 +273,9 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
           message: expect.stringContaining('grace on another-machine'),
         });
       expect(await open().holdings()).toMatchObject([{ command: 'apply', fate: 'unknown' }]);
-      expect(await server.sql(database, 'SELECT version FROM idops.versions')).toHaveLength(2);
+      expect(await server.sql(database, 'SELECT version FROM idops.versions')).toHaveLength(
+        migrations.length,
+      );
       await (await open().removable())?.remove();
       for (const index of [1, 2]) await open().lock('apply', new Date(), { index, count: 2 });
       expect(await server.sql(database, 'SELECT shard FROM idops.locks ORDER BY shard')).toEqual([
@@ -288,7 +292,9 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       );
       expect(await problemOf(() => asAda().load(serverUrl))).toMatchObject({
         code: 'not-writable',
-        message: expect.stringContaining("have version 1 and can't be brought to version 2"),
+        message: expect.stringContaining(
+          `have version 1 and can't be brought to version ${migrations.length}`,
+        ),
         hint: expect.stringContaining('let the role that made them run this version of idops once'),
       });
       await open().save(state);
