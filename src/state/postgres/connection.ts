@@ -12,9 +12,9 @@ export interface Times {
   readonly statement: number;
   /** For what another one holds. */
   readonly contended: number;
-  /** For the answer to a statement, where the network may be gone: more than the server takes. */
+  /** For the answer to a statement, where the network may be gone: more than the server takes, and time is left of the lease. */
   readonly answer: number;
-  /** For which a cut connection is tried again. */
+  /** For which it is tried again, from the first failure on. */
   readonly patience: number;
   /** Between two tries: the first pause, which doubles, and the longest. */
   readonly pause: number;
@@ -31,7 +31,7 @@ export const usualTimes: Times = {
   connect: 10_000,
   statement: 30_000,
   contended: 10_000,
-  answer: 45_000,
+  answer: 40_000,
   patience: 30_000,
   pause: 100,
   longestPause: 2_000,

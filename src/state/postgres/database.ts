@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { ProblemsError } from '../../base/problems.js';
 import { Connection, type Statements, type Times } from './connection.js';
-import { type Doing, isOfDatabase, mayPass, problemOf } from './failures.js';
+import { type Doing, isOfDatabase, isSilence, mayPass, problemOf } from './failures.js';
 import { haveTables } from './migrations.js';
 import type { Target } from './settings.js';
 
@@ -77,7 +77,8 @@ export class Database {
     work: (connection: Connection, again: boolean) => Promise<T>,
   ): Promise<T> {
     const { patience, pause, longestPause } = this.times;
-    const until = performance.now() + (this.#isAway ? 0 : patience);
+    // What takes long to fail is tried again all the same.
+    let until: number | undefined;
     let begun = false;
     for (let tries = 0; ; tries += 1) {
       let stage: Doing = 'reach';
@@ -96,10 +97,12 @@ export class Database {
         if (!wasCut && !isOfDatabase(failure)) throw failure;
         const isKept = this.#keeper !== undefined;
         // Where nothing answers and nothing was begun, the URL may be wrong: that is said at once.
-        const isThere = isKept || begun || isOfDatabase(failure);
+        const isThere = isKept || begun || isOfDatabase(failure) || isSilence(failure);
         const canPass = isThere && mayPass(failure, this.target, isKept);
         if (canPass || wasCut) this.#forget();
-        if (!canPass || performance.now() >= until) {
+        const now = performance.now();
+        until ??= now + (this.#isAway ? 0 : patience);
+        if (!canPass || now >= until) {
           this.#isAway ||= canPass;
           throw problemOf(failure, stage, this.target);
         }

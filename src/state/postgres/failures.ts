@@ -32,6 +32,11 @@ export function isOfDatabase(failure: unknown): boolean {
   return failure instanceof DatabaseError;
 }
 
+/** Whether a connection that was there said nothing more. */
+export function isSilence(failure: unknown): boolean {
+  return failure instanceof Error && failure.message === NO_ANSWER;
+}
+
 /** The problem of a failure of the driver, in words that show nothing of the URL. */
 export function problemOf(failure: unknown, doing: Doing, target: Target): ProblemsError {
   if (failure instanceof ProblemsError) return failure;
@@ -177,7 +182,7 @@ function driverWords(failure: unknown): Words | undefined {
     return { why: 'it wants a password, and the URL has none', cure: PASSWORD, final: true };
   if (message.startsWith('SASL: '))
     return { why: 'it could not prove that it knows the password', cure: PASSWORD, final: true };
-  if (message === 'timeout expired' || message === NO_ANSWER) {
+  if (message === 'timeout expired' || isSilence(failure)) {
     const cure = 'is the host right, does a firewall let it through, and what is the database busy with?';
     return { why: 'it did not answer in time', cure };
   }

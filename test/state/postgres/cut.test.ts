@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StateBackend } from '../../../src/state/backend.js';
 import type { Times } from '../../../src/state/postgres/connection.js';
 import { postgresBackend } from '../../../src/state/postgres/index.js';
@@ -12,6 +12,8 @@ import { noPostgres, type PostgresServer, startPostgres } from './server.js';
 
 const run = '20260131T120000Z-aaaaaa';
 const state = { ...emptyState(serverUrl), serial: 1 };
+
+const now = performance.now.bind(performance);
 
 let server: PostgresServer;
 let database = '';
@@ -28,6 +30,18 @@ const overProxy = (times: Partial<Times> = {}): StateBackend => open(times, prox
 /** Faults of the first statements that have a text in them. */
 function faulty(text: string, ...faults: NonNullable<ReturnType<ServerProxy['fault']>>[]): void {
   proxy.fault = (sent) => (sent.includes(text) ? faults.shift() : undefined);
+}
+
+/** The network says nothing once, from the first statement with a text in it on, and for an hour. */
+function silentForLong(text: string): void {
+  let passed = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed);
+  afterwards(() => clock.mockRestore());
+  proxy.fault = (sent) => {
+    if (passed > 0 || !sent.includes(text)) return undefined;
+    passed = 3_600_000;
+    return 'silence';
+  };
 }
 
 /** Cuts off every session of the database but one's own. */
@@ -140,6 +154,14 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       expect(await linesOf()).toEqual([line(1)]);
     });
 
+    it('waits once more where the network said nothing for longer than it waits', async () => {
+      const backend = overProxy({ answer: 200 });
+      const journal = await backend.runs.create(runLine(run, state));
+      silentForLong('INSERT INTO idops.lines');
+      await journal.write(line(1));
+      expect(await linesOf()).toEqual([line(1)]);
+    });
+
     it('that somebody else goes on with is not written by the former any more', async () => {
       const journal = await open().runs.create(runLine(run, state));
       await journal.write(line(1));
@@ -185,6 +207,20 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       await lock.release();
       await (await open().lock('undo', new Date())).release();
     });
+
+    it.each(['INSERT INTO idops.locks', 'idops.versions', 'current_setting'])(
+      'gets the lock and reads though a connection says nothing for longer than it waits (%s)',
+      async (text) => {
+        const backend = overProxy({ answer: 200 });
+        silentForLong(text);
+        const lock = await backend.lock('apply', new Date());
+        await lock.confirm();
+        await backend.save(state);
+        await lock.release();
+        silentForLong(text.replace('INSERT INTO idops.locks', 'FROM idops.records'));
+        expect(await overProxy({ answer: 200 }).load(serverUrl)).toEqual(state);
+      },
+    );
 
     it('ends where PostgreSQL stays away', async () => {
       const backend = overProxy({ patience: 60 });
