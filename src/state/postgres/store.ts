@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { stringifyJson } from '../../base/json.js';
+import { error, ProblemsError } from '../../base/problems.js';
 import type { StateBackend, StateName } from '../backend.js';
 import { emptyState, type ResourceRecord, type State } from '../state.js';
 import { ofServer, stateData, stateGone, stateOf } from '../state-text.js';
@@ -38,11 +39,13 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
     }
     known = knownOf(found);
     const head = stateData(found.head, place);
-    const resources = found.records.map(({ address, record }): [string, unknown] => [
+    const resources = new Map<string, unknown>();
+    for (const { address, record } of found.records) {
       // It is written as a string of JSON is.
-      String(stateData(`"${address}"`, place)),
-      stateData(record, place),
-    ]);
+      const key = String(stateData(`"${address}"`, place));
+      if (resources.has(key)) throw recordTwice(key, place);
+      resources.set(key, stateData(record, place));
+    }
     return stateOf({ ...(head as object), resources: Object.fromEntries(resources) }, place);
   };
 
@@ -226,6 +229,18 @@ function* pagesOf(records: readonly Row[]): Generator<readonly Row[]> {
     characters += record.length;
   }
   if (begin < records.length) yield records.slice(begin);
+}
+
+/** The refusal of a state with two rows of one object: nobody knows the right one. */
+function recordTwice(address: string, place: string): ProblemsError {
+  return new ProblemsError([
+    error(
+      'state-unreadable',
+      `the state ${place} has two records of ${address}`,
+      [],
+      'find out which row of idops.records is right, and remove the other: idops writes one for each object',
+    ),
+  ]);
 }
 
 function knownOf({ revision, records }: Rows): Known {
