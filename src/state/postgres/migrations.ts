@@ -79,7 +79,7 @@ export const migrations: readonly (readonly string[])[] = [
 
 /**
  * Whether the tables are there as this version needs them, made and brought up to it where `make` says so. Two that make them at once wait
- * for each other. Throws a ProblemsError (`state-newer`, `not-writable`) or what the driver throws.
+ * for each other. Throws a ProblemsError (`state-newer`, `state-unreadable`, `not-writable`) or what the driver throws.
  */
 export async function haveTables(statements: Statements, target: Target, make: boolean): Promise<boolean> {
   const found = await versionOf(statements, target);
@@ -147,6 +147,17 @@ async function versionOf(statements: Statements, { place }: Target): Promise<num
     'SELECT max(version) AS version FROM idops.versions',
   );
   const version = rows[0]?.version ?? 0;
+  // They are made with their first row.
+  if (version < 1) {
+    throw new ProblemsError([
+      error(
+        'state-unreadable',
+        `the tables of the state ${place} don't say which version they have: idops.versions has no row of one`,
+        [],
+        'find out who emptied that table, and put its rows back from a backup; the states and journals in the other tables may be whole',
+      ),
+    ]);
+  }
   if (version > migrations.length) {
     throw new ProblemsError([
       error(
