@@ -9,7 +9,9 @@ export function nameOf({ holder }: Found): string {
 
 /** What is known of a holder whose session is gone. */
 export function cut({ age }: Found): string {
-  return `its connection was cut, and nothing was heard of it for ${Math.round(age / 1000)} s`;
+  // The clock of the database may have been set back.
+  const heard = Math.max(0, Math.round(age / 1000));
+  return `its connection was cut, and nothing was heard of it for ${heard} s`;
 }
 
 /** The refusal of a lock that somebody else has; `rest` milliseconds from now it is anybody's, null where its session lives. */

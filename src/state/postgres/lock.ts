@@ -170,11 +170,12 @@ export class StateLock implements Keeper, Locks {
     const found = await this.#find(shard);
     if (found === undefined) return null;
     const { holder, nonce } = found;
+    const connected = this.#isConnected(found) ? ', whose session is connected right now' : '';
     if (holder !== null && holder.pid !== process.pid && fateOf(holder) === 'alive') {
       throw inUse(found);
     }
     return {
-      holder: nameOf(found),
+      holder: `${nameOf(found)}${connected}`,
       remove: () =>
         this.#database.write(async (statements) => {
           await remove(statements, this.state, { shard, nonce });
@@ -260,12 +261,15 @@ export class StateLock implements Keeper, Locks {
       .catch(() => {});
   }
 
-  /** `gone` where anybody may take the lock: its process is gone, or nothing was heard of its session for longer than the lease. */
+  /**
+   * `gone` where anybody may take the lock: its process is gone, or nothing was heard of its session for longer than the lease, also by a
+   * clock that was set back since.
+   */
   #fateOf(found: Found): Fate {
     const fate = found.holder === null ? 'unknown' : fateOf(found.holder);
     if (fate === 'gone') return 'gone';
     if (this.#isConnected(found)) return 'alive';
-    return found.age > this.#database.times.lease ? 'gone' : fate;
+    return Math.abs(found.age) > this.#database.times.lease ? 'gone' : fate;
   }
 
   /** What this session holds seems free to itself. */

@@ -324,6 +324,53 @@ describe.skipIf(noPostgres !== null)(
       expect((await open().holdings()).map(({ shard }) => shard)).toEqual([{ index: 1, count: 3 }]);
     });
 
+    it('takes a lock over that was last renewed in the future, by a clock that was set back', async () => {
+      database = await server.database();
+      const holder = JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' });
+      await open().save(users(1));
+      const left = async (ahead: string): Promise<void> => {
+        await server.sql(database, 'DELETE FROM idops.locks');
+        await server.sql(
+          database,
+          `INSERT INTO idops.locks (state, nonce, session, advisory, holder, backend, seen_at)
+           VALUES ('a', gen_random_uuid(), gen_random_uuid(), 1, $1, 1, clock_timestamp() + $2::interval)`,
+          [holder, ahead],
+        );
+      };
+      await left('1 day');
+      const lock = await open().lock('undo', new Date());
+      expect(lock.takenOver).toMatch(
+        /^took over the lock of apply by grace .+ nothing was heard of it for 0 s$/,
+      );
+      await lock.confirm();
+      await lock.release();
+      await left('30 minutes');
+      const { message, hint } = await problemOf(
+        postgresBackend({ url: server.url(database), name: 'a' }, { lease: 3_600_000 }).lock(
+          'undo',
+          new Date(),
+        ),
+      );
+      expect(message).toContain('nothing was heard of it for 0 s, and it may come back');
+      expect(hint).toMatch(/^try again in \d+ s/);
+    });
+
+    it('says of a lock that may be removed whether its session is there', async () => {
+      database = await server.database();
+      const lock = await open().lock('apply', new Date());
+      expect((await open().removable())?.holder).toMatch(
+        /^apply by .+ since [\d:.TZ-]+, whose session is connected right now$/,
+      );
+      await lock.release();
+      await server.sql(
+        database,
+        `INSERT INTO idops.locks (state, nonce, session, advisory, holder, backend)
+         VALUES ('a', gen_random_uuid(), gen_random_uuid(), 1, $1, 1)`,
+        [JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' })],
+      );
+      expect((await open().removable())?.holder).toMatch(/since [\d:.TZ-]+$/);
+    });
+
     describe('processes', () => {
       beforeEach(async () => {
         database = await server.database();
