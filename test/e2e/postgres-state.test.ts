@@ -253,3 +253,10 @@ describe.skipIf(noPostgres !== null)(
     });
   },
 );
+      await write({
+        'idops.yaml': `${sure}state: {postgres: {url: "postgres://ada:a-secret-word@db/identity", ca_file: ca.pem}}\n`,
+        'ca.pem': 'root:x:0:0:root:/root:/bin/bash\n',
+      });
+      expect((await idops('plan')).stderr).toContain(
+        'error[bad-certificate]: the file that ca_file of state.postgres names does not hold certificates in PEM form',
+      );

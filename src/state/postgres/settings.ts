@@ -1,26 +1,15 @@
-import { readFileSync } from 'node:fs';
-import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import { whyRefused } from '../../base/errno.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/user-name.js';
-
-/** Certificates and a key, as PEM texts. */
-export interface PostgresTls {
-  /** The authorities that the server's certificate may come from, in the place of those that Node knows. */
-  readonly ca?: string;
-  /** The certificate that the server is shown, and its key. */
-  readonly cert?: string;
-  readonly key?: string;
-}
+import { type PostgresTls, tlsOf } from './tls.js';
 
 /** Where a state lies in PostgreSQL. */
 export interface PostgresSettings {
   /**
    * `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…`. A host that is another machine is spoken to with TLS, and its certificate has to
    * be trusted and name the host, as with `sslmode=verify-full`, and so is this machine where `tls` is given or an `sslmode` asks for TLS:
-   * `prefer`, `require` and `verify-full` all mean that. `verify-ca` takes any host name, of an authority that is given here. Only
-   * `sslmode=disable` turns TLS off.
+   * `prefer`, `require` and `verify-full` all mean that, and `ssl=true` does. `verify-ca` takes any host name, of an authority that is given
+   * here. Only `sslmode=disable` and `ssl=false` turn TLS off.
    */
   readonly url: string;
   /** What tells the state from others in the database. */
@@ -45,7 +34,7 @@ const LONGEST_NAME = 200;
 export function secretsOf(text: string): string[] {
   try {
     const url = urlOf(text);
-    const passwords = [url.password, url.searchParams.get('password') ?? ''];
+    const passwords = [url.password, ...url.searchParams.getAll('password')];
     return [...new Set([...passwords, ...passwords.map(decoded)])].filter((secret) => secret !== '');
   } catch {
     return text === '' ? [] : [text];
@@ -62,13 +51,14 @@ export function targetOf({ url: text, name, tls }: PostgresSettings): Target {
   }
   const url = urlOf(text);
   const given = url.searchParams;
+  refuseTwice(given);
   const host = given.get('host') ?? (decoded(url.hostname).replace(/^\[(.+)\]$/, '$1') || 'localhost');
   const port = portOf(given.get('port') ?? url.port);
   const database = given.get('dbname') ?? decoded(url.pathname.slice(1));
   const user = given.get('user') ?? decoded(url.username);
   const password = given.get('password') ?? decoded(url.password);
   if (database === '') throw badUrl('it names no database');
-  if (host.includes(',')) throw badUrl('it names several hosts');
+  if (host.includes(',')) throw severalHosts();
   if (/\p{Cc}/u.test([host, database, user, ...given.values()].join('')))
     throw badUrl('it has a control character');
   const at = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
@@ -102,6 +92,10 @@ function urlOf(text: string): URL {
   if (/[#\s]/.test(text) || /[@/]/.test(path.slice(1)) || query.includes('@')) {
     throw badUrl('it has a sign in a place where none can be');
   }
+  const [, at = ''] = /^[^/]*\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text) ?? [];
+  if (at.includes(',')) throw severalHosts();
+  const [, port] = /:(\d+)$/.exec(at) ?? [];
+  if (port !== undefined) portOf(port);
   try {
     // No URL of the platform has a user and no host, which is how a socket is named.
     return new URL(text.replace(/^([^/]*\/\/(?:[^/?#]*@)?)(?=(?::\d*)?(?:[/?]|$))/, '$1localhost'));
@@ -114,8 +108,33 @@ function urlOf(text: string): URL {
 function portOf(text: string): number {
   if (text === '') return 5432;
   const port = Number(text);
-  if (!/^\d+$/.test(text) || port < 1 || port > 65_535) throw badUrl('its port is none');
+  const cure = 'a port is a number from 1 to 65535, and 5432 where none is named';
+  if (/^\d+$/.test(text) && port > 65_535) throw badUrl('its port is above 65535', cure);
+  if (!/^\d+$/.test(text) || port < 1) throw badUrl('its port is none', cure);
   return port;
+}
+
+function severalHosts(): ProblemsError {
+  return badUrl(
+    'it names several hosts',
+    'name one: the primary, or a proxy or an address that leads to whichever is the primary',
+  );
+}
+
+/** What idops takes from the part of the URL behind the question mark. */
+const parameters: readonly string[] = [
+  ...['host', 'port', 'dbname', 'user', 'password', 'options', 'application_name', 'channel_binding'],
+  ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'],
+];
+
+/** Of two values nobody knows which one is meant, and other programs take the last. */
+function refuseTwice(given: URLSearchParams): void {
+  const twice = parameters.find((name) => new Set(given.getAll(name)).size > 1);
+  if (twice !== undefined)
+    throw refused(
+      `the URL of the database has ${twice} twice, with different values`,
+      'leave one of them out',
+    );
 }
 
 function decoded(text: string): string {
@@ -126,71 +145,11 @@ function decoded(text: string): string {
   }
 }
 
-function tlsOf(
-  host: string,
-  given: URLSearchParams,
-  tls: PostgresTls | undefined,
-): false | ConnectionOptions {
-  const mode = given.get('sslmode');
-  const [root, certFile, keyFile] = ['sslrootcert', 'sslcert', 'sslkey'].map((key) => given.get(key));
-  const own = Object.values({ ...tls }).some((text) => text !== undefined);
-  if (mode === 'disable') {
-    if (!own) return false;
-    throw refused(
-      'the URL of the database turns TLS off, and certificates for it are given',
-      'leave one of them out',
-    );
-  }
-  if (mode !== null && !modes.includes(mode)) {
-    const cure =
-      mode === 'no-verify'
-        ? 'name the authority of the server in its place, with sslrootcert in the URL'
-        : `use one of ${modes.join(', ')} or disable`;
-    throw refused('the sslmode in the URL of the database is none that idops takes', cure);
-  }
-  // There is no TLS over a socket in the file system.
-  if (host.startsWith('/')) return false;
-  const asked = mode !== null || own || Boolean(root ?? certFile ?? keyFile) || given.has('sslnegotiation');
-  if (!asked && isThisMachine(host)) return false;
-  const ca = tls?.ca ?? (root == null || root === 'system' ? undefined : textOf(root));
-  const cert = tls?.cert ?? (certFile == null ? undefined : textOf(certFile));
-  const key = tls?.key ?? (keyFile == null ? undefined : textOf(keyFile));
-  return {
-    rejectUnauthorized: true,
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    // Anybody gets a certificate of a public authority for some name: that mode needs an authority of one's own.
-    ...(mode === 'verify-ca' && ca !== undefined ? { checkServerIdentity: () => undefined } : {}),
-  };
-}
+const SIGNS =
+  'write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs such as @, /, # and % of the password as %40, %2F, %23 and %25';
 
-const modes: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
-
-function isThisMachine(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d+){3}$/.test(host);
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (failure) {
-    throw new ProblemsError([
-      error(
-        'bad-certificate',
-        `a file that the URL of the database names for TLS can't be read: ${whyRefused(failure)}`,
-        [],
-        'check sslrootcert, sslcert and sslkey',
-      ),
-    ]);
-  }
-}
-
-function badUrl(why: string): ProblemsError {
-  return refused(
-    `the URL of the database is no URL of PostgreSQL: ${why}`,
-    'write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs such as @, /, # and % of the password as %40, %2F, %23 and %25',
-  );
+function badUrl(why: string, cure = SIGNS): ProblemsError {
+  return refused(`the URL of the database is no URL of PostgreSQL: ${why}`, cure);
 }
 
 function refused(message: string, hint: string): ProblemsError {

@@ -52,6 +52,18 @@ describe('a database that is none', () => {
       unreachable(/was cut|as PostgreSQL does/),
     );
 
+    const garbled = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        socket.write('S');
+        socket.once('data', () => socket.write('this is no TLS'));
+      });
+    });
+    const garbling = await listening(garbled);
+    expect(await problemOf(() => at(garbling, '?sslmode=require').load(serverUrl))).toMatchObject(
+      unreachable("TLS can't be agreed on"),
+    );
+
     const unknown = postgresBackend({ url: `postgres://ada:${secret}@db.invalid/d`, name: 'a' });
     expect(await problemOf(() => unknown.load(serverUrl))).toMatchObject(unreachable('the name db.invalid '));
   });
@@ -163,8 +175,12 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       unreachable('does not let this user in'),
     );
     const other = issue('other', { issuer: clients });
-    const wrong = open({ ...more, tls: { ca: authority.cert, cert, key: other.key } });
-    expect(await problemOf(() => wrong.load(serverUrl))).toMatchObject(unreachable("TLS can't be agreed on"));
+    expect(
+      await problemOf(() => open({ ...more, tls: { ca: authority.cert, cert, key: other.key } })),
+    ).toMatchObject({
+      code: 'bad-certificate',
+      message: 'client_key_file of state.postgres is not the key of the client certificate',
+    });
   });
 
   it.each<[string, More, RegExp]>([

@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { type PostgresTls, postgresBackend, secretsOf } from '../../../src/state/postgres/index.js';
 import { targetOf } from '../../../src/state/postgres/settings.js';
 import { afterwards } from '../../cleanups.js';
+import { issue } from '../../server/certificates.js';
 import { problemOf, secret } from './failing.js';
+
+const authority = issue('an authority');
+const ca = authority.cert;
 
 describe('the URL of a database', () => {
   const ssl = (url: string, tls?: PostgresTls) =>
@@ -47,13 +51,47 @@ describe('the URL of a database', () => {
     ['postgres://u:s3cr3t-w0rd@h/a?options=%00'],
     ['postgres://u:s3cr3t-w0rd@h/d?sslmode=no-verify'],
     ['postgres://u:s3cr3t-w0rd@h/d?sslmode=disabled'],
+    ['postgres://u:s3cr3t-w0rd@h/d?ssl=no-verify'],
+    ['postgres://u:s3cr3t-w0rd@h/d?ssl='],
+    ['postgres://u:s3cr3t-w0rd@h/d?ssl=true&sslmode=disable'],
+    ['postgres://u:s3cr3t-w0rd@h/d?ssl=false&sslmode=require'],
+    ['postgres://u@h/d?password=s3cr3t-w0rd&password=other'],
   ])('that is none is refused without being shown: %s', async (url) => {
     const { code, hint } = await problemOf(() => postgresBackend({ url, name: 'a' }));
     expect(code).toBe('wrong-value');
     expect(hint).toBeDefined();
   });
 
+  it.each([
+    ['h:99999/d', 'its port is above 65535', 'a number from 1 to 65535'],
+    ['[::1]:65536/d', 'its port is above 65535', 'a number from 1 to 65535'],
+    ['h/d?port=99999', 'its port is above 65535', 'a number from 1 to 65535'],
+    ['h:0/d', 'its port is none', 'a number from 1 to 65535'],
+    ['h1:5498,h2:5499/d', 'it names several hosts', 'name one: the primary'],
+    ['h1,h2/d', 'it names several hosts', 'name one: the primary'],
+    ['x/d?host=h1,h2', 'it names several hosts', 'name one: the primary'],
+  ])('that names %s is told what is wrong with that', async (rest, why, cure) => {
+    const url = `postgres://u:1%2C2,3%3A99999@${rest}`;
+    expect(await problemOf(() => postgresBackend({ url, name: 'a' }))).toMatchObject({
+      code: 'wrong-value',
+      message: `the URL of the database is no URL of PostgreSQL: ${why}`,
+      hint: expect.stringContaining(cure),
+    });
+  });
+
+  it.each(['sslmode=disable&sslmode=require', 'sslmode=require&ssl=true&sslmode=verify-full'])(
+    'that says one thing twice is refused: %s',
+    async (query) => {
+      expect(await problemOf(() => ssl(`postgres://h/d?${query}`))).toMatchObject({
+        code: 'wrong-value',
+        message: 'the URL of the database has sslmode twice, with different values',
+      });
+      expect(ssl('postgres://h/d?sslmode=require&sslmode=require')).toEqual({ rejectUnauthorized: true });
+    },
+  );
+
   it('tells what of it is secret', () => {
+    expect(secretsOf('postgres://h/d?password=one&password=other')).toEqual(['one', 'other']);
     const url = 'postgres://u:a%40b@h/d?password=c%20d';
     expect(secretsOf(url)).toEqual(['a%40b', 'c d', 'a@b']);
     expect(secretsOf('postgres://u:a/b@h/d')).toEqual(['postgres://u:a/b@h/d']);
@@ -73,14 +111,57 @@ describe('the URL of a database', () => {
     expect(ssl('postgres://db.example.com/d?sslmode=disable')).toBe(false);
     for (const host of ['localhost', '127.0.0.1', '[::1]', '%2Frun'])
       expect(ssl(`postgres://${host}/d`)).toBe(false);
-    expect(ssl('postgres://localhost/d', { ca: 'A' })).toEqual({ ...verified, ca: 'A' });
-    expect(ssl('postgres://h/d?sslmode=verify-ca', { ca: 'A' })).toMatchObject({
+    expect(ssl('postgres://localhost/d', { ca })).toEqual({ ...verified, ca });
+    expect(ssl('postgres://h/d?sslmode=verify-ca', { ca })).toMatchObject({
       checkServerIdentity: expect.any(Function),
     });
-    expect((await problemOf(() => ssl('postgres://h/d?sslmode=disable', { ca: 'A' }))).code).toBe(
-      'wrong-value',
-    );
+    expect((await problemOf(() => ssl('postgres://h/d?sslmode=disable', { ca }))).code).toBe('wrong-value');
     expect((await problemOf(() => ssl('postgres://h/d?sslrootcert=/nowhere'))).code).toBe('bad-certificate');
+  });
+
+  it('may say with ssl whether there is TLS, as other programs take it', async () => {
+    for (const query of ['ssl=true', 'ssl=1', 'ssl=true&sslmode=verify-full'])
+      expect(ssl(`postgres://localhost/d?${query}`)).toEqual({ rejectUnauthorized: true });
+    for (const query of ['ssl=false', 'ssl=0', 'ssl=false&sslmode=disable'])
+      expect(ssl(`postgres://db.example.com/d?${query}`)).toBe(false);
+    expect(await problemOf(() => ssl('postgres://h/d?ssl=false', { ca }))).toMatchObject({
+      code: 'wrong-value',
+      message: expect.stringContaining('turns TLS off, and certificates for it are given'),
+    });
+  });
+
+  it('goes with certificates and keys that are some, and with no others', async () => {
+    const { cert, key } = authority;
+    expect(ssl('postgres://h/d', { ca, cert, key })).toEqual({ rejectUnauthorized: true, ca, cert, key });
+    const passwd = 'root:x:0:0:root:/root:/bin/bash\n';
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    const no = (what: string): string => `the file that ${what} in PEM form`;
+    const wrong: readonly [PostgresTls, string][] = [
+      [{ ca: passwd }, no('ca_file of state.postgres names does not hold certificates')],
+      [{ ca: key }, no('ca_file of state.postgres names does not hold certificates')],
+      [{ ca: `${ca}${broken}` }, no('ca_file of state.postgres names does not hold certificates')],
+      [{ cert: key, key }, no('client_cert_file of state.postgres names does not hold certificates')],
+      [
+        { cert, key: cert },
+        no('client_key_file of state.postgres names does not hold a private key without a passphrase'),
+      ],
+      [
+        { cert, key: issue('other').key },
+        'client_key_file of state.postgres is not the key of the client certificate',
+      ],
+    ];
+    for (const [tls, message] of wrong)
+      expect(await problemOf(() => ssl('postgres://h/d', tls))).toMatchObject({
+        code: 'bad-certificate',
+        message,
+      });
+    for (const name of ['sslrootcert', 'sslcert', 'sslkey'])
+      expect(await problemOf(() => ssl(`postgres://h/d?${name}=package.json`))).toMatchObject({
+        code: 'bad-certificate',
+        message: expect.stringContaining(
+          `the file that ${name} in the URL of the database names does not hold`,
+        ),
+      });
   });
 
   it('is taken as it is, whatever the variables of other programs say', () => {
