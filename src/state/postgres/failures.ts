@@ -107,8 +107,8 @@ function states({ database }: Target): { readonly [code: string]: Words } {
     '57014': { why: 'it took too long', cure: 'see what it is busy with, and try again' },
     '55P03': { why: 'somebody else held what was needed for too long', cure: 'see who is in pg_locks' },
     '25006': {
-      why: 'it takes no changes, as a standby does',
-      cure: 'name the primary in the URL',
+      why: 'it takes no changes, as a standby does, or a role with default_transaction_read_only',
+      cure: 'name the primary in the URL, or turn default_transaction_read_only off for this role and this database',
     },
     '42501': { why: 'this role may not do that', cure: GRANT },
     '42P01': { why: 'a table is gone', cure: 'find out who dropped tables of the schema idops' },
@@ -142,7 +142,7 @@ function network({ host, config }: Target): { readonly [code: string]: Words } {
 }
 
 const trust =
-  'name a file with its authority with sslrootcert in the URL, or write sslmode=disable there where nobody else is on the way';
+  'name a file with its authority with ca_file of state.postgres, or with sslrootcert in the URL; or write sslmode=disable there where nobody else is on the way';
 
 const certificates: { readonly [code: string]: readonly [why: string, cure: string] } = {
   DEPTH_ZERO_SELF_SIGNED_CERT: ['its certificate is self-signed', trust],

@@ -160,6 +160,13 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     expect(await problemOf(() => open(more).load(serverUrl))).toMatchObject(unreachable(why));
   });
 
+  it('says what to name where its authority is not known', async () => {
+    const { hint } = await problemOf(() => open({ host: 'localhost', query: '?ssl=true' }).load(serverUrl));
+    expect(hint).toMatch(
+      /^name a file with its authority with ca_file of state\.postgres, or with sslrootcert/,
+    );
+  });
+
   it('takes any name where that is asked for with an authority', async () => {
     await open({ tls: { ca: authority.cert }, query: '?sslmode=verify-ca' }).save(state);
     expect(await isEncrypted()).toEqual([true]);
@@ -266,6 +273,28 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       }
     });
 
+    it('not where nobody can tell any more which ones are there', async () => {
+      await open().save(state);
+      const rows = await server.sql(database, 'DELETE FROM idops.versions RETURNING version');
+      const works = [
+        () => open().load(serverUrl),
+        () => open().saved(),
+        () => open().runs.list(),
+        () => open().save(state),
+        () => open().lock('apply', new Date()),
+      ];
+      for (const work of works) {
+        expect(await problemOf(work)).toMatchObject({
+          code: 'state-unreadable',
+          message: expect.stringContaining("don't say which version they have: idops.versions has no row"),
+          hint: expect.stringContaining('find out who emptied that table, and put its rows back'),
+        });
+      }
+      for (const { version } of rows as { version: number }[])
+        await server.sql(database, 'INSERT INTO idops.versions (version) VALUES ($1)', [version]);
+      expect(await open().saved()).toEqual(state);
+    });
+
     /** The tables as the first version made them. */
     const former = async (): Promise<void> => {
       const [first = []] = migrations;
@@ -289,28 +318,6 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
           message: expect.stringContaining('grace on another-machine'),
         });
       expect(await open().holdings()).toMatchObject([{ command: 'apply', fate: 'unknown' }]);
-    it('not where nobody can tell any more which ones are there', async () => {
-      await open().save(state);
-      const rows = await server.sql(database, 'DELETE FROM idops.versions RETURNING version');
-      const works = [
-        () => open().load(serverUrl),
-        () => open().saved(),
-        () => open().runs.list(),
-        () => open().save(state),
-        () => open().lock('apply', new Date()),
-      ];
-      for (const work of works) {
-        expect(await problemOf(work)).toMatchObject({
-          code: 'state-unreadable',
-          message: expect.stringContaining("don't say which version they have: idops.versions has no row"),
-          hint: expect.stringContaining('find out who emptied that table, and put its rows back'),
-        });
-      }
-      for (const { version } of rows as { version: number }[])
-        await server.sql(database, 'INSERT INTO idops.versions (version) VALUES ($1)', [version]);
-      expect(await open().saved()).toEqual(state);
-    });
-
       expect(await server.sql(database, 'SELECT version FROM idops.versions')).toHaveLength(
         migrations.length,
       );
@@ -412,6 +419,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     expect(await problemOf(() => open().save(state))).toMatchObject({
       code: 'not-writable',
       message: expect.stringContaining('it takes no changes, as a standby does'),
+      hint: expect.stringMatching(/^name the primary in the URL, or turn default_transaction_read_only off/),
     });
     expect(await open().saved()).toEqual(state);
 
