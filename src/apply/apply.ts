@@ -346,8 +346,13 @@ function keptHint(run: string, kept: string): string {
   return `a part of the journal of run ${run} could not be brought to its place and is kept in ${kept}: run idops again from here, which takes it along`;
 }
 
+/** Several lines of a journal may fail by one cause: it is said once. */
 function messageOf(failure: unknown): string {
-  if (failure instanceof ProblemsError) return failure.problems.map(({ message }) => message).join('; ');
-  if (failure instanceof AggregateError) return failure.errors.map(messageOf).join('; ');
+  if (failure instanceof ProblemsError) return once(failure.problems.map(({ message }) => message));
+  if (failure instanceof AggregateError) return once(failure.errors.map(messageOf));
   return whyRefused(failure);
+}
+
+function once(sentences: readonly string[]): string {
+  return [...new Set(sentences)].join('; ');
 }
