@@ -15,7 +15,7 @@ export function belongs({ state, salt }: RunLine, known: StateName): boolean {
 }
 
 /**
- * Tells runs of other states in the same folder from those of a state and of one that lay at its place before and was
+ * Tells runs of other states in the same place from those of a state and of one that lay at its place before and was
  * lost. Nothing is known of the state itself where it is undefined.
  */
 export async function othersOf(
@@ -53,7 +53,7 @@ export function refuseOther(run: RunLine, home: StateHome): ProblemsError {
       'run-other-state',
       ownerOf(run, home),
       [],
-      'choose the environment, and with it the state.path, that it was run with',
+      'choose the environment, and with it the state, that it was run with',
     ),
   ]);
 }

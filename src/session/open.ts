@@ -269,7 +269,7 @@ async function open(
             'no-such-run',
             'this state has no runs',
             [],
-            'a run is what idops apply leaves; which state this is, --env and state.path say',
+            'a run is what idops apply leaves; which state this is, --env and state in the configuration say',
           ),
         ]);
       }),

@@ -22,7 +22,7 @@ describe('what leaves a person stuck', () => {
       'there is no run yet',
       'undo --last',
       {},
-      'a run is what idops apply leaves; which state this is, --env and state.path say',
+      'a run is what idops apply leaves; which state this is, --env and state in the configuration say',
     ],
     ['the plan file is not there', 'apply plan.json', {}, 'idops plan --out plan.json stores one'],
     [

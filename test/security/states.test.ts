@@ -184,7 +184,7 @@ describe('two states in one folder', () => {
       const listed = await at.idops(`runs${env}`);
       expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining(own) });
       expect(listed.stdout).not.toContain(other);
-      expect(listed.stderr).toContain(`1 run of another state in this folder is not listed (${file})`);
+      expect(listed.stderr).toContain(`1 run of another state in the same place is not listed (${file})`);
       const { runs } = JSON.parse((await at.idops(`runs${env} --format json`)).stdout);
       expect(runs.map(({ run }: { run: string }) => run)).toEqual([own]);
       expect((await at.idops(`runs show ${own}${env}`)).stderr).toBe('');

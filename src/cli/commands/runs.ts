@@ -152,7 +152,7 @@ export async function unlock(
   return exit.done;
 }
 
-/** Which runs in the folder of a project's journals are of another state, whether its own can be read or not. */
+/** Which runs in the place of a project's journals are of another state, whether its own can be read or not. */
 async function told(
   project: Project,
   context: Context,
@@ -166,8 +166,8 @@ function leftOut(runs: readonly RunLine[]): string {
   const files = [...new Set(runs.flatMap(({ state }) => state?.file ?? []))].sort();
   const count =
     runs.length === 1
-      ? '1 run of another state in this folder is'
-      : `${runs.length} runs of other states in this folder are`;
+      ? '1 run of another state in the same place is'
+      : `${runs.length} runs of other states in the same place are`;
   const which = files.length === 0 ? '' : ` (${escapeText(files.join(', '))})`;
-  return `${count} not listed${which}: choose another environment with --env.`;
+  return `${count} not listed${which}: choose that state with --env, or with state in the configuration.`;
 }
