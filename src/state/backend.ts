@@ -90,6 +90,8 @@ export interface RunStore {
    * where its process still writes it.
    */
   reopen(content: JournalContent): Promise<Journal>;
+  /** Makes journals that are there those of this state, where the place says of each whose it is. */
+  assign(runs: readonly string[]): Promise<void>;
   /** Removes the journals of runs for good; one that isn't there is no failure. */
   remove(runs: readonly string[]): Promise<void>;
 }

@@ -206,6 +206,34 @@ describe.skipIf(noPostgres !== null)(
       expect((await idops('plan', { env })).code).toBe(0);
     });
 
+    it('is moved to another name in the same database with its journals', async () => {
+      const { idops, write, env } = await shared();
+      const named = (name: string): string => inDatabase.replace('"}}', `", name: ${name}}}`);
+      await write({ 'idops.yaml': named('m1'), 'former.yaml': named('m1') });
+      expect((await idops('apply --yes')).code).toBe(0);
+      await write({ 'manifests/ada.yaml': ada('others') });
+      expect((await idops('apply --yes')).code).toBe(0);
+      await write({ 'idops.yaml': named('m3') });
+      expect((await idops('apply --yes')).code).toBe(0);
+      const beside = await idops('runs --config former.yaml');
+      expect(beside.stderr).toContain('1 run of another state in the same place is not listed (m3): choose');
+      await write({ 'idops.yaml': named('m2') });
+      const moved = await idops('state migrate --from former.yaml --yes');
+      expect(moved.code, moved.stderr).toBe(0);
+      const database = new URL(env.IDOPS_STATE_URL).pathname.slice(1);
+      const owners = 'SELECT state FROM idops.runs ORDER BY state';
+      expect(await server.sql(database, owners)).toEqual([{ state: 'm2' }, { state: 'm2' }, { state: 'm3' }]);
+      // What is left of the former one goes.
+      for (const [table, column] of [
+        ['runs', 'state'],
+        ['states', 'name'],
+      ])
+        await server.sql(database, `DELETE FROM idops.${table} WHERE ${column} = 'm1'`);
+      expect((await idops('runs')).stdout.match(/apply/g)).toHaveLength(2);
+      expect((await idops('undo --last --yes')).code).toBe(0);
+      expect((await idops('plan')).code).toBe(0);
+    });
+
     it('says what is wrong with where it is', async () => {
       const { idops, write, env } = await shared();
       const wrong: readonly [string | undefined, string][] = [
@@ -247,16 +275,16 @@ describe.skipIf(noPostgres !== null)(
       expect(stderr).toContain('error[bad-certificate]: the file none.pem of state.postgres');
       expect((await idops('doctor')).stdout).not.toContain('a-secret-word');
       await write({
-        'idops.yaml': `${sure}state: {postgres: {url: "postgres://ada:a-secret-word@db/identity", nmae: x}}\n`,
-      });
-      expect((await idops('plan')).stderr).not.toContain('a-secret-word');
-    });
-  },
-);
-      await write({
         'idops.yaml': `${sure}state: {postgres: {url: "postgres://ada:a-secret-word@db/identity", ca_file: ca.pem}}\n`,
         'ca.pem': 'root:x:0:0:root:/root:/bin/bash\n',
       });
       expect((await idops('plan')).stderr).toContain(
         'error[bad-certificate]: the file that ca_file of state.postgres names does not hold certificates in PEM form',
       );
+      await write({
+        'idops.yaml': `${sure}state: {postgres: {url: "postgres://ada:a-secret-word@db/identity", nmae: x}}\n`,
+      });
+      expect((await idops('plan')).stderr).not.toContain('a-secret-word');
+    });
+  },
+);

@@ -24,6 +24,7 @@ export function fileRuns(folder: string): RunStore {
     read: (run) => readJournal(folder, run),
     hasEnd: (run) => hasEnd(folder, run),
     kept: async () => [],
+    assign: async () => {},
     create: (first) => createJournal(folder, first),
     reopen: (content) => reopenJournal(folder, content),
     remove: (runs) => removeJournals(folder, runs),

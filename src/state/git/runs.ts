@@ -31,6 +31,7 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
       return (text ?? '').trimEnd().split('\n').at(-1)?.startsWith('{"type":"end"') === true;
     },
     kept: async () => [],
+    assign: async () => {},
     async create(first) {
       const { run } = first;
       await store.change(async (head, branch) => {

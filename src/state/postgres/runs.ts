@@ -99,6 +99,18 @@ export function runRows(database: Database, lock: StateLock, state: string): Run
       );
       return new PostgresJournal(database, lock, { run, writer, next: content.lines.length + 1 });
     },
+    async assign(runs) {
+      if (runs.length === 0) return;
+      await database.write((statements) =>
+        transaction(statements, async () => {
+          await lock.fence(statements);
+          await statements.run('UPDATE idops.runs SET state = $2 WHERE run = ANY ($1::text[])', [
+            [...runs],
+            state,
+          ]);
+        }),
+      );
+    },
     async remove(runs) {
       if (runs.length === 0) return;
       await database.write((statements) =>
