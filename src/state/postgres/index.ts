@@ -29,6 +29,7 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
     pages: pageRows(database, name),
     ...stateRows(database, lock, name),
     ...excluding(lock, () => database.target.place),
+    tryWriting: () => database.rehearse((statements) => lock.rehearse(statements)),
     // No commit brings a database along.
     check: async () => {},
   };

@@ -1,5 +1,5 @@
 import { error, ProblemsError } from '../../base/problems.js';
-import { type Statements, transaction } from './connection.js';
+import { type rehearsal, type Statements, transaction } from './connection.js';
 import type { Target } from './settings.js';
 
 /** The first number of all advisory locks of idops, beside those of other programs in the database. */
@@ -78,15 +78,20 @@ export const migrations: readonly (readonly string[])[] = [
 ];
 
 /**
- * Whether the tables are there as this version needs them, made and brought up to it where `make` says so. Two that make them at once wait
- * for each other. Throws a ProblemsError (`state-newer`, `state-unreadable`, `not-writable`) or what the driver throws.
+ * Whether the tables are there as this version needs them, made and brought up to it where `make` says so, in a
+ * transaction or a rehearsal. Two that make them at once wait for each other. Throws a ProblemsError (`state-newer`, `state-unreadable`, `not-writable`) or what the driver throws.
  */
-export async function haveTables(statements: Statements, target: Target, make: boolean): Promise<boolean> {
+export async function haveTables(
+  statements: Statements,
+  target: Target,
+  make: boolean,
+  within: typeof transaction | typeof rehearsal = transaction,
+): Promise<boolean> {
   const found = await versionOf(statements, target);
   if (found === migrations.length) return true;
   if (!make && found === 0) return false;
   try {
-    await transaction(statements, async () => {
+    await within(statements, async () => {
       await statements.run('SELECT pg_advisory_xact_lock($1, $2)', [LOCKS, MAKING]);
       const now = await versionOf(statements, target);
       const schema = await statements.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");
