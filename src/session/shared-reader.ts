@@ -20,13 +20,13 @@ const SHORTEST = 250;
 const LONGEST = 5_000;
 /** Between two looks at what others gave. */
 const POLL = 25;
-/** Without a page from anybody, before what others said they would ask for is asked for by this one. */
+/** The least without a page from anybody, before what others said they would ask for is asked for by this one. */
 const PATIENCE = 500;
 
 /**
  * The same reader, which shares the list of organizations out with the other shards that read it at the same time: each asks for the
- * first page and for its part of the others. It waits for them no longer than reading all of it would take, and reads itself whatever
- * doesn't come. The list is shared out once: whoever reads it again wants it as it is by then.
+ * first page and for its part of the others. It waits for them to come no longer than reading all of it would take, and for their pages no
+ * longer than its own took, and reads itself whatever doesn't come. The list is shared out once: whoever reads it again wants it as it is by then.
  */
 export function sharedReader(reader: Reader, listing: SharedListing): Reader {
   let isFirst = true;
@@ -62,14 +62,17 @@ class Gathering {
   readonly #missing = new Map<number, (page: Given) => void>();
   /** How many this shard asked for and has no answer to. */
   #asked = 0;
-  /** Milliseconds that the slowest answer took. */
-  #slowest: number;
+  /** Milliseconds that the first page took. */
+  readonly #took: number;
+  /** When this shard asked for its part, and had the last page of it. */
+  #began = 0;
+  #ended = 0;
   #stopped = false;
 
   constructor(reader: Reader, listing: SharedListing, last: number, took: number) {
     this.#reader = reader;
     this.#listing = listing;
-    this.#slowest = took;
+    this.#took = took;
     for (let number = 2; number <= last; number += 1) {
       const page = new Promise<OrganizationPage | undefined>((give) => this.#missing.set(number, give));
       // Whoever asks for the page hears of it.
@@ -120,7 +123,7 @@ class Gathering {
   /** The shards that read the list, once all do, or others aren't worth waiting for any more. */
   async #meet(reading: SharedReading): Promise<readonly number[]> {
     const { shard, concurrency } = this.#listing;
-    const alone = this.#slowest * Math.ceil(this.#missing.size / concurrency);
+    const alone = this.#took * Math.ceil(this.#missing.size / concurrency);
     const until = performance.now() + Math.min(LONGEST, Math.max(SHORTEST, alone));
     for (;;) {
       const readers = await reading.readers();
@@ -135,7 +138,9 @@ class Gathering {
     while (this.#missing.size > 0 && !this.#stopped) {
       const found = await reading.found([...this.#missing.keys()]);
       for (const [number, text] of found) this.#give(number, pageOf(text));
-      const isQuiet = performance.now() - heard > Math.max(PATIENCE, 4 * this.#slowest);
+      // The parts are as large as this one's.
+      const patience = Math.min(LONGEST, Math.max(PATIENCE, this.#ended - this.#began));
+      const isQuiet = performance.now() - heard > patience;
       if (found.size > 0 || this.#asked > 0) heard = performance.now();
       else if (isQuiet) {
         const left = await reading.claim([...this.#missing.keys()]);
@@ -154,14 +159,14 @@ class Gathering {
   }
 
   #ask(reading: SharedReading, numbers: readonly number[]): void {
+    this.#began = performance.now();
     for (const number of numbers) {
-      const begun = performance.now();
       this.#asked += 1;
       const page = this.#reader.listOrganizations(number, () => !this.#stopped);
       this.#give(number, page);
       page
         .then(async (read) => {
-          this.#slowest = Math.max(this.#slowest, performance.now() - begun);
+          this.#ended = performance.now();
           await reading.put(number, textOf(read));
         })
         .catch(() => this.stop())

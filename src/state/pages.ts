@@ -25,3 +25,6 @@ export interface SharedReading {
 
 /** Milliseconds for which a shard counts as one that reads: one that was killed doesn't say that it left. */
 export const READS_FOR = 10_000;
+
+/** Milliseconds after which what is there of a list was left by shards that were killed: none is read for so long. */
+export const LEFT = 10 * 60_000;

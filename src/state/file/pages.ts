@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { ownMark } from '../../base/process.js';
 import { temporaryName } from '../../base/temporary.js';
-import { READS_FOR, type SharedPages, type SharedReading } from '../pages.js';
+import { LEFT, READS_FOR, type SharedPages, type SharedReading } from '../pages.js';
 
 /** A reader, or a page that one asks for, or has. */
 const entrySchema = z.object({
@@ -37,11 +37,18 @@ export function pageFiles(state: string): SharedPages {
     async join(list, { index, count }) {
       const folder = join(root, `${list}-${count}`);
       await mkdir(folder, { recursive: true, mode: 0o700 });
+      // What is behind a link is somebody else's.
+      for (const one of [root, folder]) if ((await lstat(one)).isSymbolicLink()) return null;
       const reader = randomUUID();
       const write = async (name: string, entry: Omit<Entry, 'reader' | 'machine'>): Promise<void> => {
         const temporary = join(folder, temporaryName());
-        await writeFile(temporary, JSON.stringify({ ...entry, reader, machine }), { mode: 0o600 });
-        await rename(temporary, join(folder, name));
+        try {
+          await writeFile(temporary, JSON.stringify({ ...entry, reader, machine }), { mode: 0o600 });
+          await rename(temporary, join(folder, name));
+        } catch (failure) {
+          await rm(temporary, { force: true });
+          throw failure;
+        }
       };
       const since = Date.now();
       const pageFile = (page: number): string => `page-${page}.json`;
@@ -94,7 +101,11 @@ export function pageFiles(state: string): SharedPages {
             await rm(join(folder, `reader-${index}.json`), { force: true });
           if ((await readers()).length > 0) return;
           await rm(folder, { recursive: true, force: true });
-          // Another list may be read at the same time.
+          // Another list may be read at the same time; one that nobody has touched for long was left by those who were killed.
+          for (const name of await readdir(root)) {
+            const { mtimeMs } = await lstat(join(root, name));
+            if (Date.now() - mtimeMs > LEFT) await rm(join(root, name), { recursive: true, force: true });
+          }
           await rmdir(root).catch(() => {});
         },
       };

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Shard } from '../../base/shard.js';
-import { READS_FOR, type SharedPages, type SharedReading } from '../pages.js';
+import { LEFT, READS_FOR, type SharedPages, type SharedReading } from '../pages.js';
 import type { Statements } from './connection.js';
 import type { Database } from './database.js';
+
+/** Whether a time is so many milliseconds ago, in SQL. */
+const older = (time: string, milliseconds: string): string =>
+  `${time} < clock_timestamp() - ${milliseconds} * interval '1 millisecond'`;
 
 /** The pages that shards share in tables of a database, whose clock tells which were asked for when. */
 export function pageRows(database: Database, state: string): SharedPages {
@@ -66,14 +70,15 @@ export function pageRows(database: Database, state: string): SharedPages {
         },
         async leave() {
           await run(
-            `DELETE FROM idops.readers
-             WHERE state = $1 AND list = $2 AND (reader = $3 OR since < clock_timestamp() - $4 * interval '1 millisecond')`,
+            `DELETE FROM idops.readers WHERE state = $1 AND (list = $2 AND (reader = $3 OR ${older('since', '$4')}) OR ${older('since', '$5')})`,
             reader,
             READS_FOR,
+            LEFT,
           );
           await run(
-            `DELETE FROM idops.pages WHERE state = $1 AND list = $2
-             AND NOT EXISTS (SELECT FROM idops.readers WHERE readers.state = $1 AND readers.list = $2)`,
+            `DELETE FROM idops.pages WHERE state = $1 AND (${older('asked_at', '$3')} OR list = $2
+             AND NOT EXISTS (SELECT FROM idops.readers WHERE readers.state = $1 AND readers.list = $2))`,
+            LEFT,
           );
         },
       };
