@@ -8,8 +8,8 @@ const paths: Paths = {
   '/broken': () => Promise.reject(new Error('no')),
 };
 
-async function listening(): Promise<Listening> {
-  const made = await listen({ host: '127.0.0.1', port: 0 }, paths);
+async function listening(more: Paths = {}): Promise<Listening> {
+  const made = await listen({ host: '127.0.0.1', port: 0 }, { ...paths, ...more });
   afterwards(() => made.close());
   return made;
 }
@@ -58,6 +58,73 @@ describe('what listens', () => {
     expect(answer).toMatch(/\r\nAllow: GET, HEAD\r\n/);
   });
 
+  it('takes the path of an address with a host in it', async () => {
+    const at = await listening();
+    for (const target of ['http://x/there', 'HTTP://x:9464/there?x=1', 'https://[::1]/there'])
+      expect(await raw(at, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    for (const target of ['http://x', 'ftp://x/there', 'http:///elsewhere', '*'])
+      expect(await raw(at, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
+  it('answers one request of a connection, however many come behind it', async () => {
+    const request = 'GET /counted HTTP/1.1\r\nHost: x\r\n\r\n';
+    let asked = 0;
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const at = await listening({
+      '/counted': async () => {
+        asked += 1;
+        await released;
+        return { status: 200, type: 'text/plain', body: 'once\n' };
+      },
+    });
+    const few = raw(at, request.repeat(3));
+    const many = open(at.address);
+    const gone = new Promise<void>((resolve) => many.once('close', () => resolve()));
+    many.resume().write(request.repeat(20_000));
+    while (asked < 2) await new Promise(setImmediate);
+    release();
+    const answer = await few;
+    expect(answer.match(/^HTTP\/1\.1 200 /gm)).toHaveLength(1);
+    expect(answer).toContain('\r\nConnection: close\r\n');
+    await gone;
+    expect(asked).toBe(2);
+  });
+
+  it('answers a request that comes in pieces, and one whose client has ended', async () => {
+    const at = await listening();
+    const socket = open(at.address);
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    for (const piece of ['GE', 'T /there HT', 'TP/1.1\r', '\nHost: x\r\n\r']) {
+      await new Promise<void>((resolve) => socket.write(piece, () => resolve()));
+      await new Promise(setImmediate);
+    }
+    socket.end('\n');
+    await gone;
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer).toContain('here');
+  });
+
+  it('answers whoever comes, however many connections are idle', async () => {
+    const at = await listening();
+    const idle = Array.from({ length: 64 }, () => open(at.address));
+    const gone = idle.map((one) => new Promise<void>((resolve) => one.once('close', () => resolve())));
+    for (const one of idle) {
+      one.resume();
+      if (one.connecting) await new Promise<void>((resolve) => one.once('connect', () => resolve()));
+    }
+    expect(await raw(at, 'GET /there HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    // The oldest one made way for it.
+    await gone[0];
+    expect(idle.at(-1)?.destroyed).toBe(false);
+  });
+
   it('waits for no body', async () => {
     const at = await listening();
     for (const method of ['GET', 'POST']) {
@@ -78,7 +145,13 @@ describe('what listens', () => {
 
   it('refuses what is no request, and headers without end', async () => {
     const at = await listening();
-    expect(await raw(at, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+    for (const text of [
+      'nonsense\r\n\r\n',
+      '\x16\x03\x01',
+      'GET /there\r\n\r\n',
+      'GET /there HTTP/2.0\r\n\r\n',
+    ])
+      expect(await raw(at, text)).toMatch(/^HTTP\/1\.1 400 /);
     expect(await raw(at, `GET /there HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 431 /,
     );
