@@ -238,6 +238,7 @@ async function open(
     project,
     warnings,
     notes: behind === null ? held.notes : [...held.notes, behind],
+    declared,
     files: manifests.files,
     plan: (given) => life.does(() => plan(given)),
     storePlan: (made) =>

@@ -4,6 +4,7 @@ import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import type { Redactor } from '../base/redact.js';
 import type { Shard } from '../base/shard.js';
+import type { Declared } from '../kinds/kind.js';
 import type { ApprovedPlan } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
 import type { Selection } from '../plan/select.js';
@@ -51,6 +52,8 @@ export interface Session {
   readonly warnings: readonly Problem[];
   /** What a person should know beside: a lock that was taken over, a killed run that was settled. */
   readonly notes: readonly string[];
+  /** What the manifests declare, of all shards and whatever is selected. */
+  readonly declared: readonly Pick<Declared, 'kind'>[];
   /** The manifests and bodies that were read, where they really lie. */
   readonly files: readonly string[];
   /** Observes and compares; sends GETs alone. */

@@ -278,6 +278,40 @@ describe('what idops watch serves', () => {
     await watch.stop();
   });
 
+  it('says what is declared, and that nothing is any more', async () => {
+    const at = await project({ 'manifests/all.yaml': organization('New') });
+    const watch = watching(at, `--apply ${listening}`);
+    const address = await watch.address();
+    const declared = async (): Promise<Map<string, number>> => await metric(address, 'declared_objects');
+    await watch.turns('applied');
+    expect((await declared()).get('{kind="Organization"}')).toBe(1);
+    expect((await declared()).get('{kind="User"}')).toBe(0);
+    await rename(join(at.folder, 'manifests'), join(at.folder, 'elsewhere'));
+    await until(async () => (await declared()).get('{kind="Organization"}') === 0);
+    expect([...(await declared()).values()]).toEqual([0, 0, 0, 0, 0]);
+    await watch.stop();
+  });
+
+  it('tells what a plan would change while that is applied', async () => {
+    const { came, open, intercept } = gate();
+    const at = await project(
+      { 'idops.yaml': sure, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` },
+      { intercept },
+    );
+    const watch = watching(at, `--apply ${listening}`);
+    const address = await watch.address();
+    await came;
+    expect((await metric(address, 'drift')).get('{kind="User",action="update"}')).toBe(1);
+    expect((await metric(address, 'declared_objects')).get('{kind="User"}')).toBe(1);
+    const durations = async (): Promise<Map<string, number>> =>
+      await metric(address, 'turn_duration_seconds_count');
+    expect(await durations()).toEqual(new Map([['{phase="plan"}', 1]]));
+    open();
+    await watch.turns('unchanged');
+    expect((await metric(address, 'drift')).get('{kind="User",action="update"}')).toBe(0);
+    await watch.stop();
+  });
+
   it('counts retries', async () => {
     const at = await project(
       { 'manifests/all.yaml': organization('New') },

@@ -58,6 +58,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
       session: { ...watched(context, health, serving, ending), ...shard },
       plan: planOptionsOf(options),
       ...(apply === undefined ? {} : { apply }),
+      onPlan: (made) => serving?.planned(made),
       now: () => performance.now(),
     });
     // A look that was ended early has left nothing undone.

@@ -5,7 +5,7 @@ import { isDrifted } from '../../plan/drift.js';
 import type { Plan } from '../../plan/plan.js';
 import { outcomes } from '../../report/outcomes.js';
 import type { Try } from '../../server/call.js';
-import { type Turn, wentWell } from '../../session/watch/turn.js';
+import { type PlanOfTurn, type Turn, wentWell } from '../../session/watch/turn.js';
 
 /** What a change may be that isn't made yet. */
 const actions = ['update', 'delete', 'regenerate', 'adopt', 'blocked'] as const;
@@ -25,6 +25,11 @@ export class Metrics {
   readonly #drifted = this.#gauge(
     'drifted_objects',
     'Objects of the last plan with a field that was changed on the server since a run left it, and is not put right yet.',
+    ['kind'],
+  );
+  readonly #declared = this.#gauge(
+    'declared_objects',
+    'What manifests declared when the last plan was made.',
     ['kind'],
   );
   readonly #lastSuccess = this.#gauge(
@@ -69,6 +74,7 @@ export class Metrics {
       for (const action of actions) this.#drift.set({ kind, action }, 0);
       for (const status of statuses) this.#changes.inc({ kind, status }, 0);
       this.#drifted.set({ kind }, 0);
+      this.#declared.set({ kind }, 0);
     }
   }
 
@@ -93,13 +99,20 @@ export class Metrics {
     this.#retries.inc();
   }
 
+  /** A turn has its plan, of which nothing is made yet. */
+  planned({ plan, declared, seconds }: PlanOfTurn): void {
+    this.#durations.observe({ phase: 'plan' }, seconds);
+    for (const name of kindNames)
+      this.#declared.set({ kind: name }, declared.filter(({ kind }) => kind === name).length);
+    this.#left(plan.changes);
+  }
+
   /** A turn is over; `now` is the Unix time in seconds. */
   ended({ outcome, plan, result, problems, took }: Turn, now: number): void {
     this.#turns.inc({ outcome });
     if (wentWell(outcome)) this.#lastSuccess.set(now);
     for (const { code, severity } of problems) if (severity === 'error') this.#problems.inc({ code });
-    for (const [phase, seconds] of Object.entries(took))
-      if (seconds !== null) this.#durations.observe({ phase }, seconds);
+    if (took.apply !== null) this.#durations.observe({ phase: 'apply' }, took.apply);
     for (const { address, status } of result?.results ?? [])
       this.#changes.inc({ kind: kindIn(address), status });
     if (plan !== null) {

@@ -1,6 +1,6 @@
 import type { Try } from '../../server/call.js';
 import type { Health, Verdict } from '../../session/watch/health.js';
-import type { Turn } from '../../session/watch/turn.js';
+import type { PlanOfTurn, Turn } from '../../session/watch/turn.js';
 import type { ListenAddress } from './address.js';
 import { type Answer, listen } from './listen.js';
 import { Metrics } from './metrics.js';
@@ -10,6 +10,7 @@ export interface Serving {
   readonly address: string;
   tried(made: Try): void;
   retried(): void;
+  planned(made: PlanOfTurn): void;
   ended(turn: Turn): void;
   close(): Promise<void>;
 }
@@ -26,6 +27,7 @@ export async function serve(where: ListenAddress, health: Health, interval: numb
     address,
     tried: (made) => metrics.tried(made),
     retried: () => metrics.retried(),
+    planned: (made) => metrics.planned(made),
     ended: (turn) => metrics.ended(turn, Date.now() / 1000),
     close,
   };

@@ -15,8 +15,17 @@ export interface TurnOptions {
   readonly plan: PlanOptions;
   /** What applying is done with; left out where nothing is applied. */
   readonly apply?: { readonly allowDestructive?: number };
+  /** Told of the plan before any of it is applied. */
+  readonly onPlan?: (made: PlanOfTurn) => void;
   /** The time in milliseconds. */
   readonly now: () => number;
+}
+
+/** What is known of a turn as soon as there is its plan. */
+export interface PlanOfTurn extends Pick<Session, 'declared'> {
+  readonly plan: Plan;
+  /** From the beginning of the turn. */
+  readonly seconds: number;
 }
 
 /** What one look at a server came to, and what was done about it. */
@@ -112,8 +121,10 @@ class TurnUnderWay {
     const warnings = session.warnings.filter(({ code }) => code !== 'ignored-field');
     this.#told = { warnings, notes: session.notes };
     const plan = await session.plan(this.#options.plan);
+    const seconds = this.#seconds();
     this.#plan = plan;
-    this.#planned = this.#seconds();
+    this.#planned = seconds;
+    this.#options.onPlan?.({ plan, declared: session.declared, seconds });
     return plan;
   }
 

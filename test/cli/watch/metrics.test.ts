@@ -4,7 +4,7 @@ import { error, warning } from '../../../src/base/problems.js';
 import { Metrics } from '../../../src/cli/watch/metrics.js';
 import type { Change, Plan } from '../../../src/plan/plan.js';
 import { outcomes } from '../../../src/report/outcomes.js';
-import type { Turn } from '../../../src/session/watch/turn.js';
+import type { PlanOfTurn, Turn } from '../../../src/session/watch/turn.js';
 import { changeFor, declared, live } from '../../plan/fixtures.js';
 
 const shown = { id: 'o', name: 'acme', label: 'Old' };
@@ -18,6 +18,11 @@ const drifted: Change = {
   fields: changed.fields.map((field) => ({ ...field, drift: { recorded: 'x', run: 'run-1' } })),
 };
 const plan = (...changes: Change[]) => ({ changes }) as unknown as Plan;
+
+/** A plan that was made a moment ago. */
+function planned(of: Plan, declared: PlanOfTurn['declared'] = []): PlanOfTurn {
+  return { plan: of, declared, seconds: 0.3 };
+}
 
 function turn(parts: Partial<Turn>): Turn {
   return {
@@ -42,6 +47,7 @@ describe('metrics', () => {
     for (const kind of kindNames) {
       expect(lines).toContain(`idops_drift{kind="${kind}",action="update"} 0`);
       expect(lines).toContain(`idops_drifted_objects{kind="${kind}"} 0`);
+      expect(lines).toContain(`idops_declared_objects{kind="${kind}"} 0`);
       expect(lines).toContain(`idops_changes_total{kind="${kind}",status="failed"} 0`);
     }
     expect(lines).toContain('idops_last_success_timestamp_seconds 0');
@@ -52,6 +58,7 @@ describe('metrics', () => {
 
   it('tell what the last plan would change, and keep that while there is no plan', async () => {
     const metrics = new Metrics(300);
+    metrics.planned(planned(plan(one, drifted)));
     metrics.ended(turn({ plan: plan(one, drifted) }), 1_800_000_000);
     metrics.ended(turn({ outcome: 'failed', took: { plan: null, apply: null } }), 1_800_000_300);
     const lines = await linesOf(metrics);
@@ -60,8 +67,23 @@ describe('metrics', () => {
     expect(lines).toContain('idops_last_success_timestamp_seconds 1800000000');
     expect(lines).toContain('idops_turns_total{outcome="failed"} 1');
     expect(lines).toContain('idops_turn_duration_seconds_count{phase="plan"} 1');
+    metrics.planned(planned(plan()));
     metrics.ended(turn({ outcome: 'unchanged', plan: plan() }), 1_800_000_600);
     expect(await linesOf(metrics)).toContain('idops_drift{kind="Organization",action="update"} 0');
+  });
+
+  it('tell what a plan would change, and what is declared, before it is applied', async () => {
+    const metrics = new Metrics(300);
+    metrics.planned(planned(plan(one, drifted), [{ kind: 'Organization' }, { kind: 'Organization' }]));
+    const lines = await linesOf(metrics);
+    expect(lines).toContain('idops_drift{kind="Organization",action="update"} 2');
+    expect(lines).toContain('idops_drifted_objects{kind="Organization"} 1');
+    expect(lines).toContain('idops_declared_objects{kind="Organization"} 2');
+    expect(lines).toContain('idops_declared_objects{kind="User"} 0');
+    expect(lines).toContain('idops_turn_duration_seconds_count{phase="plan"} 1');
+    expect(lines).toContain('idops_turns_total{outcome="drift"} 0');
+    metrics.planned(planned(plan()));
+    expect(await linesOf(metrics)).toContain('idops_declared_objects{kind="Organization"} 0');
   });
 
   it('leave out of that what was applied', async () => {
