@@ -61,6 +61,14 @@ export function summarizeResult(result: Result): { readonly [status in Status]: 
   return summary;
 }
 
+/** How many changes came to what, as `1 applied` and `2 failed`. */
+export function countedWords(result: Result): string[] {
+  const count = summarizeResult(result);
+  return (['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const)
+    .filter((status) => count[status] > 0)
+    .map((status) => `${count[status]} ${status.replace('_', ' ')}`);
+}
+
 /** Whether a run may have changed something that undoing it puts back. */
 export function mayBeUndone({ results }: Pick<Result, 'results'>): boolean {
   return results.some(

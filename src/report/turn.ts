@@ -1,4 +1,4 @@
-import { type Result, summarizeResult } from '../apply/result.js';
+import { countedWords, type Result } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import type { Action, Plan } from '../plan/plan.js';
@@ -75,11 +75,7 @@ function planWords(plan: Plan): string {
 }
 
 function resultWords(result: Result): string {
-  const count = summarizeResult(result);
-  const told = (['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const)
-    .filter((status) => count[status] > 0)
-    .map((status) => `${count[status]} ${status.replace('_', ' ')}`);
-  return [...told, ...(result.run === null ? [] : [`run ${result.run}`])].join(', ');
+  return [...countedWords(result), ...(result.run === null ? [] : [`run ${result.run}`])].join(', ');
 }
 
 function isError({ severity }: Problem): boolean {

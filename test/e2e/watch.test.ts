@@ -278,6 +278,31 @@ describe('what idops watch serves', () => {
     await watch.stop();
   });
 
+  it('says how many changes were not made, of a turn that failed by them alone', async () => {
+    const at = await project(
+      {
+        'idops.yaml': sure,
+        'manifests/all.yaml': [ids.ada, ids.nobody, ids.grace]
+          .map((id) => `kind: User\nid: ${id}\ngroup: staff\n`)
+          .join('---\n'),
+      },
+      {
+        intercept: ({ method, path }) =>
+          method === 'PATCH' && path.endsWith(ids.ada) ? undefined : { kind: 'answer', status: 422 },
+      },
+    );
+    const watch = watching(at, `--apply ${listening}`);
+    const address = await watch.address();
+    await watch.turns('failed');
+    await until(async () => (await get(address, '/healthz')).status === 503);
+    expect(JSON.parse((await get(address, '/healthz')).text).reason).toMatch(
+      /^no turn went well yet: failed \((3 changes: 1 applied, 2 failed|2 changes: 2 failed)\)$/,
+    );
+    expect((await metric(address, 'problems_total')).size).toBe(0);
+    expect((await metric(address, 'changes_total')).get('{kind="User",status="failed"}')).toBeGreaterThan(1);
+    await watch.stop();
+  });
+
   it('says what is declared, and that nothing is any more', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, `--apply ${listening}`);

@@ -1,3 +1,4 @@
+import { countedWords, type Result } from '../../apply/result.js';
 import { jsonLine } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import type { Progress } from '../../base/progress.js';
@@ -136,12 +137,17 @@ function watched(
   return { ...given, signal, progress: counting, network: { ...network, onTry } };
 }
 
-/** What is wrong, for anybody who asks: codes say nothing of the server and of the manifests. */
+/** What is wrong, for anybody who asks: codes and counts say nothing of the server and of the manifests. */
 function wrongIn({ outcome, problems, result }: Turn): string {
   const codes = problems.filter(({ severity }) => severity === 'error').map(({ code }) => code);
-  const statuses = (result?.results ?? []).map(({ status }) => status).filter((one) => one !== 'applied');
-  const why = [...new Set([...codes, ...statuses])];
+  const isDone = (result?.results ?? []).every(({ status }) => status === 'applied');
+  const why = [...new Set(codes), ...(result === null || isDone ? [] : [changesWords(result)])];
   return why.length === 0 ? outcome : `${outcome} (${why.join(', ')})`;
+}
+
+function changesWords(result: Result): string {
+  const { length } = result.results;
+  return `${length === 1 ? '1 change' : `${length} changes`}: ${countedWords(result).join(', ')}`;
 }
 
 interface NumberedTurn extends Turn {
