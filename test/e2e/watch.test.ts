@@ -531,4 +531,12 @@ describe('what ends idops watch', () => {
     expect(stderr).toContain(message);
     expect(at.reads()).toEqual([]);
   });
+
+  it.each(['ftp://x', 'notaurl', 'https://'])('is --base-url %s, as of a plan', async (address) => {
+    const at = await project({ 'manifests/all.yaml': organization('New') });
+    const { code, stdout, stderr } = await at.idops(`--base-url ${address} watch`);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('error[bad-address]');
+    expect(stderr).toBe((await at.idops(`--base-url ${address} plan`)).stderr);
+  });
 });

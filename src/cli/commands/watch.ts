@@ -3,6 +3,7 @@ import { jsonLine } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import type { Progress } from '../../base/progress.js';
 import { render, turnReport } from '../../report/formats.js';
+import { checkBaseUrl, isBaseUrl } from '../../server/base-url.js';
 import { DEFAULT_TIMEOUT } from '../../session/connection.js';
 import { stacksOf } from '../../session/failures.js';
 import { planOptionsOf } from '../../session/options.js';
@@ -33,6 +34,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   const { output, signal } = context;
   const isJson = formatOf(options) === 'json';
   const apply = applyingOf(options);
+  refuseAddress(options.baseUrl);
   const health = new Health({ interval, timeout, now: () => performance.now() / 1000 });
   // What makes metrics is loaded where somebody asks for them.
   const serving =
@@ -101,6 +103,12 @@ function applyingOf({ apply = false, allowDestructive }: Options) {
   if (apply) return allowDestructive === undefined ? {} : { allowDestructive };
   if (allowDestructive !== undefined) throw wrongOption('--allow-destructive without --apply', 'add --apply');
   return undefined;
+}
+
+/** What no configuration makes an address need not wait for a turn. */
+function refuseAddress(baseUrl: string | undefined): void {
+  const checked = baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, { allowInsecureHttp: true });
+  if (checked !== undefined && !isBaseUrl(checked)) throw new ProblemsError([checked]);
 }
 
 function wrongOption(what: string, hint: string): ProblemsError {
