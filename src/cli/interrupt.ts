@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { constants } from 'node:os';
 
 /** Ctrl-C as a signal to the work, which ends what is in flight and starts nothing new. */
 export interface Interrupt {
@@ -16,6 +17,8 @@ export function onInterrupt(): Interrupt {
     if (controller.signal.aborted) {
       release();
       say(interrupt.lastWords());
+      // The first process of a container survives a signal that it has no handler for.
+      if (process.pid === 1) process.exit(128 + constants.signals[name]);
       process.kill(process.pid, name);
       return;
     }

@@ -1,0 +1,43 @@
+import { describe, expect, it, vi } from 'vitest';
+import { onInterrupt } from '../../src/cli/interrupt.js';
+
+/** Sends two signals to a process of this number, and gives what it does about them. */
+function twice(pid: number, name: 'SIGINT' | 'SIGTERM'): string[] {
+  const did: string[] = [];
+  const own = Object.getOwnPropertyDescriptor(process, 'pid');
+  Object.defineProperty(process, 'pid', { ...own, value: pid });
+  // The kernel may have the signal end the process here, or not.
+  const kill = vi.spyOn(process, 'kill').mockImplementation((to, signal) => {
+    did.push(`kill ${to} ${signal}`);
+    return true;
+  });
+  const exit = vi.spyOn(process, 'exit').mockImplementation((code) => {
+    did.push(`exit ${code}`);
+    throw new Error('ended');
+  });
+  const interrupt = onInterrupt();
+  try {
+    const [listener] = process.listeners(name).slice(-1);
+    for (let count = 0; count < 2; count += 1) listener?.(name);
+  } catch {
+    // It has ended.
+  } finally {
+    interrupt.release();
+    kill.mockRestore();
+    exit.mockRestore();
+    Object.defineProperty(process, 'pid', own ?? {});
+  }
+  return did;
+}
+
+describe('a second signal', () => {
+  it('ends a process by itself, so that a shell sees that', () => {
+    expect(twice(4711, 'SIGINT')).toEqual(['kill 4711 SIGINT']);
+    expect(twice(4711, 'SIGTERM')).toEqual(['kill 4711 SIGTERM']);
+  });
+
+  it('ends the first process of a container, which no signal can end by itself', () => {
+    expect(twice(1, 'SIGINT')).toEqual(['exit 130']);
+    expect(twice(1, 'SIGTERM')).toEqual(['exit 143']);
+  });
+});
