@@ -40,7 +40,7 @@ export function pauseBefore(nextTry: number, retryAfter: number | null, random: 
 
 /**
  * Reads both forms of `Retry-After`, the longest wait where several are asked for. A date counts from the server's own,
- * whose clock may differ from ours.
+ * whose clock may differ from ours; one that is over says nothing about how long to wait.
  */
 export function retryAfterSeconds(headers: AnswerHeaders): number | null {
   const waits = (headers.get('retry-after') ?? []).flatMap((value) => {
@@ -56,7 +56,7 @@ function waitOf(value: string, headers: AnswerHeaders): number | null {
   if (until === null) return null;
   const date = firstHeader(headers, 'date');
   const now = (date === undefined ? null : httpDate(date)) ?? Date.now();
-  return Math.max(0, Math.ceil((until - now) / 1000));
+  return until <= now ? null : Math.ceil((until - now) / 1000);
 }
 
 function httpDate(text: string): number | null {
