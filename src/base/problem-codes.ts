@@ -107,6 +107,7 @@ export const problemCodes = [
   'state-moved',
   'state-newer',
   'state-not-saved',
+  'state-not-shared',
   'state-other-server',
   'state-tracked',
   'state-unreachable',

@@ -30,7 +30,7 @@ export interface Streams {
 }
 
 /** What a session is about: which part of the objects, and whether the manifests have a part in it. */
-export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'sharedRun'>;
+export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'ofJob' | 'sharedRun'>;
 
 /** What a command works with: the way to the person, and the way to the project. */
 export interface Context {

@@ -43,6 +43,7 @@ import type {
   WritingCommand,
   WritingSession,
 } from './session.js';
+import { unshared } from './shard.js';
 import { sharedReader } from './shared-reader.js';
 import { shownOtherwise } from './shown.js';
 import { saysOtherwise, undoingOf, undoPlan } from './undoing.js';
@@ -120,6 +121,8 @@ async function open(
   const { reader, writer } = connection;
   // One part of one is all of it.
   const shard = options.shard?.count === 1 ? undefined : options.shard;
+  const isAlone = shard !== undefined && options.ofJob === true && project.state().in === 'file';
+  const alone = isAlone ? [unshared(backend.place)] : [];
   const shared = { reader, profile: server.profile, concurrency, progress, signal };
   const home = { backend, environment: project.environment };
   const held = await settleState(home, command, {
@@ -236,7 +239,7 @@ async function open(
   };
   const session: Session = {
     project,
-    warnings,
+    warnings: [...alone, ...warnings],
     notes: behind === null ? held.notes : [...held.notes, behind],
     declared,
     files: manifests.files,

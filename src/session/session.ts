@@ -18,6 +18,8 @@ export interface SessionOptions extends ServerOverrides {
   readonly manifests?: boolean;
   /** The part of the objects that it is about; all of them where it isn't given. */
   readonly shard?: Shard;
+  /** Whether the part was found out from the variables of a parallel job. */
+  readonly ofJob?: boolean;
   /** What tells the run that shards do together from others, such as the id of a pipeline; left out where nothing does. */
   readonly sharedRun?: string;
   /** How many requests may be under way at once; 10 where it isn't given. */
@@ -48,7 +50,7 @@ export interface UndoPlan {
 /** A project, its server and its state: all that planning needs. It can't write to the server. */
 export interface Session {
   readonly project: Project;
-  /** Warnings of the manifests. */
+  /** Warnings of the manifests, and of where the state is. */
   readonly warnings: readonly Problem[];
   /** What a person should know beside: a lock that was taken over, a killed run that was settled. */
   readonly notes: readonly string[];

@@ -1,5 +1,6 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { error, type Problem, ProblemsError, warning } from '../base/problems.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
+import type { SessionOptions } from './session.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -67,13 +68,23 @@ function shardOfJob(variables: Variables): Shard {
 export function shardOptions(
   shard: Shard | 'auto' | undefined,
   variables: Variables,
-): { readonly shard?: Shard; readonly sharedRun?: string } {
+): Pick<SessionOptions, 'shard' | 'ofJob' | 'sharedRun'> {
   if (shard === undefined) return {};
   const run = sharedRun(variables);
   return {
-    shard: shard === 'auto' ? shardOfJob(variables) : shard,
+    ...(shard === 'auto' ? { shard: shardOfJob(variables), ofJob: true } : { shard }),
     ...(run === undefined ? {} : { sharedRun: run }),
   };
+}
+
+/** What is told of a state in a file where the part is one of a parallel job: its runners may be other machines. */
+export function unshared(file: string): Problem {
+  return warning(
+    'state-not-shared',
+    `the state is in the file ${file}, which runners of other machines don't share: each of them has a state of its own`,
+    [],
+    'keep it in git or PostgreSQL, unless the file is on a disk that all of them have',
+  );
 }
 
 /**

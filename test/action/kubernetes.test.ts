@@ -217,6 +217,7 @@ describe('examples/kubernetes', () => {
       };
       expect(shardOptions('auto', variables)).toEqual({
         shard: { index: index + 1, count: completions },
+        ofJob: true,
         sharedRun: 'uid',
       });
     }

@@ -60,6 +60,23 @@ describe('a shard', () => {
     expect(await shardOf({})).toContain('no variable says which part this is');
   });
 
+  it('that a parallel job names warns of a state in a file, which other machines have none of', async () => {
+    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
+    const env = { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '2' };
+    const warning =
+      "warning[state-not-shared]: the state is in the file .idops/state.json, which runners of other machines don't share";
+    for (const command of ['plan --shard auto', 'apply --yes --shard auto']) {
+      const { code, stderr } = await idops(command, { env });
+      expect(code, stderr).toBe(0);
+      expect(stderr).toContain(warning);
+      expect(stderr).toContain('keep it in git or PostgreSQL');
+    }
+    for (const quiet of ['plan --shard 1/2', 'plan'])
+      expect((await idops(quiet, { env })).stderr).not.toContain('state-not-shared');
+    const whole = { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '1' };
+    expect((await idops('plan --shard auto', { env: whole })).stderr).not.toContain('state-not-shared');
+  });
+
   it('plans what is its own, and together they plan all of it', async () => {
     const { idops, reads } = await project({ 'idops.yaml': sure, ...manifests });
     const addressesOf = async (args: string): Promise<string[]> => {

@@ -209,6 +209,14 @@ export function sharded(
       expect(users.find(({ id }) => id === ids.grace)?.group).toBe('others');
     });
 
+    it(`are ${kind === 'a file' ? '' : 'not '}warned that runners of other machines have another state`, async () => {
+      const { idops } = await make(manifests);
+      const env = { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '2' };
+      const { code, stderr } = await idops('plan --shard auto', { env });
+      expect(code, stderr).toBe(0);
+      expect(stderr.includes('warning[state-not-shared]')).toBe(kind === 'a file');
+    });
+
     it('give way to a run of the whole, and another split, once they have ended', async () => {
       const made = await make(manifests);
       const { idops, write } = made;
