@@ -182,6 +182,16 @@ describe('examples/kubernetes', () => {
     expect(pod.volumes.slice(0, 2)).toEqual(plan.template.spec.volumes.slice(0, 2));
   });
 
+  it('is asked how it is by those alone who scrape', async () => {
+    const { pod, spec } = await deployment();
+    const policies = (await resources('watch.yaml')).filter(({ kind }) => kind === 'NetworkPolicy');
+    const { selector } = spec as { selector: object };
+    const port = pod.containers[0].ports?.[0]?.containerPort;
+    expect(policies.map(({ spec }) => spec)).toMatchObject([
+      { podSelector: selector, policyTypes: ['Ingress'], ingress: [{ ports: [{ protocol: 'TCP', port }] }] },
+    ]);
+  });
+
   it('does the parts of one run in the pods of one Job', async () => {
     const [job, ...others] = await resources('shards.yaml');
     expect(others).toEqual([]);
