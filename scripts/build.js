@@ -1,8 +1,8 @@
 // Builds beside dist and puts it into its place when it is whole: a module that was renamed or removed must not live on in the
 // package, and a build that fails or is interrupted leaves the one before, and the action that is committed.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { actionBundle, cliBundle } from './bundles.js';
 
@@ -27,12 +27,38 @@ try {
   process.exit(failure.status ?? 1);
 }
 
+/** Modules, or their types, that these name, and those that they name in turn. */
+function reached(entries) {
+  const all = new Set();
+  const visit = (path) => {
+    if (all.has(path) || !existsSync(path)) return;
+    all.add(path);
+    // Whatever names a module by its path needs it: imports, exports, and addresses of threads.
+    for (const [, name] of readFileSync(path, 'utf8').matchAll(/['"](\.{1,2}\/[\w./-]+\.js)['"]/g)) {
+      const module = join(dirname(path), name);
+      visit(path.endsWith('.d.ts') ? module.replace(/\.js$/, '.d.ts') : module);
+    }
+  };
+  for (const entry of entries) visit(entry);
+  return all;
+}
+
+// The library: what the command alone needs is in its bundle.
 rmSync(join(made, 'cli'), { recursive: true });
+rmSync(join(made, 'action'), { recursive: true });
+const entries = ['index', 'sandbox/index'].flatMap((name) => [`${name}.js`, `${name}.d.ts`]);
+// `npm run schemas` takes these.
+const schemas = ['session/json-schema.js', 'session/schema-names.js'];
+const library = reached([...entries, ...schemas].map((name) => join(made, name)));
+for (const entry of readdirSync(made, { recursive: true, withFileTypes: true })) {
+  const path = join(entry.parentPath, entry.name);
+  if (entry.isFile() && !library.has(path)) rmSync(path);
+}
+
 await build(cliBundle('src/cli/main.ts', join(made, 'cli')));
 chmodSync(join(made, 'cli/main.js'), 0o755);
 
 // The action is committed.
-rmSync(join(made, 'action'), { recursive: true });
 await build(actionBundle('src/action/main.ts', join(made, 'action.js')));
 
 if (existsSync('dist')) renameSync('dist', join(place, 'before'));
