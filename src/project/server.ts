@@ -1,6 +1,7 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import { resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
+import { belong, checkCertificates } from '../base/pem.js';
 import { error, type Place, type Problem, type ProblemCode, refuse } from '../base/problems.js';
 import { Sensitive } from '../base/values.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../server/base-url.js';
@@ -343,18 +344,4 @@ function memberOf(value: unknown, step: string | number): unknown {
   if (Array.isArray(value)) return value[Number(step)];
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
   return (value as { readonly [name: string]: unknown })[step];
-}
-
-const certificate = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
-
-function checkCertificates(pem: string): void {
-  const found = pem.match(certificate) ?? [];
-  if (found.length === 0) throw new Error('no certificate');
-  for (const one of found) new X509Certificate(one);
-}
-
-/** Whether a key is the one of the first certificate, which is the client's own. */
-function belong(cert: string, key: string): boolean {
-  const [own] = cert.match(certificate) ?? [];
-  return own !== undefined && new X509Certificate(own).checkPrivateKey(createPrivateKey(key));
 }

@@ -1,7 +1,8 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { whyRefused } from '../../base/errno.js';
+import { belong, checkCertificates } from '../../base/pem.js';
 import { error, ProblemsError } from '../../base/problems.js';
 
 /** Certificates and a key, as PEM texts. */
@@ -116,20 +117,6 @@ function check({ text, from }: Pem, what: string, parse: (pem: string) => unknow
       'check which file is named there',
     );
   }
-}
-
-const certificate = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
-
-function checkCertificates(pem: string): void {
-  const found = pem.match(certificate) ?? [];
-  if (found.length === 0) throw new Error('no certificate');
-  for (const one of found) new X509Certificate(one);
-}
-
-/** Whether a key is the one of the first certificate, which is the client's own. */
-function belong(cert: string, key: string): boolean {
-  const [own] = cert.match(certificate) ?? [];
-  return own !== undefined && new X509Certificate(own).checkPrivateKey(createPrivateKey(key));
 }
 
 function wrong(message: string, hint: string): ProblemsError {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StateBackend } from '../../../src/state/backend.js';
-import type { Times } from '../../../src/state/postgres/connection.js';
+import { type Times, usualTimes } from '../../../src/state/postgres/connection.js';
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
@@ -12,8 +12,6 @@ import { noPostgres, type PostgresServer, startPostgres } from './server.js';
 
 const run = '20260131T120000Z-aaaaaa';
 const state = { ...emptyState(serverUrl), serial: 1 };
-
-const now = performance.now.bind(performance);
 
 let server: PostgresServer;
 let database = '';
@@ -32,14 +30,16 @@ function faulty(text: string, ...faults: NonNullable<ReturnType<ServerProxy['fau
   proxy.fault = (sent) => (sent.includes(text) ? faults.shift() : undefined);
 }
 
-/** The network says nothing once, from the first statement with a text in it on, and for an hour. */
-function silentForLong(text: string): void {
-  let passed = 0;
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed);
-  afterwards(() => clock.mockRestore());
+/** The network says nothing once, from the first statement with a text in it on, until nobody waits for an answer any more. */
+function silentOnce(text: string): void {
+  // Time passes only there, however long anything takes.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  afterwards(() => void vi.useRealTimers());
+  let isSilent = false;
   proxy.fault = (sent) => {
-    if (passed > 0 || !sent.includes(text)) return undefined;
-    passed = 3_600_000;
+    if (isSilent || !sent.includes(text)) return undefined;
+    isSilent = true;
+    setImmediate(() => vi.advanceTimersByTime(usualTimes.answer));
     return 'silence';
   };
 }
@@ -155,9 +155,9 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
     });
 
     it('waits once more where the network said nothing for longer than it waits', async () => {
-      const backend = overProxy({ answer: 200 });
+      const backend = overProxy();
       const journal = await backend.runs.create(runLine(run, state));
-      silentForLong('INSERT INTO idops.lines');
+      silentOnce('INSERT INTO idops.lines');
       await journal.write(line(1));
       expect(await linesOf()).toEqual([line(1)]);
     });
@@ -211,14 +211,14 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
     it.each(['INSERT INTO idops.locks', 'idops.versions', 'current_setting'])(
       'gets the lock and reads though a connection says nothing for longer than it waits (%s)',
       async (text) => {
-        const backend = overProxy({ answer: 200 });
-        silentForLong(text);
+        const backend = overProxy();
+        silentOnce(text);
         const lock = await backend.lock('apply', new Date());
         await lock.confirm();
         await backend.save(state);
         await lock.release();
-        silentForLong(text.replace('INSERT INTO idops.locks', 'FROM idops.records'));
-        expect(await overProxy({ answer: 200 }).load(serverUrl)).toEqual(state);
+        silentOnce(text.replace('INSERT INTO idops.locks', 'FROM idops.records'));
+        expect(await overProxy().load(serverUrl)).toEqual(state);
       },
     );
 
