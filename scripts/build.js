@@ -36,7 +36,8 @@ function reached(entries) {
     // Whatever names a module by its path needs it: imports, exports, and addresses of threads.
     for (const [, name] of readFileSync(path, 'utf8').matchAll(/['"](\.{1,2}\/[\w./-]+\.js)['"]/g)) {
       const module = join(dirname(path), name);
-      visit(path.endsWith('.d.ts') ? module.replace(/\.js$/, '.d.ts') : module);
+      visit(module);
+      if (path.endsWith('.d.ts')) visit(module.replace(/\.js$/, '.d.ts'));
     }
   };
   for (const entry of entries) visit(entry);
