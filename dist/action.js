@@ -492,14 +492,14 @@ var kWebSocketOptions=Symbol("webSocketOptions");var kEventSourceOptions=Symbol(
 super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=opts?.eventSource??{}}get webSocketOptions(){
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
-return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{
-this.close((err,data3)=>{return err?reject(err):resolve18(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
+return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{
+this.close((err,data3)=>{return err?reject(err):resolve19(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
 "invalid callback")}if(this[kDestroyed]){const err=new ClientDestroyedError;queueMicrotask(()=>callback2(err,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
 this[kOnClosed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kClose]().then(()=>this.destroy()).
 then(()=>queueMicrotask(onClosed))}destroy(err,callback2){if(typeof err==="function"){callback2=err;err=null}if(callback2===
-void 0){return new Promise((resolve18,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}
+void 0){return new Promise((resolve19,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve19(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError2("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
 this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err){err=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
@@ -1925,7 +1925,7 @@ value3+=collectASequenceOfCodePoints(char=>char!=='"'&&char!=="\\",input,positio
 const quoteOrBackslash=input[position.position];position.position++;if(quoteOrBackslash==="\\"){if(position.position>=input.
 length){value3+="\\";break}value3+=input[position.position];position.position++}else{assert2(quoteOrBackslash==='"');break}}
 if(extractValue){return value3}return input.slice(positionStart,position.position)}function serializeAMimeType(mimeType){
-assert2(mimeType!=="failure");const{parameters,essence}=mimeType;let serialization=essence;for(let[name2,value3]of parameters.
+assert2(mimeType!=="failure");const{parameters:parameters2,essence}=mimeType;let serialization=essence;for(let[name2,value3]of parameters2.
 entries()){serialization+=";";serialization+=name2;serialization+="=";if(!HTTP_TOKEN_CODEPOINTS.test(value3)){value3=value3.
 replace(/[\\"]/ug,"\\$&");value3='"'+value3;value3+='"'}serialization+=value3}return serialization}function isHTTPWhiteSpace(char){
 return char===13||char===10||char===9||char===32}function removeHTTPWhitespace(str,leading=true,trailing=true){return removeChars(
@@ -2308,7 +2308,7 @@ function isCTL(char){return char<=31||char===127}function isTSpecial(char){retur
 62||char===64||char===44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===
 61}function isToken(char){return char<=127&&char!==32&&char!==9&&!isCTL(char)&&!isTSpecial(char)}module.exports={multipartFormDataParser,
 validateBoundary}}});var require_promise=__commonJS({"node_modules/undici/lib/util/promise.js"(exports,module){"use strict";function createDeferredPromise(){
-let res;let rej;const promise2=new Promise((resolve18,reject)=>{res=resolve18;rej=reject});return{promise:promise2,resolve:res,
+let res;let rej;const promise2=new Promise((resolve19,reject)=>{res=resolve19;rej=reject});return{promise:promise2,resolve:res,
 reject:rej}}module.exports={createDeferredPromise}}});var require_body=__commonJS({"node_modules/undici/lib/web/fetch/body.js"(exports,module){"use strict";var util=require_util();
 var{ReadableStreamFrom,readableStreamClose,fullyReadBody,extractMimeType}=require_util2();var{FormData,setFormDataState}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,isDisturbed}=__require("node:stream");var{
@@ -2575,8 +2575,8 @@ write(`${header}content-length: ${contentLength}\r
 `,"latin1");socket.write(buffer);socket.uncork();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload&&
 request5.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve18,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve18}});socket.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve19,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve19}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request5,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
 if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err){writer.destroy(
 err)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request5,
@@ -2739,8 +2739,8 @@ throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2
 write(buffer);h2stream.uncork();h2stream.end();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve18,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve18}});h2stream.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve19,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve19}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request5.onBodySent(
 chunk);if(!res){await waitForDrain()}}h2stream.end();request5.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err){
 abort(err)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -2811,10 +2811,10 @@ return Boolean(this[kHTTPContext]?.busy(null)||this[kSize]>=(getPipelining(this)
 this);this.once("connect",cb)}[kDispatch](opts,handler2){const request5=new Request(this[kUrl].origin,opts,handler2);this[kQueue].
 push(request5);if(this[kResuming]){}else if(util.bodyLength(request5.body)==null&&util.isIterable(request5.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
-2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve18=>{if(this[kSize]){this[kClosedResolve]=resolve18}else{
-resolve18(null)}})}[kDestroy](err){return new Promise(resolve18=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve19=>{if(this[kSize]){this[kClosedResolve]=resolve19}else{
+resolve19(null)}})}[kDestroy](err){return new Promise(resolve19=>{const requests=this[kQueue].splice(this[kPendingIdx]);
 for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];if(request5!=null){util.errorRequest(this,request5,err)}}
-const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve18(null)};if(this[kHTTPContext]){
+const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve19(null)};if(this[kHTTPContext]){
 this[kHTTPContext].destroy(err,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err){
 if(client3[kRunning]===0&&err.code!=="UND_ERR_INFO"&&err.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
 const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];
@@ -2875,8 +2875,8 @@ ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
 this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i2=0;i2<this[kClients].length;i2++){const client3=this[kClients][i2];
-if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve18=>{
-this[kClosedResolve]=resolve18})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve19=>{
+this[kClosedResolve]=resolve19})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
 onError(err)}const destroyAll=new Array(this[kClients].length);for(let i2=0;i2<this[kClients].length;i2++){destroyAll[i2]=
 this[kClients][i2].destroy(err)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
@@ -3097,16 +3097,16 @@ options.headers||{};this[kProxyProtocol]=options.proxyTls?"https:":"http:";this[
 decodeURIComponent(url.password):null)};this[kConnector]=options.connect||buildConnector({...options.proxyTls,servername:options.
 proxyTls?.servername||url.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
-const socket=await new Promise((resolve18,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err,socket2)=>{if(err){reject(err)}else{resolve18(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+const socket=await new Promise((resolve19,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
+(err,socket2)=>{if(err){reject(err)}else{resolve19(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
 socks5Client.on("error",err=>{debug("SOCKS5 error:",err);socket.destroy()});await socks5Client.handshake();await new Promise(
-(resolve18,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve18()};const onError=err=>{clearTimeout(timeout);
+(resolve19,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve19()};const onError=err=>{clearTimeout(timeout);
 socks5Client.removeListener("authenticated",onAuthenticated);reject(err)};if(socks5Client.state===STATES.AUTHENTICATED){
-clearTimeout(timeout);resolve18()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
-await socks5Client.connect(targetHost,targetPort);await new Promise((resolve18,reject)=>{const timeout=setTimeout(()=>{reject(
+clearTimeout(timeout);resolve19()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
+await socks5Client.connect(targetHost,targetPort);await new Promise((resolve19,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve18()};const onError=err=>{clearTimeout(
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve19()};const onError=err=>{clearTimeout(
 timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
@@ -3115,7 +3115,7 @@ try{const url=new URL2(origin2);const targetHost=url.hostname;const targetPort=p
 s:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upgr\
 ading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
-await new Promise((resolve18,reject)=>{finalSocket.once("secureConnect",resolve18);finalSocket.once("error",reject)})}callback2(
+await new Promise((resolve19,reject)=>{finalSocket.once("secureConnect",resolve19);finalSocket.once("error",reject)})}callback2(
 null,finalSocket)}catch(err){debug("SOCKS5 connection error:",err);callback2(err)}}});this[kPools].set(originKey,pool)}return pool[kDispatch](
 opts,handler2)}catch(err){debug("dispatch error:",err);if(typeof handler2.onResponseError==="function"){handler2.onResponseError(
 null,err);return false}else if(typeof handler2.onError==="function"){handler2.onError(err);return false}else{throw err}}}async[kClose](){
@@ -3297,17 +3297,17 @@ if(!this[kBody]){this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kB
 return this[kBody]}dump(opts){const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){
 return Promise.reject(new InvalidArgumentError2("signal must be an AbortSignal"))}const limit2=opts?.limit&&Number.isFinite(
 opts.limit)?opts.limit:128*1024;if(signal?.aborted){return Promise.reject(signal.reason??new AbortError)}if(this._readableState.
-closeEmitted){return Promise.resolve(null)}return new Promise((resolve18,reject)=>{if(this[kContentLength]&&this[kContentLength]>
+closeEmitted){return Promise.resolve(null)}return new Promise((resolve19,reject)=>{if(this[kContentLength]&&this[kContentLength]>
 limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}if(signal){const onAbort=()=>{this.destroy(signal.reason??
 new AbortError)};signal.addEventListener("abort",onAbort);this.on("close",function(){signal.removeEventListener("abort",
-onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve18(null)}})}else{this.on("close",resolve18)}
+onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve19(null)}})}else{this.on("close",resolve19)}
 this.on("error",noop5).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
-isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked2(bodyReadable){return bodyReadable[kBody]?.
-locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked2(
-bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve18,reject)=>{if(isUnusable(
+isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked(bodyReadable){return bodyReadable[kBody]?.
+locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked(
+bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve19,reject)=>{if(isUnusable(
 stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===false){stream.on("error",reject).
 on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError("unusable"))}}else{queueMicrotask(
-()=>{stream[kConsume]={type,stream,resolve:resolve18,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
+()=>{stream[kConsume]={type,stream,resolve:resolve19,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
 this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
 stream;if(state.bufferIndex){const start3=state.bufferIndex;const end2=state.buffer.length;for(let n2=start3;n2<end2;n2++){
@@ -3320,10 +3320,10 @@ encoding==="utf-8"){return buffer.utf8Slice(start3,bufferLength)}else{return buf
 encoding)}}function chunksConcat(chunks,length2){if(chunks.length===0||length2===0){return new Uint8Array(0)}if(chunks.length===
 1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length2).buffer);let offset=0;for(let i2=0;i2<
 chunks.length;++i2){const chunk=chunks[i2];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
-const{type,body:body2,resolve:resolve18,stream,length:length2}=consume2;try{if(type==="text"){resolve18(chunksDecode(body2,
-length2,encoding))}else if(type==="json"){resolve18(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
-rayBuffer"){resolve18(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve18(new Blob(body2,{type:stream[kContentType]}))}else if(type===
-"bytes"){resolve18(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
+const{type,body:body2,resolve:resolve19,stream,length:length2}=consume2;try{if(type==="text"){resolve19(chunksDecode(body2,
+length2,encoding))}else if(type==="json"){resolve19(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
+rayBuffer"){resolve19(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve19(new Blob(body2,{type:stream[kContentType]}))}else if(type===
+"bytes"){resolve19(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
 consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(consume2,err){if(consume2.body===null){return}
 if(err){consume2.reject(err)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
 reject=null;consume2.length=0;consume2.body=null}module.exports={Readable:BodyReadable,chunksDecode}}});var require_api_request=__commonJS({"node_modules/undici/lib/api/api-request.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3354,8 +3354,8 @@ chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.p
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
 if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop5),err)})}if(body2){this.body=null;if(util.isStream(
 body2)){body2.on("error",noop5);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
-null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{request5.call(this,
-opts,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
+null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{request5.call(this,
+opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
 dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err,{opaque}))}}module.exports=request5;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self2){
@@ -3390,7 +3390,7 @@ const{res}=this;removeSignal(this);if(!res){return}this.trailers=util.parseHeade
 res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;if(res){this.res=null;util.destroy(res,
 err)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}if(body2){
 this.body=null;util.destroy(body2,err)}}};function stream(opts,factory,callback2){if(callback2===void 0){return new Promise(
-(resolve18,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const handler2=new StreamHandler(
+(resolve19,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const handler2=new StreamHandler(
 opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.
 opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
@@ -3437,8 +3437,8 @@ socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:ca
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{upgrade.
-call(this,opts,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
+err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{upgrade.
+call(this,opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
 callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
 upgradeHandler)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
 err,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3453,8 +3453,8 @@ if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abor
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
 rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{
-connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const connectHandler=new ConnectHandler(
+callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{
+connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const connectHandler=new ConnectHandler(
 opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
@@ -3724,7 +3724,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError2(`In\
 valid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve18}=__require("node:path");
+t";var{writeFile:writeFile3,readFile:readFile4,mkdir:mkdir3}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve19}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError:InvalidArgumentError2,
 UndiciError}=require_errors();var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();
 function formatRequestKey(opts,headerFilters,matchOptions={}){const url=new URL(opts.path,opts.origin);const normalized2=opts.
@@ -3749,34 +3749,34 @@ matchQuery:options.matchQuery!==false,caseSensitive:options.caseSensitive||false
 this.matchOptions);this.shouldRecord=options.shouldRecord||(()=>true);this.shouldPlayback=options.shouldPlayback||(()=>true);
 this.#isUrlExcluded=isUrlExcludedFactory(options.excludeUrls);if(this.#autoFlush&&this.#snapshotPath){this.#startAutoFlush()}}async record(requestOpts,response){
 if(!this.shouldRecord(requestOpts)){return}if(this.isUrlExcluded(requestOpts)){return}const request5=formatRequestKey(requestOpts,
-this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
+this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
 response.headers);const responseData={statusCode:response.statusCode,headers:filterHeadersForStorage(normalizedHeaders,this.#headerFilters,
 this.matchOptions),body:Buffer.isBuffer(response.body)?response.body.toString("base64"):Buffer.from(String(response.body||
-"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash4)){
+"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash5)){
 const oldestKey=this.#snapshots.keys().next().value;this.#snapshots.delete(oldestKey)}const existingSnapshot=this.#snapshots.
-get(hash4);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
-timestamp=new Date().toISOString()}else{this.#snapshots.set(hash4,{request:request5,responses:[responseData],callCount:0,
+get(hash5);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
+timestamp=new Date().toISOString()}else{this.#snapshots.set(hash5,{request:request5,responses:[responseData],callCount:0,
 timestamp:new Date().toISOString()})}if(this.#autoFlush&&this.#snapshotPath){this.#scheduleFlush()}}isUrlExcluded(requestOpts){
 const url=new URL(requestOpts.path,requestOpts.origin).toString();return this.#isUrlExcluded(url)}findSnapshot(requestOpts){
 if(!this.shouldPlayback(requestOpts)){return void 0}if(this.isUrlExcluded(requestOpts)){return void 0}const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);const snapshot=this.#snapshots.
-get(hash4);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
+requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);const snapshot=this.#snapshots.
+get(hash5);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
-const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve18(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash4,
-snapshot}of parsed4){this.#snapshots.set(hash4,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
+const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile4(
+resolve19(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash5,
+snapshot}of parsed4){this.#snapshots.set(hash5,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
 if(error3.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{cause:error3})}}}async saveSnapshots(filePath){
-const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve18(
-path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash4,
-snapshot])=>({hash:hash4,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
+const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve19(
+path);await mkdir3(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash5,
+snapshot])=>({hash:hash5,snapshot}));await writeFile3(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
 clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){return this.#snapshots.size}resetCallCounts(){
 for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);return this.#snapshots.delete(
-hash4)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(
-request5);const snapshot=this.#snapshots.get(hash4);if(!snapshot)return null;return{hash:hash4,request:snapshot.request,
+requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);return this.#snapshots.delete(
+hash5)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(
+request5);const snapshot=this.#snapshots.get(hash5);if(!snapshot)return null;return{hash:hash5,request:snapshot.request,
 responseCount:snapshot.responses?snapshot.responses.length:snapshot.response?1:0,callCount:snapshot.callCount||0,timestamp:snapshot.
-timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash4,snapshot}of snapshotData){
-this.#snapshots.set(hash4,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
+timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash5,snapshot}of snapshotData){
+this.#snapshots.set(hash5,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
 entries(snapshotData))}}#startAutoFlush(){return this.#scheduleFlush()}#stopAutoFlush(){if(this.#flushTimeout){clearTimeout2(
 this.#flushTimeout);this.saveSnapshots().catch(()=>{});this.#flushTimeout=null}}#scheduleFlush(){this.#flushTimeout=setTimeout2(
 ()=>{this.saveSnapshots().catch(()=>{});if(this.#autoFlush){this.#flushTimeout?.refresh()}else{this.#flushTimeout=null}},
@@ -5254,7 +5254,7 @@ fetchParams.controller.controller.error(fetchParams.controller.serializedAbortRe
 controller.controller.error(new TypeError("terminated",{cause:isErrorLike(reason)?reason:void 0}))}}fetchParams.controller.
 connection.destroy()}return response;function dispatch({body:body2}){const url=requestCurrentURL(request5);const agent=fetchParams.
 controller.dispatcher;const path=url.pathname+url.search;const hasTrailingQuestionMark=url.search.length===0&&url.href[url.
-href.length-url.hash.length-1]==="?";return new Promise((resolve18,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
+href.length-url.hash.length-1]==="?";return new Promise((resolve19,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
 `${path}?`:path,origin:url.origin,method:request5.method,body:agent.isMockActive?request5.body&&(request5.body.source||request5.
 body.stream):body2,headers:request5.headersList.entries,maxRedirections:0,upgrade:request5.mode==="websocket"?"websocket":
 void 0},{body:null,abort:null,onConnect(abort){const{connection}=fetchParams.controller;timingInfo.finalConnectionTimingInfo=
@@ -5276,7 +5276,7 @@ constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflat
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
-new Readable({read:resume});const onError=this.onError.bind(this);resolve18({status,statusText,headersList,body:decoders.
+new Readable({read:resume});const onError=this.onError.bind(this);resolve19({status,statusText,headersList,body:decoders.
 length?pipeline(this.body,...decoders,err=>{if(err){this.onError(err)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
@@ -5285,11 +5285,11 @@ abort)}this.body?.destroy(error3);fetchParams.controller.terminate(error3);rejec
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}const headerName=name2.toLowerCase();if(Array.
 isArray(value3)){for(const entry3 of value3){headersList.append(headerName,String(entry3),true)}}else{headersList.append(
-headerName,String(value3),true)}}resolve18({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
+headerName,String(value3),true)}}resolve19({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
-toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve18({status,statusText:STATUS_CODES2[status],
+toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve19({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch3,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
@@ -6202,8 +6202,8 @@ a2)===identifierKey(b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret
 if(!jsonNumber.test(text6))throw new TypeError("not a number of JSON");this.text=text6}toJSON(){return rawJson?.(this.text)??
 Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value3){
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
-return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash4,matches){super(null);this.hash=
-hash4;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
+return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash5,matches){super(null);this.hash=
+hash5;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
 o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
 return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
 document2];while(open9.length>0){const next=open9.pop();if(typeof next==="number")return true;if(typeof next==="object"&&
@@ -6524,10 +6524,10 @@ toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_C
 known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();maxDecodings=3;escapes=[["\\",
 String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0\
 -9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
-everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash4){return(hash4^hash4>>>12)&1048575}function isFlagged(flags,hash4){const slot=slotOf(hash4);return((flags[slot>>>
-3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash4=0;for(let at3=0;at3<text6.length;at3+=1)hash4=Math.imul(hash4,base)+
-text6.charCodeAt(at3)|0;return hash4}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash4=0;for(let at3=0;at3<
-text6.length;at3+=1){hash4=Math.imul(hash4,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash4}return sums}function powerOf(length2){
+everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash5){return(hash5^hash5>>>12)&1048575}function isFlagged(flags,hash5){const slot=slotOf(hash5);return((flags[slot>>>
+3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash5=0;for(let at3=0;at3<text6.length;at3+=1)hash5=Math.imul(hash5,base)+
+text6.charCodeAt(at3)|0;return hash5}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash5=0;for(let at3=0;at3<
+text6.length;at3+=1){hash5=Math.imul(hash5,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash5}return sums}function powerOf(length2){
 const known3=powers.get(length2);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length2;step+=1)power=
 Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,Needles,powers;var init_redact_needles=__esm(
 {"src/base/redact-needles.ts"(){"use strict";init_redact_layers();noEdges={before:false,after:false};base=739982445;Needles=
@@ -6537,17 +6537,17 @@ slice(0,this.size));let group=lengths.find(({length:length2})=>length2===needle.
 length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
 add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run4){this.#beginning(run4).run=
 true}beginIn(text6,fold3){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text6.length<size2)return false;
-const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash4=0;let count3=0;for(let index=0;index<text6.
+const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash5=0;let count3=0;for(let index=0;index<text6.
 length;index+=1){let unit=text6.charCodeAt(index);if(fold3!=="exact"){const folded=foldedOf(text6,index);if(fold3==="low\
-ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash4=Math.imul(hash4,base)+
+ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash5=Math.imul(hash5,base)+
 unit-Math.imul(window2[oldest]??0,power)|0;window2[oldest]=unit;oldest=oldest+1===size2?0:oldest+1;count3+=1;if(count3<size2||
-!isFlagged(flags,hash4))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
+!isFlagged(flags,hash5))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
 has(String.fromCharCode(...units)))return true}return false}find(text6,onFound){const flags=this.#flags;if(flags===void 0||
-text6.length<this.size)return;const sums=sumsOf(text6);const hash4=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
-sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash4(at3,this.size,this.#power)))
+text6.length<this.size)return;const sums=sumsOf(text6);const hash5=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
+sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash5(at3,this.size,this.#power)))
 continue;const beginning=this.#byBeginning.get(text6.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
 run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text6.length||
-!hashes.has(hash4(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
+!hashes.has(hash5(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
 void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.
 size}}#beginning(text6){const known3=this.#byBeginning.get(text6);if(known3!==void 0)return known3;const made2={lengths:[],
 run:false};this.#byBeginning.set(text6,made2);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text6));this.#flags[slot>>>
@@ -7042,12 +7042,12 @@ after:tidy([{text:first,change:null},...inside2.after,{text:last,change:null}])}
 before:[goes(before)],after:[comes(after2)]};if(Math.max(before.length,after2.length)>LONGEST_MIDDLE)return all;const parts=diffWordsWithSpace(
 before,after2,{maxEditLength:MOST_CHANGES});if(parts===void 0)return all;return{before:parts.filter(({added:added2})=>!added2).
 map(({value:value3,removed})=>removed?goes(value3):same2(value3)),after:parts.filter(({removed})=>!removed).map(({value:value3,
-added:added2})=>added2?comes(value3):same2(value3))}}function tidy(spans){const found2=[];const add=(text6,change2)=>{const last=found2.
+added:added2})=>added2?comes(value3):same2(value3))}}function tidy(spans){const found2=[];const add2=(text6,change2)=>{const last=found2.
 at(-1);if(text6==="")return;if(last?.change===change2)found2[found2.length-1]={text:last.text+text6,change:change2};else
 found2.push({text:text6,change:change2})};for(const[index,{text:text6,change:change2}]of spans.entries()){const last=found2.
 at(-1);const next=spans[index+1];const isGap=change2===null&&/^ +$/.test(text6)&&last?.change!=null&&next?.change===last.
-change;if(change2!==null&&last?.change===null&&last.text.endsWith("\\")&&text6!==""){found2.pop();add(last.text.slice(0,
--1),null);add("\\",change2)}add(text6,isGap?last.change:change2)}return found2}function commonStart(one,other){const most3=Math.
+change;if(change2!==null&&last?.change===null&&last.text.endsWith("\\")&&text6!==""){found2.pop();add2(last.text.slice(0,
+-1),null);add2("\\",change2)}add2(text6,isGap?last.change:change2)}return found2}function commonStart(one,other){const most3=Math.
 min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(length2)===other.charCodeAt(length2))length2+=
 1;const splits=at3=>splitsWord(one,at3)||splitsWord(other,at3);while(length2>0&&splits(length2))length2-=1;return length2}
 function commonEnd(one,other){const most3=Math.min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(
@@ -7862,24 +7862,24 @@ return handleReadonlyResult(result)}});$ZodCustom=$constructor("$ZodCustom",(ins
 init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input=payload.value;const r2=def.
 fn(input);if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(r3,payload,input,inst))}handleRefineResult(r2,
 payload,input,inst);return}})}});function isRef(value3){return value3!==null&&typeof value3==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
-path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve18){const cached2=recursive.get(inst);
-if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check3=child=>{
-if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve18);if(answer>result)result=answer}};const shape=(sh,spread)=>{
+path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve19){const cached2=recursive.get(inst);
+if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check4=child=>{
+if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve19);if(answer>result)result=answer}};const shape=(sh,spread)=>{
 let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.getOwnPropertyDescriptor(sh,key);if(spread&&!desc.
-enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve18):NONE;if(child>
+enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve19):NONE;if(child>
 answer)answer=child}return answer};const merge4=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
-type;switch(kind){case"object":{const raw=rawShape(def);merge4(raw?shape(raw,true):ASSUMED);check3(def.catchall);break}case"\
-array":check3(def.element);break;case"tuple":for(const el of def.items)check3(el);check3(def.rest);break;case"record":case"\
-map":check3(def.keyType);check3(def.valueType);break;case"set":check3(def.valueType);break;case"union":for(const el of def.
-options)check3(el);break;case"intersection":check3(def.left);check3(def.right);break;case"optional":case"nullable":case"\
-default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check3(def.innerType);break;case"\
-pipe":check3(def.in);check3(def.out);break;case"function":check3(def.input);check3(def.output);break;case"lazy":{const inner=def.
-_cachedInner??(resolve18?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
+type;switch(kind){case"object":{const raw=rawShape(def);merge4(raw?shape(raw,true):ASSUMED);check4(def.catchall);break}case"\
+array":check4(def.element);break;case"tuple":for(const el of def.items)check4(el);check4(def.rest);break;case"record":case"\
+map":check4(def.keyType);check4(def.valueType);break;case"set":check4(def.valueType);break;case"union":for(const el of def.
+options)check4(el);break;case"intersection":check4(def.left);check4(def.right);break;case"optional":case"nullable":case"\
+default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check4(def.innerType);break;case"\
+pipe":check4(def.in);check4(def.out);break;case"function":check4(def.input);check4(def.output);break;case"lazy":{const inner=def.
+_cachedInner??(resolve19?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
 plate_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
 custom":break;default:{kind;for(const key in def){const desc=Object.getOwnPropertyDescriptor(def,key);if(!desc||desc.get)
-continue;const value3=desc.value;if(!value3||typeof value3!=="object")continue;if(value3._zod)check3(value3);else if(Array.
-isArray(value3))for(const el of value3)check3(el)}}}stack.delete(inst);return settle2(inst,result)}function settle2(inst,answer){
+continue;const value3=desc.value;if(!value3||typeof value3!=="object")continue;if(value3._zod)check4(value3);else if(Array.
+isArray(value3))for(const el of value3)check4(el)}}}stack.delete(inst);return settle2(inst,result)}function settle2(inst,answer){
 if(answer!==ASSUMED)recursive.set(inst,answer===PROVEN);return answer}function bucketFor(state,inst){let bucket=state.buckets.
 get(inst);if(!bucket){bucket=new WeakMap;state.buckets.set(inst,bucket)}return bucket}function memoizer(){return memo2}function isBackEdge(ctx,value3){
 const backEdges=ctx[STATE]?.backEdges;return backEdges!==void 0&&isRef(value3)&&backEdges.has(value3)}var $ZodCyclicError,
@@ -8299,8 +8299,8 @@ init_to_json_schema();init_en();init_checks2();init_parse3();ZodType=$constructo
 $ZodType.init(inst,def);inst.def=def;inst.type=def.type;return inst},{check(...chks){const def=this.def;return this.clone(
 util_exports.mergeDefs(def,{checks:[...def.checks??[],...chks.map(ch=>typeof ch==="function"?{_zod:{check:ch,def:{check:"\
 custom"},onattach:[]}}:ch)]}),{parent:true})},with(...chks){return this.check(...chks)},clone(def,params){return clone(this,
-def,params)},brand(){return this},register(reg,meta2){reg.add(this,meta2);return this},refine(check3,params){return this.
-check(refine(check3,params))},superRefine(refinement,params){return this.check(superRefine(refinement,params))},overwrite(fn){
+def,params)},brand(){return this},register(reg,meta2){reg.add(this,meta2);return this},refine(check4,params){return this.
+check(refine(check4,params))},superRefine(refinement,params){return this.check(superRefine(refinement,params))},overwrite(fn){
 return this.check(_overwrite(fn))},optional(){return optional(this)},exactOptional(){return exactOptional(this)},nullable(){
 return nullable(this)},nullish(){return optional(nullable(this))},nonoptional(params){return nonoptional(this,params)},array(){
 return array(this)},or(arg){return union([this,arg])},and(arg){return intersection(this,arg)},transform(tx){return pipe(
@@ -8508,9 +8508,9 @@ return value3 instanceof Sensitive?value3.reveal():value3}function firstText2(..
 "string"&&value3.trim()!=="")}function characters(text6){return[...text6].length}var init_texts=__esm({"src/kinds/texts.\
 ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable=Object.entries(identity2).find(([part2,text6])=>part2!==
 "name"&&text6!==void 0&&!isPathParameter(text6));if(unusable!==void 0){return`the ${unusable[0]} ${JSON.stringify(unusable[1])}\
- can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
-nd_id"].find(part2=>identity2[part2]!==void 0&&!uuid3.test(identity2[part2]));if(wrong2===void 0)return void 0;return`th\
-e ${wrong2} ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct \
+ can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong3=["id","backe\
+nd_id"].find(part2=>identity2[part2]!==void 0&&!uuid3.test(identity2[part2]));if(wrong3===void 0)return void 0;return`th\
+e ${wrong3} ${identity2[wrong3]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct \
 it`}function limitProblems(object3,profile,limits2,{ignored:ignored2=[],emptyIsNull=[],limits:own5={}}){const refused5=(message,path,hint)=>error(
 "profile-limit",`${message} (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.
 entries(object3.fields).filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own5,refused5),
@@ -8838,22 +8838,22 @@ throw new ProblemsError([error("unstable-list",`the list of ${noun} does not add
 ry again when nobody else is writing")])}async function readAllPages(noun,readPage){const ahead=new Ahead(readPage);try{
 return await listedBy(noun,ahead)}finally{await ahead.end()}}async function listedBy(noun,ahead){const byId=new Map;const anonymous=[];
 let total;let idle=0;for(let number4=1;number4<=MOST_PAGES;number4+=1){const page=await ahead.take(number4);if(number4===
-1)ahead.last=Math.min(pagesOf(page)??1,pagesFrom(page.totalEntries,page.rows.length)??1);const before=byId.size;for(const row of page.
-rows){if(typeof row.id==="string")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===before?idle+1:0;total=page.
-totalEntries??total;const found2=byId.size+anonymous.length;const pages2=page.totalPages??pagesFrom(total,page.pageSize);
-const done2=pages2===void 0?idle>0:number4>=pages2||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete2=total!==
-void 0&&found2>=total;if(done2||complete2)return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)
-throw endless(noun,`${MOST_ROWS} ${noun}`)}throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most3){return new ProblemsError(
-[error("unstable-list",`the list of ${noun} goes on after ${most3}`,[],"check that base_url is the address of an identit\
-y server of this API")])}function pagesOf({totalPages,totalEntries,pageSize:pageSize2}){return totalPages??pagesFrom(totalEntries,
-pageSize2)}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/size2)}var PASSES,IDLE_PAGES,
-MOST_PAGES,MOST_ROWS,AHEAD,Ahead;var init_listing=__esm({"src/kinds/listing.ts"(){"use strict";init_problems();PASSES=4;
-IDLE_PAGES=3;MOST_PAGES=1e4;MOST_ROWS=1e6;AHEAD=20;Ahead=class{#readPage;#asked=new Map;last=1;#wanted=Number.POSITIVE_INFINITY;constructor(readPage){
-this.#readPage=readPage}async take(number4){for(let next=number4;next===number4||next<=this.last&&next<number4+AHEAD;next+=
-1){if(this.#asked.has(next))continue;this.#asked.set(next,this.#ask(next))}const page=this.#asked.get(number4)??this.#ask(
-number4);try{return await page}finally{this.#asked.delete(number4)}}#ask(number4){const page=this.#readPage(number4,()=>number4<=
-this.#wanted);page.catch(()=>{this.#wanted=Math.min(this.#wanted,number4)});return page}async end(){this.#wanted=0;await Promise.
-allSettled(this.#asked.values())}}}});async function readCatalog(name2,read2,parse11,reader){const rows=await readRows(name2,read2,parse11,reader);return rows===
+1)ahead.last=surePages(page,page.rows.length);const before=byId.size;for(const row of page.rows){if(typeof row.id==="str\
+ing")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===before?idle+1:0;total=page.totalEntries??total;const found2=byId.
+size+anonymous.length;const pages2=page.totalPages??pagesFrom(total,page.pageSize);const done2=pages2===void 0?idle>0:number4>=
+pages2||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete2=total!==void 0&&found2>=total;if(done2||complete2)
+return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)throw endless(noun,`${MOST_ROWS} ${noun}`)}
+throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most3){return new ProblemsError([error("unstable-list",`\
+the list of ${noun} goes on after ${most3}`,[],"check that base_url is the address of an identity server of this API")])}
+function surePages(first,rows){return Math.min(pagesOf(first)??1,pagesFrom(first.totalEntries,rows)??1,MOST_PAGES)}function pagesOf({
+totalPages,totalEntries,pageSize:pageSize2}){return totalPages??pagesFrom(totalEntries,pageSize2)}function pagesFrom(total,size2){
+return total===void 0||!size2?void 0:Math.ceil(total/size2)}var PASSES,IDLE_PAGES,MOST_PAGES,MOST_ROWS,AHEAD,Ahead;var init_listing=__esm(
+{"src/kinds/listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=3;MOST_PAGES=1e4;MOST_ROWS=1e6;AHEAD=20;Ahead=
+class{#readPage;#asked=new Map;last=1;#wanted=Number.POSITIVE_INFINITY;constructor(readPage){this.#readPage=readPage}async take(number4){
+for(let next=number4;next===number4||next<=this.last&&next<number4+AHEAD;next+=1){if(this.#asked.has(next))continue;this.#asked.
+set(next,this.#ask(next))}const page=this.#asked.get(number4)??this.#ask(number4);try{return await page}finally{this.#asked.
+delete(number4)}}#ask(number4){const page=this.#readPage(number4,()=>number4<=this.#wanted);page.catch(()=>{this.#wanted=
+Math.min(this.#wanted,number4)});return page}async end(){this.#wanted=0;await Promise.allSettled(this.#asked.values())}}}});async function readCatalog(name2,read2,parse11,reader){const rows=await readRows(name2,read2,parse11,reader);return rows===
 null?null:new Catalog(rows)}async function readRows(name2,read2,parse11,reader){let offered=true;const rows=await readListing(
 name2,async(number4,wanted)=>{const page=await reader.listExtra(read2,number4,parse11,wanted);if(page===null)offered=false;
 return{...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;
@@ -8926,12 +8926,12 @@ isArray(fields3.authorized_scopes)){const own5=asElements(present3.authorized_sc
 take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own5,"authorized_scopes"))}const ownRoles=rolesOf(present3);
 if(Array.isArray(fields3.roles)){take2("roles",lookUp2(fields3.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
 isArray(fields3.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
-fields3.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told4=own5.
+fields3.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told5=own5.
 every(({name:name2})=>typeof name2!=="string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(
 element=>{if(element.roles===void 0)return{elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,
 references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{...element,roles:found2.elements}]}});take2(
 "organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
-({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told4&&inner.every(({sure})=>sure)})}
+({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}
 return{fields:resolved2,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
 const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({
 id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept3=Object.
@@ -9143,17 +9143,17 @@ changes}){const count3=changes.filter(isDestructive).length;const losses2=countD
 inAll:losses2===count3?"":` (${losses2} things in all)`}}function allWarnings(plan){return[...plan.warnings.map(warning4=>({
 ...warning4,change:null})),...plan.changes.flatMap(change2=>change2.warnings.map(warning4=>({...warning4,change:change2})))]}
 function headline(plan){const count3=summarize(plan);const parts=[[count3.update,"to update"],[count3.delete,"to delete"],
-[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"blocked"]];const told4=parts.filter(([number4])=>number4>
+[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"blocked"]];const told5=parts.filter(([number4])=>number4>
 0).map(([number4,words7])=>`${number4} ${words7}`);const unchanged=count3.unchanged===0?"":`, ${count3.unchanged} unchan\
-ged`;if(told4.length>0)return[...told4,`${count3.unchanged} unchanged`].join(", ");switch(idleBecause(plan)){case"undone":
+ged`;if(told5.length>0)return[...told5,`${count3.unchanged} unchanged`].join(", ");switch(idleBecause(plan)){case"undone":
 return"nothing to put back";case"owed":return`nothing to change of what is selected${unchanged}; of what is left out, so\
 mething is still owed`;case"elsewhere":return`nothing falls to ${shardOf(plan)}`;case"unselected":return"nothing of what\
  is selected is declared";case"undeclared":return"nothing is declared";case"unchanged":return`nothing to change${unchanged}`}}
 function idleBecause(plan){if(plan.undoes!==void 0)return"undone";if(leavesDebts(plan))return"owed";if(plan.changes.length>
 0)return"unchanged";if(plan.leavesOut!==true)return"undeclared";return plan.shard===void 0?"unselected":"elsewhere"}function shardOf({
 shard:shard2}){return shard2===void 0?"the whole":`shard ${shardText(shard2)}`}function observedNote(change2,became){const origin2=originOf(
-change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told4}=origin2;const what=generation2===
-void 0||told4?"":`did_generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}\
+change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told5}=origin2;const what=generation2===
+void 0||told5?"":`did_generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}\
 recorded, nothing was sent`}return`${what}will be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;
 return`${what===""?"":`${what} `}compared with what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return became===
 void 0?"the present value is unknown, so this will be asserted":`what was there before is unknown${became==="applied"?",\
@@ -9200,8 +9200,8 @@ address:address2}){return withoutNames(message,namesIn(address2).filter(name2=>n
 name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=new Map([...plan.
 warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(change2=>change2.warnings.map(warning4=>[
 {...warning4,change:change2},warning4]))]);const together4=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
-length>FEW2);const told4=new Set(together4.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together4,
-alone:warnings=>warnings.filter(warning4=>!told4.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
+length>FEW2);const told5=new Set(together4.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together4,
+alone:warnings=>warnings.filter(warning4=>!told5.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
 return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
 paint.yellow))}function togetherLines(groups3,{paint,columns}){return groups3.flatMap(group=>{const said3=`${plural(group.
 objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);return[...wrap(`warni\
@@ -9211,13 +9211,13 @@ map(paint.yellow),...places===""?[]:wrap("    at ",places,columns).map(paint.yel
 init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug,columns}){return{paint:colors(color),debug,columns}}function planText(plan,options){const pen=penOf(
 options);const{paint,columns}=pen;const shared2=shareOf(plan.changes,options.only);const listed2=shared2.changes.filter(
-({action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared2,options.only);const told4=toldWarnings(
-plan,listed2,options.debug);const warnings=[...togetherLines(told4.together,pen),...warningLines("",told4.alone(plan.warnings),
+({action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared2,options.only);const told5=toldWarnings(
+plan,listed2,options.debug);const warnings=[...togetherLines(told5.together,pen),...warningLines("",told5.alone(plan.warnings),
 pen)];const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(
 plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(
 plan.environment))}`,...plan.shard===void 0?[]:[`Shard:       ${paint.bold(shardText(plan.shard))}`],...plan.undoes===void 0?
 []:[`Undoes:      run ${escapeText(plan.undoes)}`],...options.stored===true?[`Made:        ${escapeText(plan.createdAt)}\
- by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[...changeLines({...change2,warnings:told4.
+ by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[...changeLines({...change2,warnings:told5.
 alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,columns),""],...idle?[fold2([{text:idleText(
 plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.
 requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==
@@ -9249,7 +9249,7 @@ bold,whole:true},{text:labelBeside(change2)}],4,columns);if(declaredAt===null)re
 declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(`${what} ${name2}  ${place2}`);const isBeside=columns===void 0?
 label2===void 0:width<=columns;return isBeside?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}
 function observedLines(change2){const origin2=originOf(change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,
-told:told4}=origin2;if(generation2===void 0)return[];return[`    ${told4?"":`did_generation ${generation2} `}will be rec\
+told:told5}=origin2;if(generation2===void 0)return[];return[`    ${told5?"":`did_generation ${generation2} `}will be rec\
 orded, nothing is sent`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[
 `    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["    present value unknown: will be as\
 serted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();
@@ -10235,29 +10235,29 @@ this.currentTagId!==exclusionId&&IMPLICIT_END_TAG_REQUIRED_THOROUGHLY.has(this.c
 this.current)===NS.HTML){this.pop()}}}}});var NOAH_ARK_CAPACITY,EntryType,FormattingElementList;var init_formatting_element_list=__esm({"node_modules/parse5/dist/\
 parser/formatting-element-list.js"(){NOAH_ARK_CAPACITY=3;(function(EntryType2){EntryType2[EntryType2["Marker"]=0]="Marke\
 r";EntryType2[EntryType2["Element"]=1]="Element"})(EntryType||(EntryType={}));FormattingElementList=class{constructor(){
-this.newest=null;this.bookmark=null;this.index=null;this.elementEntries=new Map}_insertElementEntry(element,token,older){
-const newer=older===null?null:older.newer;const entry3={type:EntryType.Element,element,token,older,newer,ark:null,olderSameTag:null,
-newerSameTag:null};if(newer===null){this.newest=entry3}else{newer.older=entry3}if(older!==null){older.newer=entry3}return this.
-index===null?null:this._addToIndex(this.index,entry3)}_addToIndex(index,entry3){const{tagName,attrs}=entry3.token;const key=tagName+
-attrs.map(({name:name2,value:value3})=>`\0${name2}\0${value3}`).sort().join("");let ark=index.arks.get(key);if(ark===void 0){
-ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry3);entry3.ark=ark;this.elementEntries.set(entry3.element,
-entry3);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.set(tagName,head)}
-entry3.olderSameTag=head.olderSameTag;entry3.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.newerSameTag=
-entry3}head.olderSameTag=entry3;return ark}insertMarker(){if(this.index===null){for(let entry3=this.newest;entry3!==null&&
-entry3.type===EntryType.Element;entry3=entry3.older){this.elementEntries.set(entry3.element,entry3)}}const marker={type:EntryType.
-Marker,older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}this.newest=marker;
-this.index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry3=this.newest;entry3!==
-null&&entry3.type===EntryType.Element;entry3=entry3.older){oldest=entry3;count3++}if(count3>=NOAH_ARK_CAPACITY){this.index=
-{arks:new Map,tagNames:new Map};for(let entry3=oldest;entry3!==null&&entry3.type===EntryType.Element;entry3=entry3.newer){
-this._addToIndex(this.index,entry3)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&ark.entries.
-length>NOAH_ARK_CAPACITY){this.removeEntry(ark.entries[0])}}insertElementAfterBookmark(element,token){const{bookmark}=this;
-this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry3){var _a3;if(entry3.newer===null?this.
-newest!==entry3:entry3.newer.older!==entry3){return}this.elementEntries.delete(entry3.element);if(entry3.newer===null){this.
-newest=entry3.older}else{entry3.newer.older=entry3.older}if(entry3.older!==null){entry3.older.newer=entry3.newer}if(entry3.
-ark!==null){const{entries,key}=entry3.ark;entries.splice(entries.indexOf(entry3),1);if(entries.length===0)(_a3=this.index)===
-null||_a3===void 0?void 0:_a3.arks.delete(key)}if(entry3.newerSameTag!==null){entry3.newerSameTag.olderSameTag=entry3.olderSameTag;
-if(entry3.olderSameTag!==null){entry3.olderSameTag.newerSameTag=entry3.newerSameTag}}}replaceElement(entry3,element){if(this.
-elementEntries.delete(entry3.element)){this.elementEntries.set(element,entry3)}entry3.element=element}clearToLastMarker(){
+this.newest=null;this.bookmark=null;this.index=null;this.elementEntries=new Map}_insertElementEntry(element,token,older2){
+const newer=older2===null?null:older2.newer;const entry3={type:EntryType.Element,element,token,older:older2,newer,ark:null,
+olderSameTag:null,newerSameTag:null};if(newer===null){this.newest=entry3}else{newer.older=entry3}if(older2!==null){older2.
+newer=entry3}return this.index===null?null:this._addToIndex(this.index,entry3)}_addToIndex(index,entry3){const{tagName,attrs}=entry3.
+token;const key=tagName+attrs.map(({name:name2,value:value3})=>`\0${name2}\0${value3}`).sort().join("");let ark=index.arks.
+get(key);if(ark===void 0){ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry3);entry3.ark=ark;this.elementEntries.
+set(entry3.element,entry3);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.
+set(tagName,head)}entry3.olderSameTag=head.olderSameTag;entry3.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.
+newerSameTag=entry3}head.olderSameTag=entry3;return ark}insertMarker(){if(this.index===null){for(let entry3=this.newest;entry3!==
+null&&entry3.type===EntryType.Element;entry3=entry3.older){this.elementEntries.set(entry3.element,entry3)}}const marker={
+type:EntryType.Marker,older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}
+this.newest=marker;this.index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry3=this.
+newest;entry3!==null&&entry3.type===EntryType.Element;entry3=entry3.older){oldest=entry3;count3++}if(count3>=NOAH_ARK_CAPACITY){
+this.index={arks:new Map,tagNames:new Map};for(let entry3=oldest;entry3!==null&&entry3.type===EntryType.Element;entry3=entry3.
+newer){this._addToIndex(this.index,entry3)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&
+ark.entries.length>NOAH_ARK_CAPACITY){this.removeEntry(ark.entries[0])}}insertElementAfterBookmark(element,token){const{
+bookmark}=this;this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry3){var _a3;if(entry3.
+newer===null?this.newest!==entry3:entry3.newer.older!==entry3){return}this.elementEntries.delete(entry3.element);if(entry3.
+newer===null){this.newest=entry3.older}else{entry3.newer.older=entry3.older}if(entry3.older!==null){entry3.older.newer=entry3.
+newer}if(entry3.ark!==null){const{entries,key}=entry3.ark;entries.splice(entries.indexOf(entry3),1);if(entries.length===
+0)(_a3=this.index)===null||_a3===void 0?void 0:_a3.arks.delete(key)}if(entry3.newerSameTag!==null){entry3.newerSameTag.olderSameTag=
+entry3.olderSameTag;if(entry3.olderSameTag!==null){entry3.olderSameTag.newerSameTag=entry3.newerSameTag}}}replaceElement(entry3,element){
+if(this.elementEntries.delete(entry3.element)){this.elementEntries.set(element,entry3)}entry3.element=element}clearToLastMarker(){
 let marker=this.newest;for(;marker!==null&&marker.type===EntryType.Element;marker=marker.older){this.elementEntries.delete(
 marker.element)}this.newest=marker===null?null:marker.older;this.index=marker===null?null:marker.outerIndex;if(this.newest!==
 null){this.newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a3,_b;if(this.index!==null){return(_b=(_a3=
@@ -11310,23 +11310,24 @@ return defaultWriter.parse(template2,tags)};mustache.render=function render2(tem
 "string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+'" was given as\
  the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,view,partials,
 config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
-mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length2=0;let at3=0;const add=(piece,taken2)=>{if(taken2===
-0)return;origins.set(length2,at3);pieces2.push(piece);length2+=piece.length;at3+=taken2};const addLine=line=>add(/\S/.test(
+mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length2=0;let at3=0;const add2=(piece,taken2)=>{if(taken2===
+0)return;origins.set(length2,at3);pieces2.push(piece);length2+=piece.length;at3+=taken2};const addLine=line=>add2(/\S/.test(
 line)?"x":" ",line.length);let delimiters=["{{","}}"];const open9=[];let isCrossed=false;let lastTag=0;while(at3<body2.length){
 const tag=body2.indexOf(delimiters[0],at3);const text6=body2.slice(at3,tag<0?void 0:tag);const first=text6.indexOf("\n");
-if(first<0){addLine(text6)}else{const last=text6.lastIndexOf("\n");addLine(text6.slice(0,first));add("\n",1);add("\n",last-
-first);addLine(text6.slice(last+1))}if(tag<0)break;const{end:end2,next,sign,name:name2}=tagAt(body2,tag,delimiters);add(
-body2.slice(tag,end2),end2-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,end:end2})}else if(sign===
-"/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.set(length2,body2.length);
-return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}function tagAt(body2,start3,delimiters){
-const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);const type=body2.charAt(first);const after2=(text6,from)=>{
-const found2=body2.indexOf(text6,from);return found2<0?body2.length:found2+text6.length};const inside2=type!==""&&"#^/>{\
-&=!".includes(type)?first+1:first;if(type==="{")return{end:after2(`}${close}`,inside2),next:delimiters,sign:type,name:""};
-if(type!=="="){const end2=after2(close,inside2);const name2="#^/".includes(type)?body2.slice(inside2,end2-close.length).
-trim():"";return{end:end2,next:delimiters,sign:type,name:name2}}const equals=after2("=",inside2);const[nextOpen="",nextClose=""]=body2.
-slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after2(close,equals),sign:type,name:"",next:nextOpen===""||nextClose===
-""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){let at3=from;while(at3<body2.length&&/\s/.test(body2.
-charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/condense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
+if(first<0){addLine(text6)}else{const last=text6.lastIndexOf("\n");addLine(text6.slice(0,first));add2("\n",1);add2("\n",
+last-first);addLine(text6.slice(last+1))}if(tag<0)break;const{end:end2,next,sign,name:name2}=tagAt(body2,tag,delimiters);
+add2(body2.slice(tag,end2),end2-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,
+end:end2})}else if(sign==="/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.
+set(length2,body2.length);return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}
+function tagAt(body2,start3,delimiters){const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);
+const type=body2.charAt(first);const after2=(text6,from)=>{const found2=body2.indexOf(text6,from);return found2<0?body2.
+length:found2+text6.length};const inside2=type!==""&&"#^/>{&=!".includes(type)?first+1:first;if(type==="{")return{end:after2(
+`}${close}`,inside2),next:delimiters,sign:type,name:""};if(type!=="="){const end2=after2(close,inside2);const name2="#^/".
+includes(type)?body2.slice(inside2,end2-close.length).trim():"";return{end:end2,next:delimiters,sign:type,name:name2}}const equals=after2(
+"=",inside2);const[nextOpen="",nextClose=""]=body2.slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after2(close,
+equals),sign:type,name:"",next:nextOpen===""||nextClose===""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){
+let at3=from;while(at3<body2.length&&/\s/.test(body2.charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/c\
+ondense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
  characters`,limit:true}}const{text:text6,whole:whole3}=withoutLongSpace(body2);const condensed=condense(text6);const writer=createWriter();
 try{const parsed4=writer.parse(condensed.text);if(depthOf(parsed4)>limits.sectionDepth){return{syntax:`sections are nest\
 ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed4,text6,condensed);const parts=partsOf2(
@@ -12013,10 +12014,10 @@ this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!ma
 </details>
 `)}</nav>
 </details>
-`}function controls(filters2,only2){const told4=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
+`}function controls(filters2,only2){const told5=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
 <div class="search"><label for="search">Search</label> <input type="search" id="search" autocomplete="off" spellcheck="false" placeholder="address, field, text"> <span class="found" role="status"></span></div>
 ${filters2.map(boxes)}
-${told4.length===0?null:markup`<fieldset><legend>Only</legend>${told4.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
+${told5.length===0?null:markup`<fieldset><legend>Only</legend>${told5.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
 <p class="keys"><span><kbd>/</kbd> search, <kbd>Esc</kbd> clear, <kbd>j</kbd> <kbd>k</kbd> next and previous change, <kbd>Enter</kbd> open or close</span>
 <label><input type="checkbox" id="keys" checked>use these keys</label></p>
 </div>
@@ -12028,13 +12029,13 @@ ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_c
 "use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups3=numbered(
 plan,options);const entries=groups3.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
 const emails=new Emails;const context3={...options,emails,room:new ValueRoom,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
-plan);const told4=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
+plan);const told5=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
 ${factsList([markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.environment===null?"none":markup`<code>${plan.
 environment}</code>`}`,...plan.shard===void 0?[]:[`Shard ${shardText(plan.shard)}`],`Made at ${plan.createdAt} by idops ${plan.
 toolVersion}`])}
-${countsList(told4.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
+${countsList(told5.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
 </header>
 <main id="main">
 ${notices(plan,options.only)}
@@ -12200,11 +12201,11 @@ environment===null?"none":markup`<code>${plan.environment}</code>`}`],...run4===
 [`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]]}function startOf(run4){const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.
 exec(run4)??[];if(parts.length===0)return void 0;const[year,month,day,hour,minute,second]=parts;return`${year}-${month}-${day}\
 T${hour}:${minute}:${second}Z`}function notices2(result,plan){const{interrupted:interrupted3,results}=result;const{failed,
-not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const wrong2=failed+not_converged+unknown5+skipped2;
+not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const wrong3=failed+not_converged+unknown5+skipped2;
 const unverified=results.filter(one=>one.unverified.length>0).length;const environment=plan?.environment??null;const where=environment===
 null?"":` --env ${shellWord2(environment)}`;return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:
 null,interrupted3?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
-null,wrong2>0?markup`<p class="loss"><strong>${plural(wrong2,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
+null,wrong3>0?markup`<p class="loss"><strong>${plural(wrong3,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
 null,unverified>0?markup`<p class="warning">The answers about ${plural(unverified,"object")} did not carry all that was sent: those fields are unverified.</p>\n`:
 null,plan?.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
 nextSteps(result,plan??{}).map(({before,command:command2})=>markup`<p class="note">${before}${command2===null?null:markup`<code>idops ${command2}${where}</code>`}</p>\n`),
@@ -12301,8 +12302,8 @@ optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string
 optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),cut:literal(true).optional()});
 shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().optional(),parts:record(string2(),partSchema)});
 stateSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),
-salt:string2().min(1),open_run:string2().optional(),moved_to:string2().optional(),last_run:string2().optional(),shards:shardsSchema.
-optional(),resources:record(string2(),recordSchema)})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
+salt:string2().min(1),open_run:string2().optional(),moved_to:string2().optional(),arriving:literal(true).optional(),last_run:string2().
+optional(),shards:shardsSchema.optional(),resources:record(string2(),recordSchema)})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
 command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} on ${host}, process ${pid}, si\
 nce ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;
@@ -12358,11 +12359,11 @@ iterator](){let current=this.#head;while(current){yield current.value;current=cu
 dequeue()}}}}});function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve18,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve18(result);try{await result}catch{}next()};const enqueue=(function_,resolve18,reject,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve19,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve19(result);try{await result}catch{}next()};const enqueue=(function_,resolve19,reject,arguments_)=>{
 const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run4.
-bind(void 0,function_,resolve18,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve18,reject)=>{enqueue(function_,resolve18,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+bind(void 0,function_,resolve19,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve19,reject)=>{enqueue(function_,resolve19,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
 abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
 validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
@@ -13059,11 +13060,11 @@ const text6=charsetOf(element);return text6===void 0?[]:[{text:text6,at:spotOf(e
 element=>isImage(element)&&attribute(element,"alt")===void 0).map(element=>({text:attribute(element,"src")??"",at:spotOf(
 element)})),insecure:elements2.flatMap(insecureParts),head:elements2.flatMap(element=>element.tagName==="head"?spotOf(element)??
 []:[])[0]}}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(element,"ty\
-pe")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add=(text6,name2)=>found2.push(
+pe")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add2=(text6,name2)=>found2.push(
 {text:text6,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock2.test(attribute(element,"\
-type")?.trim()??""))add("<script>");if(embedding.has(tag))add(`<${tag}>`);for(const{name:name2,value:value3}of element.attrs){
-if(/^on[a-z]+$/.test(name2))add(`${name2}=`,name2);if(addressAttributes.has(name2)&&/^(javascript|vbscript|data:text\/html)/i.
-test(address(value3))){add(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){
+type")?.trim()??""))add2("<script>");if(embedding.has(tag))add2(`<${tag}>`);for(const{name:name2,value:value3}of element.
+attrs){if(/^on[a-z]+$/.test(name2))add2(`${name2}=`,name2);if(addressAttributes.has(name2)&&/^(javascript|vbscript|data:text\/html)/i.
+test(address(value3))){add2(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){
 return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.has(name2)&&/^http:/i.test(address(value3))?
 [{text:value3.trim(),at:spotOf(element,name2)}]:[])}function address(value3){return value3.replace(/[\u0000-\u0020]/g,"")}
 function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(element,"charset");if(direct!==
@@ -13129,8 +13130,8 @@ at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at
 const live=[before?.txt,before?.html].flatMap(body2=>names(parsed(body2))??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));
 const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)
 continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
-one.name,{one,at:{...at3,[body2]:one.at}})}}const[told4,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.
-values()].slice(unknownAtMost)];return told4.map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===
+one.name,{one,at:{...at3,[body2]:one.at}})}}const[told5,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.
+values()].slice(unknownAtMost)];return told5.map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===
 unknownAtMost-1?untold:[];const more=rest.length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===
 null?"the bodies have":`the ${body2} body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}\
 ?`;const others=more>0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothin\
@@ -13816,10 +13817,10 @@ var Scalar=require_Scalar();function findPair(items,key){const k=identity2.isSca
 if(identity2.isPair(it)){if(it.key===key||it.key===k)return it;if(identity2.isScalar(it.key)&&it.key.value===k)return it}}
 return void 0}var YAMLMap=class extends Collection2.Collection{static get tagName(){return"tag:yaml.org,2002:map"}constructor(schema5){
 super(identity2.MAP,schema5);this.items=[]}static from(schema5,obj,ctx){const{keepUndefined,replacer}=ctx;const map2=new this(
-schema5);const add=(key,value3)=>{if(typeof replacer==="function")value3=replacer.call(obj,key,value3);else if(Array.isArray(
+schema5);const add2=(key,value3)=>{if(typeof replacer==="function")value3=replacer.call(obj,key,value3);else if(Array.isArray(
 replacer)&&!replacer.includes(key))return;if(value3!==void 0||keepUndefined)map2.items.push(Pair.createPair(key,value3,ctx))};
-if(obj instanceof Map){for(const[key,value3]of obj)add(key,value3)}else if(obj&&typeof obj==="object"){for(const key of Object.
-keys(obj))add(key,obj[key])}if(typeof schema5.sortMapEntries==="function"){map2.items.sort(schema5.sortMapEntries)}return map2}add(pair,overwrite){
+if(obj instanceof Map){for(const[key,value3]of obj)add2(key,value3)}else if(obj&&typeof obj==="object"){for(const key of Object.
+keys(obj))add2(key,obj[key])}if(typeof schema5.sortMapEntries==="function"){map2.items.sort(schema5.sortMapEntries)}return map2}add(pair,overwrite){
 let _pair;if(identity2.isPair(pair))_pair=pair;else if(!pair||typeof pair!=="object"||!("key"in pair)){_pair=new Pair.Pair(
 pair,pair?.value)}else _pair=new Pair.Pair(pair.key,pair.value);const prev=findPair(this.items,_pair.key);const sortEntries=this.
 schema?.sortMapEntries;if(prev){if(!overwrite)throw new Error(`Key ${_pair.key} already set`);if(identity2.isScalar(prev.
@@ -14772,33 +14773,31 @@ if(stat9.isSocket())return"a socket";return"a device"}var NoRegularFile;var init
 this.name="NoRegularFile"}}}});import{lstat as lstat3}from"node:fs/promises";import{dirname as dirname7,join as join6}from"node:path";async function workTreeOf(folder){
 if(await isThere(join6(folder,".git")))return folder;const above=dirname7(folder);return above===folder?void 0:await workTreeOf(
 above)}async function isThere(path){return await lstat3(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/ba\
-se/work-tree.ts"(){"use strict"}});function excluding(locks,place2){const all=async()=>[void 0,...await locks.shards()];const clear=async other=>{for(let tries=1;;tries+=
-1){const holding=await locks.holding(other);if(holding===null)return null;if(holding.fate!=="gone"||tries>TRIES2)throw inTheWay2(
-holding,other,place2(other));const removable=await locks.removable(other);if(removable?.holder!==holding.holder)continue;
-await removable.remove();return holding.holder}};const lock=async(command2,now,shard2)=>{const taken2=await locks.take(command2,
-now,shard2);try{const gone=[];for(const other of(await all()).filter(one=>isInTheWay(one,shard2))){const holder=await clear(
-other);if(holder!==null)gone.push(`took over the lock of ${holder}, which is gone`)}if(gone.length===0)return taken2;const{
-takenOver}=taken2;return{...taken2,takenOver:[...takenOver===null?[]:[takenOver],...gone].join("; ")}}catch(failure2){await taken2.
-release();throw failure2}};return{lock,async holder(){for(const shard2 of await all()){const holder=await locks.holder(shard2);
-if(holder!==null)return holder}return null},async holdings(){const found2=await Promise.all((await all()).map(async shard2=>{
-const holding=await locks.holding(shard2);return holding===null?[]:[{...holding,...shard2===void 0?{}:{shard:shard2}}]}));
-return found2.flat()},async removable(){const found2=[];const failures=[];for(const shard2 of await all()){try{const one=await locks.
-removable(shard2);if(one!==null)found2.push(one)}catch(failure2){failures.push(failure2)}}if(found2.length===0&&failures.
-length>0)throw failures[0];return found2.length===0?null:together3(found2)}}}function isInTheWay(other,shard2){if(shard2===
-void 0)return other!==void 0;return other===void 0||other.count!==shard2.count}function together3(locks){return{holder:locks.
-map(({holder})=>holder).join("; and of "),async remove(){for(const one of locks)await one.remove()}}}function inTheWay2({
+se/work-tree.ts"(){"use strict"}});function excluding(locks,place2){const all=async()=>[void 0,...await locks.shards()];const lock=async(command2,now,shard2)=>{
+const taken2=await locks.take(command2,now,shard2);try{const gone=[];for(const other of(await all()).filter(one=>isInTheWay(
+one,shard2))){const holding=await locks.clear(other);if(holding===null)continue;if(holding.fate!=="gone")throw inTheWay2(
+holding,other,place2(other));gone.push(`took over the lock of ${holding.holder}, which is gone`)}if(gone.length===0)return taken2;
+const{takenOver}=taken2;return{...taken2,takenOver:[...takenOver===null?[]:[takenOver],...gone].join("; ")}}catch(failure2){
+await taken2.release();throw failure2}};return{lock,async holder(){for(const shard2 of await all()){const holder=await locks.
+holder(shard2);if(holder!==null)return holder}return null},async holdings(){const found2=await Promise.all((await all()).
+map(async shard2=>{const holding=await locks.holding(shard2);return holding===null?[]:[{...holding,...shard2===void 0?{}:
+{shard:shard2}}]}));return found2.flat()},async removable(){const found2=[];const failures=[];for(const shard2 of await all()){
+try{const one=await locks.removable(shard2);if(one!==null)found2.push(one)}catch(failure2){failures.push(failure2)}}if(found2.
+length===0&&failures.length>0)throw failures[0];return found2.length===0?null:together3(found2)}}}function isInTheWay(other,shard2){
+if(shard2===void 0)return other!==void 0;return other===void 0||other.count!==shard2.count}function together3(locks){return{
+holder:locks.map(({holder})=>holder).join("; and of "),async remove(){for(const one of locks)await one.remove()}}}function inTheWay2({
 holder,elsewhere},other,place2){const what=other===void 0?"the state is locked":"the state is locked by a run of a shard";
 return new ProblemsError([error("locked",`${what}: ${holder} (${place2})`,[],elsewhere===null?"wait until it has ended; \
 if that process is surely gone, use idops runs unlock":`that process ${elsewhere}, so nobody can tell from here whether \
-it still runs: make sure that it doesn't, then use idops runs unlock`)])}var TRIES2;var init_locks=__esm({"src/state/loc\
-ks.ts"(){"use strict";init_problems();TRIES2=5}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command:command2,at:at3}){return`${command2}\
+it still runs: make sure that it doesn't, then use idops runs unlock`)])}var init_locks=__esm({"src/state/locks.ts"(){"u\
+se strict";init_problems()}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command:command2,at:at3}){return`${command2}\
  by ${user3} on ${host}, process ${pid}, since ${at3}`}function whereElse(holder){if(fateOf(holder)!=="unknown")return null;
 if(holder.host!==hostname2())return"is on another host";const{boot,namespace}=ownMark();if(holder.boot!==void 0&&holder.
 boot!==boot)return"is of another machine of the same name, or from before the last restart of this one";return holder.namespace!==
 void 0&&holder.namespace!==namespace?"is in another process namespace, such as a container":`is named without its ${unnamedParts(
 holder).join(" and ")}, as by a former version`}var holderFields,holderSchema;var init_holder=__esm({"src/state/holder.t\
 s"(){"use strict";init_zod();init_process();init_process_mark();holderFields={user:string2(),...processMark,command:string2(),
-at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
+at:string2()};holderSchema=object(holderFields)}});var READS_FOR,LEFT;var init_pages=__esm({"src/state/pages.ts"(){"use strict";READS_FOR=1e4;LEFT=10*6e4}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
 "run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
 byteLength(whole3),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
@@ -14817,9 +14816,11 @@ const version3=typeof data3==="object"&&data3!==null&&"format_version"in data3?d
 , this idops knows formats up to ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=stateSchema.
 safeParse(data3);if(!parsed4.success){const[issue3]=parsed4.error.issues;const where=issue3===void 0||issue3.path.length===
 0?"":` at ${issue3.path.join(".")}`;throw new ProblemsError([error("state-unreadable",`the state ${place2} is not a stat\
-e of idops${where}`,[],`put a good copy back, or move it away: ${LOSS}`)])}const{moved_to:elsewhere}=parsed4.data;if(elsewhere!==
-void 0){throw new ProblemsError([error("state-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configu\
-ration that says so; an older checkout or branch still names the former place")])}return{...parsed4.data,resources:oneSpelling(
+e of idops${where}`,[],`put a good copy back, or move it away: ${LOSS}`)])}const{moved_to:elsewhere,arriving}=parsed4.data;
+if(elsewhere!==void 0){throw new ProblemsError([arriving===true?error("state-moved",`the state ${place2} has not arrived\
+: idops state migrate was ended in the middle, and it is still at ${elsewhere}`,[],"run idops state migrate again, as be\
+fore: it goes on with what is here"):error("state-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the con\
+figuration that says so; an older checkout or branch still names the former place")])}return{...parsed4.data,resources:oneSpelling(
 parsed4.data.resources)}}function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(
 key)===key))return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==
 void 0&&other.recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}
@@ -14827,21 +14828,21 @@ return one}function stateGone(place2){return new ProblemsError([error("state-unr
 "put it back, or begin anew with idops plan; journals of runs that go on are settled by it")])}var LOSS;var init_state_text=__esm(
 {"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();init_state();LOSS="without it reques\
 ts may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
-delimiter,dirname as dirname12,isAbsolute as isAbsolute4,join as join13,resolve as resolve9}from"node:path";async function inGitIndex(root,paths){
+delimiter,dirname as dirname12,isAbsolute as isAbsolute4,join as join14,resolve as resolve9}from"node:path";async function inGitIndex(root,paths){
 const entries=await indexEntries(root,paths);return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}
 async function indexEntries(root,paths){if(await findGit()===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await git(
 root,["ls-files","--stage","-z","--",...paths]);return listed2.toString("utf8").split("\0").flatMap(entryOf)}catch(failure2){
-if(!await hasRepository(join13(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
+if(!await hasRepository(join14(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
 exec(line)??[];if(mode===void 0||object3===void 0||path===void 0)return[];return[{path,object:mode.startsWith("100")?object3:
 null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe":"git";for(const folder of(process.env.PATH??
-"").split(delimiter).filter(path=>isAbsolute4(path))){const path=join13(folder,name2);if(await access2(path,constants5.X_OK).
+"").split(delimiter).filter(path=>isAbsolute4(path))){const path=join14(folder,name2);if(await access2(path,constants5.X_OK).
 then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text6=await readRegular(path).
 catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];if(folder===void 0)return false;const real=resolve9(
-dirname12(path),folder);return await isThere(join13(real,"HEAD"))||await isThere(join13(real,"index"))}async function git(root,command2,{
+dirname12(path),folder);return await isThere(join14(real,"HEAD"))||await isThere(join14(real,"index"))}async function git(root,command2,{
 input="",most:most3=MOST3,reaches=false,env:more={},patience=PATIENCE2}={}){const found2=await findGit();if(found2===void 0)
 throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=["core.fsmo\
 nitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--literal-path\
-specs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join13(root,".git")}`,`--work-tree=${root}`],...command2];
+specs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join14(root,".git")}`,`--work-tree=${root}`],...command2];
 const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.test(
 upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh \
 -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,...Object.
@@ -14863,11 +14864,11 @@ head,branch,run4);return await branch.texts(head,names3.map(name2=>`${folder(run
 "")};return{list:async()=>await store.read((head,branch)=>branch.list(head,runs,"tree"))??[],read:async run4=>journalOf(
 await read2(run4),run4,`${run4} in ${place2}`),async hasEnd(run4){const text6=await store.read(async(head,branch)=>{const last=(await batches(
 head,branch,run4)).at(-1);return last===void 0?void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??
-"").trimEnd().split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],async create(first){const{run:run4}=first;
-await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){throw new Error(`the\
-re is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered2(0)}`,textOf3([first])]]);return{
-files,message:`idops: run ${run4} begins`}});return new GitJournal(store,folder(run4),run4,1)},async reopen(content){if(isUnderWay(
-content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
+"").trimEnd().split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],assign:async()=>{},async create(first){
+const{run:run4}=first;await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){
+throw new Error(`there is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered2(0)}`,textOf3(
+[first])]]);return{files,message:`idops: run ${run4} begins`}});return new GitJournal(store,folder(run4),run4,1)},async reopen(content){
+if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
 head,branch,run4)).at(-1));return new GitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names3){
 if(names3.length===0)return;const what=names3.length===1?`the journal of ${names3[0]}`:`${names3.length} journals`;const files=new Map(
 names3.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered2(number4){
@@ -14886,15 +14887,17 @@ function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGi
 ere":`check the remote and its credentials: git ls-remote ${remote} has to work from here without a question`;return new ProblemsError(
 [error("state-unreachable",`the state ${place2} can't be reached: ${messageOf2(failure2)}`,[],hint)],{cause:failure2})}function notTaken(place2,{
 ref,reason},failure2){return new ProblemsError([error("not-writable",`the remote does not take the state ${place2}: it r\
-efused to move ${ref} (${reason}): ${messageOf2(failure2)}`,[],`the credentials need the right to push to that branch an\
-d to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it`)],{cause:failure2})}
-function outrun(place2,times){return new ProblemsError([error("not-writable",`the state ${place2} can't be written: othe\
-rs changed the branch ${times} times meanwhile`,[],"keep the states of so many runs on branches of their own, with state\
-.git.branch")])}function notHere(place2,failure2){if(failure2 instanceof NoGit)return unreachable(place2,"",failure2);return new ProblemsError(
-[error("not-writable",`git can't work with the state ${place2} here: ${messageOf2(failure2)}`,[],'make room, or mend the\
- repository, so that "git fsck" finds nothing')],{cause:failure2})}function messageOf2(failure2){return failure2 instanceof
-Error?failure2.message:String(failure2)}var init_failures=__esm({"src/state/git/failures.ts"(){"use strict";init_git();init_problems()}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{tmpdir}from"node:os";import{
-join as join16}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE3,PAUSES,Branch,FAR,FETCHING,
+efused to move ${ref} (${reason}): ${messageOf2(failure2)}`,[],RIGHTS)],{cause:failure2})}function noPush(place2,failure2){
+return new ProblemsError([error("not-writable",`the remote takes no push to the state ${place2}: ${messageOf2(failure2)}`,
+[],RIGHTS)],{cause:failure2})}function outrun(place2,times){return new ProblemsError([error("not-writable",`the state ${place2}\
+ can't be written: others changed the branch ${times} times meanwhile`,[],"keep the states of so many runs on branches o\
+f their own, with state.git.branch")])}function notHere(place2,failure2){if(failure2 instanceof NoGit)return unreachable(
+place2,"",failure2);return new ProblemsError([error("not-writable",`git can't work with the state ${place2} here: ${messageOf2(
+failure2)}`,[],'make room, or mend the repository, so that "git fsck" finds nothing')],{cause:failure2})}function messageOf2(failure2){
+return failure2 instanceof Error?failure2.message:String(failure2)}var RIGHTS;var init_failures=__esm({"src/state/git/fa\
+ilures.ts"(){"use strict";init_git();init_problems();RIGHTS="the credentials need the right to push to that branch and t\
+o refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it"}});import{randomUUID as randomUUID5}from"node:crypto";import{rm as rm6}from"node:fs/promises";import{tmpdir}from"node:os";import{
+join as join18}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE3,PAUSES,Branch,FAR,FETCHING,
 HEAD,SIGHTS;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
 PATIENCE3=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;constructor(settings,place2){this.settings=
 settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async look(others){const{remote}=this.settings;const said3=await this.#asking(
@@ -14911,7 +14914,7 @@ keys()].filter((_,index)=>said3[index]?.endsWith(" missing")!==false)}async#fetc
 const missing3=await this.#missing(seen2);if(missing3.length===0)return;const shallow=(await this.#git(["rev-parse","--i\
 s-shallow-repository"])).trim()==="true";const quiet=["--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no\
 -recurse-submodules"];const depth=shallow?["--depth=1"]:[];const passing2=new Map(missing3.map(ref=>[ref,`refs/idops/pas\
-sing/${randomUUID4()}`]));const specs=[...passing2].map(([ref,here2])=>`+${ref}:${here2}`);try{await git(root,["fetch",...quiet,
+sing/${randomUUID5()}`]));const specs=[...passing2].map(([ref,here2])=>`+${ref}:${here2}`);try{await git(root,["fetch",...quiet,
 ...depth,remote,...specs],FETCHING);for(const[ref,here2]of passing2){const sha=(await this.#git(["rev-parse","--verify",
 here2])).trim();seen2.set(ref,sha);if(ref===this.ref)await this.#git(["update-ref",this.#seen,sha]).catch(()=>"")}}finally{
 for(const here2 of passing2.values())await this.#git(["update-ref","-d",here2]).catch(()=>"")}}get#seen(){return`refs/id\
@@ -14929,13 +14932,13 @@ throw notHere(this.#place,failure2)});let at3=0;return there.map(()=>{const begi
 found2.toString("latin1",at3,begin).trim().split(" ").at(-1));at3=begin+size2+1;return found2.toString("utf8",begin,begin+
 size2)})}async message(commit2){const said3=await this.#git(["cat-file","commit",commit2]);return said3.slice(said3.indexOf(
 "\n\n")+2)}async note(message){const empty2=await this.#git(["hash-object","-t","tree","-w","--stdin"]);return await this.#commit(
-empty2.trim(),[],message)}async change(parent,files,message){const index=join16(tmpdir(),`idops-index-${randomUUID4()}`);
+empty2.trim(),[],message)}async change(parent,files,message){const index=join18(tmpdir(),`idops-index-${randomUUID5()}`);
 const env={GIT_INDEX_FILE:index};try{await this.#git(["read-tree",...parent===null?["--empty"]:[parent]],{env});const lines=[];
 for(const[path,text6]of files){if(text6===null){const gone=(await this.#git(["ls-files","-z","--",path],{env})).split("\0").
 filter(Boolean);lines.push(...gone.map(one=>`0 ${"0".repeat(parent?.length??0)}	${one}`))}else{const object3=await this.#git(
 ["hash-object","-w","--stdin"],{input:text6});lines.push(`100644 ${object3.trim()}	${path}`)}}await this.#git(["update-i\
 ndex","-z","--index-info"],{env,input:lines.map(line=>`${line}\0`).join("")});const tree=await this.#git(["write-tree"],
-{env});return await this.#commit(tree.trim(),parent===null?[]:[parent],message)}finally{await rm5(index,{force:true})}}async push(moves){
+{env});return await this.#commit(tree.trim(),parent===null?[]:[parent],message)}finally{await rm6(index,{force:true})}}async push(moves){
 const{remote,pauses=PAUSES}=this.settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);
 const specs=moves.map(({ref,to})=>`${to??""}:${ref}`);const others=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=[
 "--quiet","--porcelain","--atomic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{
@@ -14944,15 +14947,18 @@ ref)?.to??null;if(to!==null)await this.#git(["update-ref",this.#seen,to]).catch(
 look(others);const has=ref=>ref===this.ref?now.branch:now.others.get(ref)??null;const is=compare2=>moves.every(move2=>has(
 move2.ref)===move2[compare2]);if(is("to"))return"done";if(!is("from"))return"moved";const refused5=refusedBy(failure2);const pause=pauses[tries];
 if(refused5!==void 0&&(pause===void 0||!mayBeBusy(refused5)))throw notTaken(this.#place,refused5,failure2);if(pause===void 0)
-throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#commit(tree,parents,message){const who2={NAME:userName(),
-EMAIL:"idops@localhost"};const env=Object.fromEntries(["AUTHOR","COMMITTER"].flatMap(role2=>Object.entries(who2).map(([part2,
-text6])=>[`GIT_${role2}_${part2}`,text6])));const args=["commit-tree","--no-gpg-sign",tree,...parents.flatMap(parent=>["\
--p",parent])];return(await this.#git(args,{env,input:message})).trim()}async#asking(command2){const{root,remote,pauses=PAUSES}=this.
-settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command2,FAR)).toString("utf8");this.#answered=true;
-return said3}catch(failure2){const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];
-if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command2,options={}){try{
-return(await git(this.settings.root,command2,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};
-FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};HEAD=256;SIGHTS=5}});function holderOf(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async tryPush(){const{root,remote}=this.settings;const spec=`${await this.
+note("idops: nothing")}:refs/idops/nothing`;try{await git(root,["push","--dry-run","--quiet","--porcelain","--no-verify",
+remote,spec],FAR)}catch(failure2){const refused5=refusedBy(failure2);throw refused5===void 0?noPush(this.#place,failure2):
+notTaken(this.#place,refused5,failure2)}}async#commit(tree,parents,message){const who2={NAME:userName(),EMAIL:"idops@loc\
+alhost"};const env=Object.fromEntries(["AUTHOR","COMMITTER"].flatMap(role2=>Object.entries(who2).map(([part2,text6])=>[`\
+GIT_${role2}_${part2}`,text6])));const args=["commit-tree","--no-gpg-sign",tree,...parents.flatMap(parent=>["-p",parent])];
+return(await this.#git(args,{env,input:message})).trim()}async#asking(command2){const{root,remote,pauses=PAUSES}=this.settings;
+for(let tries=0;;tries+=1){try{const said3=(await git(root,command2,FAR)).toString("utf8");this.#answered=true;return said3}catch(failure2){
+const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)
+throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command2,options={}){try{return(await git(
+this.settings.root,command2,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};FAR={reaches:true,
+patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};HEAD=256;SIGHTS=5}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
 return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf3(holder))}function endOf3({expires}){return Date.parse(
 expires)+SKEW}function endInWords(holder){return new Date(endOf3(holder)).toISOString()}function describe3(holder){return holder===
 null?NOBODY:describeHolder(holder)}function locked2(place2,holder){const until=holder===null?"":`; the lock of a run tha\
@@ -14965,9 +14971,9 @@ const who2=now===void 0?"it was removed":`somebody else has it: ${describe3(now)
 ed",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other\
  run is under way")])}var holderSchema3,NOBODY,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use stric\
 t";init_zod();init_problems();init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),
-nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";var TRIES4,PAUSE,
+nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID6}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";var TRIES3,PAUSE,
 FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/git/store.ts"(){"use strict";init_p_limit();init_process();
-init_shard();init_user_name();init_holder();init_branch();init_failures();init_holder2();TRIES4=300;PAUSE=200;FRESH2=1e3;
+init_shard();init_user_name();init_holder();init_branch();init_failures();init_holder2();TRIES3=300;PAUSE=200;FRESH2=1e3;
 UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}
 
 idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The \
@@ -14975,52 +14981,56 @@ history
 is the audit log. Change nothing by hand, and merge it nowhere.
 `;Store=class{#branch;#place;#inTurn=pLimit(1);#whole;#head=null;#seenAt=UNSEEN;#held;#lost;#listed=new Map;#listedAt=UNSEEN;#isShared=false;#isOwn=false;constructor(settings,lock,place2){
 this.#branch=new Branch(settings,place2);this.#whole=`refs/idops/lock/${settings.branch}/${lock}`;this.#place=place2}async read(work){
-const head=await this.#inTurn(async()=>{const isOnly=this.#held?.ref===this.#whole&&this.#seenAt!==UNSEEN;if(!isOnly&&performance.
-now()-this.#seenAt>=FRESH2)await this.#see([]);return this.#head});return head===null?void 0:await work(head,this.#branch)}async#see(locks){
-const seen2=await this.#branch.see(locks);const{branch:head}=seen2;if(head!==null&&!this.#isOwn){const about2=await this.#branch.
-text(head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=true}this.#head=head;this.#seenAt=
-performance.now();return seen2}#refOf(shard2){return shard2===void 0?this.#whole:`${this.#whole}.${shardName(shard2)}`}async#lockAt(ref){
-return(await this.#see([ref])).others.get(ref)??null}async#lockSeen(ref){const listed2=performance.now()-this.#listedAt<
-FRESH2?this.#listed.get(ref):void 0;this.#listed.delete(ref);return listed2===void 0?await this.#lockAt(ref):listed2}async shards(){
-return await this.#inTurn(async()=>{const{others}=await this.#see([this.#whole,`${this.#whole}.*-of-*`]);this.#listed=new Map(
-[[this.#whole,null],...others]);this.#listedAt=performance.now();return[...others.keys()].flatMap(ref=>ref.startsWith(`${this.#whole}\
-.`)?shardNamed(ref.slice(this.#whole.length+1))??[]:[])})}async change(work,anew=false){return await this.#inTurn(async()=>{
-for(let tries=1;tries<=TRIES4;tries+=1){if(this.#lost!==void 0)throw this.#lost;if(tries>1||anew||this.#isShared||this.#head===
-null){const last=this.#head;if(this.#held===void 0)await this.#see([]);else await this.#confirm(this.#held);this.#isShared&&=
-tries>1||last!==this.#head}const from=this.#head;const changed2=await work(from,this.#branch);const about2=from===null?[
-[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.files]);const to=await this.#branch.change(from,files,changed2.
-message);const held=this.#held;const renewed=held&&await this.#renewed(held);const lock=held&&renewed?[{ref:held.ref,from:held.
-at,to:renewed.at}]:[];const pushed=await this.#branch.push([{ref:this.#branch.ref,from,to},...lock]);if(pushed==="done"){
-this.#head=to;this.#seenAt=performance.now();this.#held=renewed;return changed2}this.#isShared=true;await sleep3(Math.random()*
-Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES4)})}async take(command2,now,shard2){return await this.#inTurn(async()=>{
-const ref=this.#refOf(shard2);if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked2(this.#place,
-this.#held.holder);const from=await this.#lockAt(ref);const other=from===null?void 0:await this.#holder(from);if(other!==
-void 0&&!isOver(other))throw locked2(this.#place,other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",
-nonce:randomUUID5()};const made2=await this.#renewed({ref,holder:{user:userName(),...mark}});if(await this.#branch.push(
-[{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(ref);throw locked2(this.#place,lock===null?null:await this.#holder(
-lock))}this.#held=made2;this.#lost=void 0;this.#seenAt=UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(
-made2).catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describe3(other)}\
-, which is gone`,fenced:true,confirm:()=>this.#inTurn(()=>this.#confirm(made2)),release:async()=>{clearInterval(timer);await this.#inTurn(
-()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){const{at:at3}=this.#own(made2)??made2;if(this.#own(made2)!==
-void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.push([{ref:made2.ref,from:at3,to:null}])}#own({holder}){
-return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async holder(shard2){const holding=await this.holding(shard2);
-return holding===null||holding.fate==="gone"?null:holding.holder}async holding(shard2){const lock=await this.#inTurn(()=>this.#lockSeen(
-this.#refOf(shard2)));if(lock===null)return null;const holder=await this.#holder(lock);if(holder===null)return{holder:NOBODY,
-command:null,readable:false,fate:"unknown",elsewhere:null};const fate=isOver(holder)?"gone":fateOf(holder);const elsewhere=whereElse(
-holder);const end2=`, and its lock ends by itself at ${endInWords(holder)} where nothing renews it`;return{holder:describe3(
-holder),command:holder.command,readable:true,fate,elsewhere:fate==="unknown"&&elsewhere!==null?elsewhere+end2:null}}async removable(shard2){
-const ref=this.#refOf(shard2);const lock=await this.#inTurn(()=>this.#lockSeen(ref));if(lock===null)return null;const holder=await this.#holder(
-lock);if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive")throw locked2(this.#place,holder);return{holder:describe3(
+const head=await this.#inTurn(async()=>{const isOnly2=this.#held?.ref===this.#whole&&this.#seenAt!==UNSEEN;if(!isOnly2&&
+performance.now()-this.#seenAt>=FRESH2)await this.#see([]);return this.#head});return head===null?void 0:await work(head,
+this.#branch)}async#see(locks){const seen2=await this.#branch.see(locks);const{branch:head}=seen2;if(head!==null&&!this.#isOwn){
+const about2=await this.#branch.text(head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=
+true}this.#head=head;this.#seenAt=performance.now();return seen2}#refOf(shard2){return shard2===void 0?this.#whole:`${this.#whole}\
+.${shardName(shard2)}`}async#lockAt(ref){return(await this.#see([ref])).others.get(ref)??null}async#lockSeen(ref){const listed2=performance.
+now()-this.#listedAt<FRESH2?this.#listed.get(ref):void 0;this.#listed.delete(ref);return listed2===void 0?await this.#lockAt(
+ref):listed2}async shards(){return await this.#inTurn(async()=>{const{others}=await this.#see([this.#whole,`${this.#whole}\
+.*-of-*`]);this.#listed=new Map([[this.#whole,null],...others]);this.#listedAt=performance.now();return[...others.keys()].
+flatMap(ref=>ref.startsWith(`${this.#whole}.`)?shardNamed(ref.slice(this.#whole.length+1))??[]:[])})}async change(work,anew=false){
+return await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES3;tries+=1){if(this.#lost!==void 0)throw this.#lost;if(tries>
+1||anew||this.#isShared||this.#head===null){const last=this.#head;if(this.#held===void 0)await this.#see([]);else await this.#confirm(
+this.#held);this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;const changed2=await work(from,this.#branch);
+const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.files]);const to=await this.#branch.
+change(from,files,changed2.message);const held=this.#held;const renewed=held&&await this.#renewed(held);const lock=held&&
+renewed?[{ref:held.ref,from:held.at,to:renewed.at}]:[];const pushed=await this.#branch.push([{ref:this.#branch.ref,from,
+to},...lock]);if(pushed==="done"){this.#head=to;this.#seenAt=performance.now();this.#held=renewed;return changed2}this.#isShared=
+true;await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES3)})}async tryWriting(){await this.#inTurn(
+()=>this.#branch.tryPush())}async take(command2,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);
+if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked2(this.#place,this.#held.holder);const from=await this.#lockAt(
+ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,
+other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID6()};const made2=await this.#renewed(
+{ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(
+ref);throw locked2(this.#place,lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;this.#seenAt=
+UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made2).catch(()=>{}),LEASE/3);timer.unref();
+return{takenOver:other===void 0?null:`took over the lock of ${describe3(other)}, which is gone`,fenced:true,confirm:()=>this.#inTurn(
+()=>this.#confirm(made2)),release:async()=>{clearInterval(timer);await this.#inTurn(()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){
+const{at:at3}=this.#own(made2)??made2;if(this.#own(made2)!==void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.
+push([{ref:made2.ref,from:at3,to:null}])}#own({holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async holder(shard2){
+const holding=await this.holding(shard2);return holding===null||holding.fate==="gone"?null:holding.holder}async holding(shard2){
+const lock=await this.#inTurn(()=>this.#lockSeen(this.#refOf(shard2)));return lock===null?null:await this.#holdingOf(lock)}async clear(shard2){
+const ref=this.#refOf(shard2);return await this.#inTurn(async()=>{for(let lock=await this.#lockSeen(ref);lock!==null;lock=
+await this.#lockAt(ref)){const holding=await this.#holdingOf(lock);if(holding.fate!=="gone")return holding;if(await this.#branch.
+push([{ref,from:lock,to:null}])!=="done")continue;this.#seenAt=UNSEEN;return holding}return null})}async#holdingOf(lock){
+const holder=await this.#holder(lock);if(holder===null)return{holder:NOBODY,command:null,readable:false,fate:"unknown",elsewhere:null};
+const fate=isOver(holder)?"gone":fateOf(holder);const elsewhere=whereElse(holder);const end2=`, and its lock ends by its\
+elf at ${endInWords(holder)} where nothing renews it`;return{holder:describe3(holder),command:holder.command,readable:true,
+fate,elsewhere:fate==="unknown"&&elsewhere!==null?elsewhere+end2:null}}async removable(shard2){const ref=this.#refOf(shard2);
+const lock=await this.#inTurn(()=>this.#lockSeen(ref));if(lock===null)return null;const holder=await this.#holder(lock);
+if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive")throw locked2(this.#place,holder);return{holder:describe3(
 holder),remove:async()=>{for(let pushed=false;!pushed;){const now=await this.#inTurn(()=>this.#lockAt(ref));const other=now===
 null?void 0:await this.#holder(now);if(now===null||other===void 0)break;if(other!==null&&other.nonce!==holder?.nonce)throw locked2(
 this.#place,other);pushed=await this.#branch.push([{ref,from:now,to:null}])==="done"}this.#seenAt=UNSEEN}}}async#renew(made2){
 await this.#inTurn(async()=>{const held=this.#own(made2);if(held===void 0)return;const renewed=await this.#renewed(held);
 const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else
 await this.#confirm(held)})}async#renewed({ref,holder}){const next={...holder,expires:new Date(Date.now()+LEASE).toISOString()};
-const at3=await this.#branch.note(JSON.stringify({...next,turn:randomUUID5()}));return{ref,holder:next,at:at3}}async#confirm(made2){
+const at3=await this.#branch.note(JSON.stringify({...next,turn:randomUUID6()}));return{ref,holder:next,at:at3}}async#confirm(made2){
 const{ref,holder}=made2;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(
 made2)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lostTo(
-this.#place,now);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){return holderOf(await this.#branch.message(
+this.#place,now);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(
 commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix as posix2}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
 settings,path,place2);const folder=posix2.dirname(path);const within5=name2=>posix2.join(folder,name2);const saved=async()=>{
@@ -15036,9 +15046,9 @@ const text6=commit2===null?void 0:await of.text(commit2,path);if(text6===void 0)
 {resources},change2.records)}),head:head2}};const{head}=await store.change(merged,true);return head},told:()=>named6(path),
 async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,"blob"));const others=(files??
 []).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.all(others.map(named6));return names3.
-filter(name2=>name2!==void 0)},...excluding(store,()=>place2),async check(){}}}function withoutCredentials(remote){return remote.
-replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){"use stric\
-t";init_zod();init_json();init_locks();init_shards();init_state();init_state_text();init_runs();init_store();nameSchema2=
+filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.tryWriting(),async check(){}}}function withoutCredentials(remote){
+return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){
+"use strict";init_zod();init_json();init_locks();init_shards();init_state();init_state_text();init_runs();init_store();nameSchema2=
 object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
 return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
 source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
@@ -15226,7 +15236,7 @@ module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha25
 webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
 return webCrypto.getRandomValues(Buffer.alloc(length2))}async function md5(string3){try{return nodeCrypto.createHash("md\
 5").update(string3,"utf-8").digest("hex")}catch(e2){const data3=typeof string3==="string"?textEncoder.encode(string3):string3;
-const hash4=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash4)).map(b=>b.toString(16).padStart(
+const hash5=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash5)).map(b=>b.toString(16).padStart(
 2,"0")).join("")}}async function postgresMd5PasswordHash(user3,password,salt){const inner=await md5(password+user3);const outer=await md5(
 Buffer.concat([Buffer.from(inner),salt]));return"md5"+outer}async function sha2562(text6){return await subtleCrypto.digest(
 "SHA-256",text6)}async function hashByName(hashName,text6){return await subtleCrypto.digest(hashName,text6)}async function hmacSha256(keyBuffer,msg){
@@ -15362,7 +15372,7 @@ if(config3[key]){return config3[key]}if(envVar===void 0){envVar=process.env["PG"
 envVar=process.env[envVar]}return envVar||defaults3[key]};var readSSLConfigFromEnvironment=function(){switch(process.env.
 PGSSLMODE){case"disable":return false;case"prefer":case"require":case"verify-ca":case"verify-full":return true;case"no-v\
 erify":return{rejectUnauthorized:false}}return defaults3.ssl};var quoteParamValue=function(value3){return"'"+(""+value3).
-replace(/\\/g,"\\\\").replace(/'/g,"\\'")+"'"};var add=function(params,config3,paramName){const value3=config3[paramName];
+replace(/\\/g,"\\\\").replace(/'/g,"\\'")+"'"};var add2=function(params,config3,paramName){const value3=config3[paramName];
 if(value3!==void 0&&value3!==null){params.push(paramName+"="+quoteParamValue(value3))}};var ConnectionParameters=class{constructor(config3){
 config3=typeof config3==="string"?parse11(config3):config3||{};if(config3.connectionString){config3=Object.assign({},config3,
 parse11(config3.connectionString))}this.user=val("user",config3);this.database=val("database",config3);if(this.database===
@@ -15382,15 +15392,15 @@ false);this.query_timeout=val("query_timeout",config3,false);if(config3.connecti
 process.env.PGCONNECT_TIMEOUT||0}else{this.connect_timeout=Math.floor(config3.connectionTimeoutMillis/1e3)}if(config3.keepAlive===
 false){this.keepalives=0}else if(config3.keepAlive===true){this.keepalives=1}if(typeof config3.keepAliveInitialDelayMillis===
 "number"){this.keepalives_idle=Math.floor(config3.keepAliveInitialDelayMillis/1e3)}}getLibpqConnectionString(cb){const params=[];
-add(params,this,"user");add(params,this,"password");add(params,this,"port");add(params,this,"application_name");add(params,
-this,"fallback_application_name");add(params,this,"connect_timeout");add(params,this,"options");const ssl=typeof this.ssl===
-"object"?this.ssl:this.ssl?{sslmode:this.ssl}:{};add(params,ssl,"sslmode");add(params,ssl,"sslca");add(params,ssl,"sslke\
-y");add(params,ssl,"sslcert");add(params,ssl,"sslrootcert");add(params,this,"sslnegotiation");if(this.database){params.push(
-"dbname="+quoteParamValue(this.database))}if(this.replication){params.push("replication="+quoteParamValue(this.replication))}
-if(this.host){params.push("host="+quoteParamValue(this.host))}if(this.isDomainSocket){return cb(null,params.join(" "))}if(this.
-client_encoding){params.push("client_encoding="+quoteParamValue(this.client_encoding))}dns.lookup(this.host,function(err,address2){
-if(err)return cb(err,null);params.push("hostaddr="+quoteParamValue(address2));return cb(null,params.join(" "))})}};module.
-exports=ConnectionParameters}});var require_result=__commonJS({"node_modules/pg/lib/result.js"(exports,module){"use strict";var types3=require_pg_types();
+add2(params,this,"user");add2(params,this,"password");add2(params,this,"port");add2(params,this,"application_name");add2(
+params,this,"fallback_application_name");add2(params,this,"connect_timeout");add2(params,this,"options");const ssl=typeof this.
+ssl==="object"?this.ssl:this.ssl?{sslmode:this.ssl}:{};add2(params,ssl,"sslmode");add2(params,ssl,"sslca");add2(params,ssl,
+"sslkey");add2(params,ssl,"sslcert");add2(params,ssl,"sslrootcert");add2(params,this,"sslnegotiation");if(this.database){
+params.push("dbname="+quoteParamValue(this.database))}if(this.replication){params.push("replication="+quoteParamValue(this.
+replication))}if(this.host){params.push("host="+quoteParamValue(this.host))}if(this.isDomainSocket){return cb(null,params.
+join(" "))}if(this.client_encoding){params.push("client_encoding="+quoteParamValue(this.client_encoding))}dns.lookup(this.
+host,function(err,address2){if(err)return cb(err,null);params.push("hostaddr="+quoteParamValue(address2));return cb(null,
+params.join(" "))})}};module.exports=ConnectionParameters}});var require_result=__commonJS({"node_modules/pg/lib/result.js"(exports,module){"use strict";var types3=require_pg_types();
 var matchRegexp=/^([A-Za-z]+)(?: (\d+))?(?: (\d+))?/;var Result2=class{constructor(rowMode,types4){this.command=null;this.
 rowCount=null;this.oid=null;this.rows=[];this.fields=[];this._parsers=void 0;this._types=types4;this.RowCtor=null;this.rowAsArray=
 rowMode==="array";if(this.rowAsArray){this.parseRow=this._parseRowAsArray}this._prebuiltEmptyResultObject=null}addCommandComplete(msg){
@@ -15592,7 +15602,7 @@ fields3.n;message.file=fields3.F;message.line=fields3.L;message.routine=fields3.
 Object.defineProperty(exports,"DatabaseError",{enumerable:true,get:function(){return messages_1.DatabaseError}});var serializer_1=require_serializer();
 Object.defineProperty(exports,"serialize",{enumerable:true,get:function(){return serializer_1.serialize}});var parser_1=require_parser2();
 function parse11(stream,callback2){const parser=new parser_1.Parser;stream.on("data",buffer=>parser.parse(buffer,callback2));
-return new Promise(resolve18=>stream.on("end",()=>resolve18()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
+return new Promise(resolve19=>stream.on("end",()=>resolve19()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
 "__esModule",{value:true});exports.default={}}});var require_stream=__commonJS({"node_modules/pg/lib/stream.js"(exports,module){var{getStream,getSecureStream}=getStreamFuncs();
 module.exports={getStream,getSecureStream};function getNodejsStreamFuncs(){function getStream2(ssl){const net=__require("net");
 return new net.Socket}function getSecureStream2(options){const tls=__require("tls");return tls.connect(options)}return{getStream:getStream2,
@@ -15721,8 +15731,8 @@ con.once("end",()=>{const error3=this._ending?new Error("Connection terminated")
 ctedly");clearTimeout(this.connectionTimeoutHandle);this._errorAllQueries(error3);this._ended=true;if(!this._ending){if(this.
 _connecting&&!this._connectionError){if(this._connectionCallback){this._connectionCallback(error3)}else{this._handleErrorEvent(
 error3)}}else if(!this._connectionError){this._handleErrorEvent(error3)}}process.nextTick(()=>{this.emit("end")})})}connect(callback2){
-if(callback2){this._connect(callback2);return}return new this._Promise((resolve18,reject)=>{this._connect(error3=>{if(error3){
-reject(error3)}else{resolve18(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
+if(callback2){this._connect(callback2);return}return new this._Promise((resolve19,reject)=>{this._connect(error3=>{if(error3){
+reject(error3)}else{resolve19(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
 bind(this));con.on("authenticationMD5Password",this._handleAuthMD5Password.bind(this));con.on("authenticationSASL",this.
 _handleAuthSASL.bind(this));con.on("authenticationSASLContinue",this._handleAuthSASLContinue.bind(this));con.on("authent\
 icationSASLFinal",this._handleAuthSASLFinal.bind(this));con.on("backendKeyData",this._handleBackendKeyData.bind(this));con.
@@ -15796,8 +15806,8 @@ this._sentQueryQueue.shift();this.readyForQuery=false}if(!this._activeQuery&&thi
 length===0&&this.hasExecuted){this.emit("drain")}}query(config3,values,callback2){let query2;let result;if(config3==null){
 throw new TypeError("Client was passed a null or undefined query")}if(typeof config3.submit==="function"){result=query2=
 config3;if(!query2.callback){if(typeof values==="function"){query2.callback=values}else if(callback2){query2.callback=callback2}}}else{
-query2=new Query2(config3,values,callback2);if(!query2.callback){result=new this._Promise((resolve18,reject)=>{query2.callback=
-(err,res)=>err?reject(err):resolve18(res)}).catch(err=>{Error.captureStackTrace(err);throw err})}else if(typeof query2.callback!==
+query2=new Query2(config3,values,callback2);if(!query2.callback){result=new this._Promise((resolve19,reject)=>{query2.callback=
+(err,res)=>err?reject(err):resolve19(res)}).catch(err=>{Error.captureStackTrace(err);throw err})}else if(typeof query2.callback!==
 "function"){throw new TypeError("callback is not a function")}}const readTimeout=config3.query_timeout||this.connectionParameters.
 query_timeout;if(readTimeout){const queryCallback=query2.callback||(()=>{});const readTimeoutTimer=setTimeout(()=>{const error3=new Error(
 "Query read timeout");process.nextTick(()=>{query2.handleError(error3,this.connection)});queryCallback(error3);query2.callback=
@@ -15815,14 +15825,14 @@ ref()}unref(){this.connection.unref()}getTransactionStatus(){return this._txStat
 _connecting||this._ended){if(cb){cb();return}else{return this._Promise.resolve()}}if(!this._queryable){this.connection.stream.
 destroy()}else if(this.pipeline&&(this._getActiveQuery()||this._sentQueryQueue.length>0||this._queryQueue.length>0)){this.
 once("drain",()=>this.connection.end())}else if(this._getActiveQuery()){this.connection.stream.destroy()}else{this.connection.
-end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(resolve18=>{this.connection.once("end",resolve18)})}}get queryQueue(){
+end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(resolve19=>{this.connection.once("end",resolve19)})}}get queryQueue(){
 queryQueueDeprecationNotice();return this._queryQueue}};Client2.Query=Query2;module.exports=Client2}});var require_pg_pool=__commonJS({"node_modules/pg-pool/index.js"(exports,module){"use strict";var EventEmitter=__require("events").
 EventEmitter;var NOOP=function(){};var removeWhere=(list2,predicate)=>{const i2=list2.findIndex(predicate);return i2===-1?
 void 0:list2.splice(i2,1)[0]};var IdleItem=class{constructor(client3,idleListener,timeoutId){this.client=client3;this.idleListener=
 idleListener;this.timeoutId=timeoutId}};var PendingItem=class{constructor(callback2){this.callback=callback2}};function throwOnDoubleRelease(){
 throw new Error("Release called on client which has already been released to the pool.")}function promisify(Promise2,callback2){
 if(callback2){return{callback:callback2,result:void 0}}let rej;let res;const cb=function(err,client3){err?rej(err):res(client3)};
-const result=new Promise2(function(resolve18,reject){res=resolve18;rej=reject}).catch(err=>{Error.captureStackTrace(err);
+const result=new Promise2(function(resolve19,reject){res=resolve19;rej=reject}).catch(err=>{Error.captureStackTrace(err);
 throw err});return{callback:cb,result}}function makeIdleListener(pool,client3){return function idleListener(err){err.client=
 client3;client3.removeListener("error",idleListener);client3.on("error",()=>{pool.log("additional client error after dis\
 connection due to error",err)});pool._remove(client3);pool.emit("error",err,client3)}}var Pool3=class extends EventEmitter{constructor(options,Client2){
@@ -15834,7 +15844,7 @@ this.options.allowExitOnIdle||false;this.options.maxLifetimeSeconds=this.options
 log||function(){};this.Client=this.options.Client||Client2||require_lib2().Client;this.Promise=this.options.Promise||global.
 Promise;if(typeof this.options.idleTimeoutMillis==="undefined"){this.options.idleTimeoutMillis=1e4}this._clients=[];this.
 _idle=[];this._expired=new WeakSet;this._pendingQueue=[];this._endCallback=void 0;this.ending=false;this.ended=false}_promiseTry(f){
-const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve18=>resolve18(
+const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve19=>resolve19(
 f()))}_isFull(){return this._clients.length>=this.options.max}_isAboveMin(){return this._clients.length>this.options.min}_pulseQueue(){
 this.log("pulse queue");if(this.ended){this.log("pulse queue ended");return}if(this.ending){this.log("pulse queue on end\
 ing");if(this._idle.length){this._idle.slice().map(item=>{this._remove(item.client)})}if(!this._clients.length){this.ended=
@@ -15905,7 +15915,7 @@ if(fields3){for(const key in fields3){const normalizedFieldName=errorFieldMap[ke
 if(this.callback){this.callback(err)}else{this.emit("error",err)}this.state="error"};NativeQuery.prototype.then=function(onSuccess,onFailure){
 return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch=function(callback2){return this._getPromise().
 catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
-function(resolve18,reject){this._once("end",resolve18);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
+function(resolve19,reject){this._once("end",resolve19);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
 prototype.submit=function(client3){this.state="running";const self2=this;this.native=client3.native;client3.native.arrayMode=
 this._arrayMode;let after2=function(err,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
 "_done")});if(err){return self2.handleError(err)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i2)=>{
@@ -15941,13 +15951,13 @@ if(err)return cb(err);self2.native.connect(conString,function(err2){if(err2){sel
 true;self2.native.on("error",function(err3){self2._queryable=false;self2._errorAllQueries(err3);self2.emit("error",err3)});
 self2.native.on("notification",function(msg){self2.emit("notification",{channel:msg.relname,payload:msg.extra})});self2.
 emit("connect");self2._pulseQueryQueue(true);cb(null,this)})})};Client2.prototype.connect=function(callback2){if(callback2){
-this._connect(callback2);return}return new this._Promise((resolve18,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
-resolve18(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query2;let result;let readTimeout;let readTimeoutTimer;
+this._connect(callback2);return}return new this._Promise((resolve19,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
+resolve19(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query2;let result;let readTimeout;let readTimeoutTimer;
 let queryCallback;if(config3===null||config3===void 0){throw new TypeError("Client was passed a null or undefined query")}else if(typeof config3.
 submit==="function"){readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;result=query2=config3;if(typeof values===
 "function"){config3.callback=values}}else{readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;query2=
-new NativeQuery(config3,values,callback2);if(!query2.callback){let resolveOut,rejectOut;result=new this._Promise((resolve18,reject)=>{
-resolveOut=resolve18;rejectOut=reject}).catch(err=>{Error.captureStackTrace(err);throw err});query2.callback=(err,res)=>err?
+new NativeQuery(config3,values,callback2);if(!query2.callback){let resolveOut,rejectOut;result=new this._Promise((resolve19,reject)=>{
+resolveOut=resolve19;rejectOut=reject}).catch(err=>{Error.captureStackTrace(err);throw err});query2.callback=(err,res)=>err?
 rejectOut(err):resolveOut(res)}}if(readTimeout){queryCallback=query2.callback||(()=>{});readTimeoutTimer=setTimeout(()=>{
 const error3=new Error("Query read timeout");process.nextTick(()=>{query2.handleError(error3,this.connection)});queryCallback(
 error3);query2.callback=()=>{};const index=this._queryQueue.indexOf(query2);if(index>-1){this._queryQueue.splice(index,1)}
@@ -15957,8 +15967,8 @@ d a connection error and is not queryable"))});return result}if(this._ending){qu
 ()=>{query2.handleError(new Error("Client was closed and is not queryable"))});return result}if(this._queryQueue.length>
 0&&!this.pipeline){queryQueueLengthDeprecationNotice()}this._queryQueue.push(query2);this._pulseQueryQueue();return result};
 Client2.prototype.end=function(cb){const self2=this;this._ending=true;if(this._connecting&&!this._connected){this.once("\
-connect",()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve18,reject){cb=err=>err?reject(
-err):resolve18()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
+connect",()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve19,reject){cb=err=>err?reject(
+err):resolve19()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
 "Connection terminated"));process.nextTick(()=>{self2.emit("end");if(cb)cb()})})};if(this.pipeline&&(this._pipelineInFlight||
 this._queryQueue.length>0)){this.once("drain",doEnd)}else{doEnd()}return result};Client2.prototype._hasActiveQuery=function(){
 return this._activeQuery&&this._activeQuery.state!=="error"&&this._activeQuery.state!=="end"};Client2.prototype._pulseQueryQueue=
@@ -15999,62 +16009,65 @@ Query;DatabaseError=import_lib.default.DatabaseError;escapeIdentifier=import_lib
 import_lib.default.escapeLiteral;Result=import_lib.default.Result;TypeOverrides=import_lib.default.TypeOverrides;defaults=
 import_lib.default.defaults}});function mayPass(failure2,target,kept3){const code2=codeOf(failure2);if(isState(code2))return passing.test(code2)||kept3&&
 changing.test(code2);return wordsOf3(failure2,target)?.final!==true}function isOfDatabase(failure2){return failure2 instanceof
-DatabaseError}function problemOf(failure2,doing,target){if(failure2 instanceof ProblemsError)return failure2;const words7=wordsOf3(
-failure2,target);const why=words7?.why??said(failure2,target);const cure=words7?.cure??"see the log of PostgreSQL";if(doing===
-"reach"||words7?.way===true||!isState(codeOf(failure2))){const message=`the database of the state can't be reached: ${why}\
- (${target.place})`;return new ProblemsError([error("state-unreachable",message,[],cure)],{cause:failure2})}const[code2,
-can]=doing==="read"?["state-unreadable","read"]:["not-writable","written"];return new ProblemsError([error(code2,`the st\
-ate ${target.place} can't be ${can}: ${why}`,[],cure)],{cause:failure2})}function codeOf(failure2){return failure2 instanceof
-Error&&"code"in failure2?String(failure2.code):""}function isState(code2){return/^[0-9A-Z]{5}$/.test(code2)&&/\d/.test(code2)}
-function said(failure2,{secrets}){const message=failure2 instanceof Error?failure2.message:String(failure2);const code2=codeOf(
-failure2);if(secrets.some(secret3=>message.includes(secret3)))return code2===""?"it failed":code2;return code2===""?message:
-`${message} (${code2})`}function wordsOf3(failure2,target){const code2=codeOf(failure2);return states(target)[code2]??network(
-target)[code2]??certificateWords(code2)??driverWords(failure2)}function states({database}){const full={why:"it has no co\
-nnection left",cure:"end some, or raise its max_connections"};const down={why:"it is shutting down or was cut off",cure:AGAIN,
-way:true};return{"28P01":{why:"the password was refused",cure:PASSWORD,final:true,way:true},"28000":{why:"it does not le\
-t this user in from here",cure:`${PASSWORD}, and what its pg_hba.conf says of this machine, this user and TLS`,final:true,
-way:true},"3D000":{why:`there is no database ${database}`,cure:"make it, or name another one in the URL",final:true,way:true},
-"53300":{...full,way:true},"53100":{why:"its disk is full",cure:"make room there"},"57P01":down,"57P02":down,"57P03":{why:"\
-it is starting up or shutting down",cure:AGAIN,way:true},"57014":{why:"it took too long",cure:"see what it is busy with,\
- and try again"},"55P03":{why:"somebody else held what was needed for too long",cure:"see who is in pg_locks"},"25006":{
-why:"it takes no changes, as a standby does",cure:"name the primary in the URL"},"42501":{why:"this role may not do that",
-cure:GRANT},"42P01":{why:"a table is gone",cure:"find out who dropped tables of the schema idops"},"3F000":{why:"the sch\
-ema idops is gone",cure:"find out who dropped it"}}}function network({host,config:config3}){const route={why:"there is n\
-o route to it",cure:"is there a network, and is the host right?"};return{ECONNREFUSED:{why:"the connection was refused",
-cure:IS_IT_UP},ENOTFOUND:{why:`the name ${host} does not resolve`,cure:"is the host in the URL right?"},EAI_AGAIN:{why:`\
-the name ${host} could not be looked up`,cure:"is there a network?"},EHOSTUNREACH:route,ENETUNREACH:route,ENOENT:{why:`t\
-here is no socket of port ${config3.port} in ${host}`,cure:IS_IT_UP},EACCES:{why:"this user may not use its socket",cure:"\
-mend the permissions of the socket"},ETIMEDOUT:{why:"it did not answer in time",cure:"is the host right, and does a fire\
-wall let it through?"},ECONNRESET:{why:"the connection was cut",cure:IS_IT_UP},EPIPE:{why:"the connection was cut",cure:IS_IT_UP}}}
-function certificateWords(code2){const known3=certificates[code2];if(known3!==void 0)return{why:`${known3[0]} (${code2})`,
-cure:known3[1],final:true};if(/^(?:CERT_|ERR_TLS_CERT_)/.test(code2))return{why:`its certificate is not accepted (${code2}\
-)`,cure:trust,final:true};if(/^(?:ERR_OSSL_|ERR_SSL_|EPROTO$)/.test(code2)){const cure="do the certificate and its key b\
-elong together, are they PEM, and does it take them?";return{why:`TLS can't be agreed on (${code2})`,cure,final:true}}return void 0}
-function driverWords(failure2){const message=failure2 instanceof Error?failure2.message:"";if(message==="The server does\
- not support SSL connections"){const cure="turn TLS on there, or write sslmode=disable in the URL where nobody else is o\
-n the way to it";return{why:"it offers no TLS",cure,final:true}}if(message==="There was an error establishing an SSL con\
-nection")return{why:"it did not answer as PostgreSQL does",cure:"is the port right?",final:true};if(message.startsWith("\
-SASL: SCRAM-SERVER-FIRST-MESSAGE: client password"))return{why:"it wants a password, and the URL has none",cure:PASSWORD,
-final:true};if(message.startsWith("SASL: "))return{why:"it could not prove that it knows the password",cure:PASSWORD,final:true};
-if(message==="timeout expired"||message===NO_ANSWER){const cure="is the host right, does a firewall let it through, and \
-what is the database busy with?";return{why:"it did not answer in time",cure}}if(message.startsWith("Connection terminat\
-ed")||message.startsWith("Client has encountered"))return{why:"the connection was cut",cure:IS_IT_UP};return void 0}var passing,
-changing,GRANT,PASSWORD,AGAIN,IS_IT_UP,trust,certificates,NO_ANSWER;var init_failures2=__esm({"src/state/postgres/failur\
-es.ts"(){"use strict";init_esm2();init_problems();passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;changing=/^(?:25006|53300|55P03|57014)$/;
-GRANT="let its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES I\
-N SCHEMA idops TO this role";PASSWORD="check the user and the password in the URL";AGAIN="try again when it is up";IS_IT_UP=
-"does PostgreSQL run there, and is the port right?";trust="name a file with its authority with sslrootcert in the URL, o\
-r write sslmode=disable there where nobody else is on the way";certificates={DEPTH_ZERO_SELF_SIGNED_CERT:["its certifica\
-te is self-signed",trust],SELF_SIGNED_CERT_IN_CHAIN:["its certificate comes from an authority that is not trusted",trust],
-UNABLE_TO_GET_ISSUER_CERT:["its certificate comes from an authority that is not known",trust],UNABLE_TO_GET_ISSUER_CERT_LOCALLY:[
-"its certificate comes from an authority that is not known",trust],UNABLE_TO_VERIFY_LEAF_SIGNATURE:["its certificate com\
-es from an authority that is not known",trust],CERT_SIGNATURE_FAILURE:["its certificate is not signed by the authority t\
-hat it names",trust],CERT_HAS_EXPIRED:["its certificate has expired","let it be renewed"],CERT_NOT_YET_VALID:["its certi\
-ficate is not valid yet","is this machine's clock right?"],ERR_TLS_CERT_ALTNAME_INVALID:["its certificate is for another\
- host name","is the host in the URL right?"]};NO_ANSWER="no answer in time"}});async function transaction(statements,work,mode=""){await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.
-run("COMMIT");return done2}catch(failure2){await statements.run("ROLLBACK").catch(()=>{});throw failure2}}var usualTimes,
+DatabaseError}function isSilence(failure2){return failure2 instanceof Error&&failure2.message===NO_ANSWER}function problemOf(failure2,doing,target){
+if(failure2 instanceof ProblemsError)return failure2;const words7=wordsOf3(failure2,target);const why=words7?.why??said(
+failure2,target);const cure=words7?.cure??"see the log of PostgreSQL";if(doing==="reach"||words7?.way===true||!isState(codeOf(
+failure2))){const message=`the database of the state can't be reached: ${why} (${target.place})`;return new ProblemsError(
+[error("state-unreachable",message,[],cure)],{cause:failure2})}const[code2,can]=doing==="read"?["state-unreadable","read"]:
+["not-writable","written"];return new ProblemsError([error(code2,`the state ${target.place} can't be ${can}: ${why}`,[],
+cure)],{cause:failure2})}function codeOf(failure2){return failure2 instanceof Error&&"code"in failure2?String(failure2.code):
+""}function isState(code2){return/^[0-9A-Z]{5}$/.test(code2)&&/\d/.test(code2)}function said(failure2,{secrets}){const message=failure2 instanceof
+Error?failure2.message:String(failure2);const code2=codeOf(failure2);if(secrets.some(secret3=>message.includes(secret3)))
+return code2===""?"it failed":code2;return code2===""?message:`${message} (${code2})`}function wordsOf3(failure2,target){
+const code2=codeOf(failure2);return states(target)[code2]??network(target)[code2]??certificateWords(code2)??driverWords(
+failure2)}function states({database}){const full={why:"it has no connection left",cure:"end some, or raise its max_conne\
+ctions"};const down={why:"it is shutting down or was cut off",cure:AGAIN,way:true};return{"28P01":{why:"the password was\
+ refused",cure:PASSWORD,final:true,way:true},"28000":{why:"it does not let this user in from here",cure:`${PASSWORD}, an\
+d what its pg_hba.conf says of this machine, this user and TLS`,final:true,way:true},"3D000":{why:`there is no database ${database}`,
+cure:"make it, or name another one in the URL",final:true,way:true},"53300":{...full,way:true},"53100":{why:"its disk is\
+ full",cure:"make room there"},"57P01":down,"57P02":down,"57P03":{why:"it is starting up or shutting down",cure:AGAIN,way:true},
+"57014":{why:"it took too long",cure:"see what it is busy with, and try again"},"55P03":{why:"somebody else held what wa\
+s needed for too long",cure:"see who is in pg_locks"},"25006":{why:"it takes no changes, as a standby does, or a role wi\
+th default_transaction_read_only",cure:"name the primary in the URL, or turn default_transaction_read_only off for this \
+role and this database"},"42501":{why:"this role may not do that",cure:GRANT},"42P01":{why:"a table is gone",cure:"find \
+out who dropped tables of the schema idops"},"3F000":{why:"the schema idops is gone",cure:"find out who dropped it"}}}function network({
+host,config:config3}){const route={why:"there is no route to it",cure:"is there a network, and is the host right?"};return{
+ECONNREFUSED:{why:"the connection was refused",cure:IS_IT_UP},ENOTFOUND:{why:`the name ${host} does not resolve`,cure:"i\
+s the host in the URL right?"},EAI_AGAIN:{why:`the name ${host} could not be looked up`,cure:"is there a network?"},EHOSTUNREACH:route,
+ENETUNREACH:route,ENOENT:{why:`there is no socket of port ${config3.port} in ${host}`,cure:IS_IT_UP},EACCES:{why:"this u\
+ser may not use its socket",cure:"mend the permissions of the socket"},ETIMEDOUT:{why:"it did not answer in time",cure:"\
+is the host right, and does a firewall let it through?"},ECONNRESET:{why:"the connection was cut",cure:IS_IT_UP},EPIPE:{
+why:"the connection was cut",cure:IS_IT_UP}}}function certificateWords(code2){const known3=certificates[code2];if(known3!==
+void 0)return{why:`${known3[0]} (${code2})`,cure:known3[1],final:true};if(/^(?:CERT_|ERR_TLS_CERT_)/.test(code2))return{
+why:`its certificate is not accepted (${code2})`,cure:trust,final:true};if(/^(?:ERR_OSSL_|ERR_SSL_|EPROTO$)/.test(code2)){
+const cure="do the certificate and its key belong together, are they PEM, and does it take them?";return{why:`TLS can't \
+be agreed on (${code2})`,cure,final:true}}return void 0}function driverWords(failure2){const message=failure2 instanceof
+Error?failure2.message:"";if(message==="The server does not support SSL connections"){const cure="turn TLS on there, or \
+write sslmode=disable in the URL where nobody else is on the way to it";return{why:"it offers no TLS",cure,final:true}}if(message===
+"There was an error establishing an SSL connection")return{why:"it did not answer as PostgreSQL does",cure:"is the port \
+right?",final:true};if(message.startsWith("SASL: SCRAM-SERVER-FIRST-MESSAGE: client password"))return{why:"it wants a pa\
+ssword, and the URL has none",cure:PASSWORD,final:true};if(message.startsWith("SASL: "))return{why:"it could not prove t\
+hat it knows the password",cure:PASSWORD,final:true};if(message==="timeout expired"||isSilence(failure2)){const cure="is\
+ the host right, does a firewall let it through, and what is the database busy with?";return{why:"it did not answer in t\
+ime",cure}}if(message.startsWith("Connection terminated")||message.startsWith("Client has encountered"))return{why:"the \
+connection was cut",cure:IS_IT_UP};return void 0}var passing,changing,GRANT,PASSWORD,AGAIN,IS_IT_UP,trust,certificates,NO_ANSWER;
+var init_failures2=__esm({"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_problems();passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;
+changing=/^(?:25006|53300|55P03|57014)$/;GRANT="let its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELEC\
+T, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role";PASSWORD="check the user and the password in the U\
+RL";AGAIN="try again when it is up";IS_IT_UP="does PostgreSQL run there, and is the port right?";trust="name a file with\
+ its authority with ca_file of state.postgres, or with sslrootcert in the URL; or write sslmode=disable there where nobo\
+dy else is on the way";certificates={DEPTH_ZERO_SELF_SIGNED_CERT:["its certificate is self-signed",trust],SELF_SIGNED_CERT_IN_CHAIN:[
+"its certificate comes from an authority that is not trusted",trust],UNABLE_TO_GET_ISSUER_CERT:["its certificate comes f\
+rom an authority that is not known",trust],UNABLE_TO_GET_ISSUER_CERT_LOCALLY:["its certificate comes from an authority t\
+hat is not known",trust],UNABLE_TO_VERIFY_LEAF_SIGNATURE:["its certificate comes from an authority that is not known",trust],
+CERT_SIGNATURE_FAILURE:["its certificate is not signed by the authority that it names",trust],CERT_HAS_EXPIRED:["its cer\
+tificate has expired","let it be renewed"],CERT_NOT_YET_VALID:["its certificate is not valid yet","is this machine's clo\
+ck right?"],ERR_TLS_CERT_ALTNAME_INVALID:["its certificate is for another host name","is the host in the URL right?"]};NO_ANSWER=
+"no answer in time"}});async function transaction(statements,work,mode=""){await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.
+run("COMMIT");return done2}catch(failure2){await statements.run("ROLLBACK").catch(()=>{});throw failure2}}async function rehearsal(statements,work){
+await statements.run("BEGIN");try{return await work()}finally{await statements.run("ROLLBACK").catch(()=>{})}}var usualTimes,
 Connection2;var init_connection=__esm({"src/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures2();
-usualTimes={connect:1e4,statement:3e4,contended:1e4,answer:45e3,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,
+usualTimes={connect:1e4,statement:3e4,contended:1e4,answer:4e4,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,
 lease:6e4};Connection2=class _Connection{#client;#times;#gone=false;constructor(client3,times){this.#client=client3;this.#times=
 times;client3.on("error",()=>{this.#gone=true});client3.on("end",()=>{this.#gone=true})}static async open({config:config3,
 place:place2},times){const client3=new Client({...config3,connectionTimeoutMillis:times.connect,keepAlive:true,keepAliveInitialDelayMillis:1e4});
@@ -16073,9 +16086,9 @@ ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*state
 keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!=="UTF8"){throw new ProblemsError([error("no\
 t-writable",`the database of the state ${place2} can't hold all characters: its encoding is ${found2?.encoding}`,[],"mak\
 e one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_apply")await this.run("SET synchronous_com\
-mit = 'on'")}}}});async function haveTables(statements,target,make){const found2=await versionOf(statements,target);if(found2===migrations.
-length)return true;if(!make&&found2===0)return false;try{await transaction(statements,async()=>{await statements.run("SE\
-LECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);const now=await versionOf(statements,target);const schema5=await statements.
+mit = 'on'")}}}});async function haveTables(statements,target,make,within5=transaction){const found2=await versionOf(statements,target);if(found2===
+migrations.length)return true;if(!make&&found2===0)return false;try{await within5(statements,async()=>{await statements.
+run("SELECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);const now=await versionOf(statements,target);const schema5=await statements.
 run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCH\
 EMA idops");if(now===0)await statements.run("CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamp\
 tz NOT NULL DEFAULT clock_timestamp())");for(const[index,steps]of migrations.entries()){if(index<now)continue;for(const step of steps)
@@ -16091,11 +16104,14 @@ t made them run this version of idops once, such as idops plan; what it granted 
 place:place2}){const there=await statements.run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_name\
 space.oid = relnamespace
      WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return 0;const{rows}=await statements.run("SE\
-LECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3>migrations.length){throw new ProblemsError(
-[error("state-newer",`the tables of the state ${place2} have version ${version3}, this idops knows versions up to ${migrations.
-length}`,[],"use the version of idops that made them, or a later one")])}return version3}var LOCKS,MAKING,migrations;var init_migrations=__esm(
-{"src/state/postgres/migrations.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;MAKING=0;migrations=
-[[`CREATE TABLE idops.states (
+LECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3<1){throw new ProblemsError(
+[error("state-unreadable",`the tables of the state ${place2} don't say which version they have: idops.versions has no ro\
+w of one`,[],"find out who emptied that table, and put its rows back from a backup; the states and journals in the other\
+ tables may be whole")])}if(version3>migrations.length){throw new ProblemsError([error("state-newer",`the tables of the \
+state ${place2} have version ${version3}, this idops knows versions up to ${migrations.length}`,[],"use the version of i\
+dops that made them, or a later one")])}return version3}var LOCKS,MAKING,migrations;var init_migrations=__esm({"src/stat\
+e/postgres/migrations.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;MAKING=0;migrations=[[`CREAT\
+E TABLE idops.states (
        name text PRIMARY KEY,
        head json NOT NULL,
        revision uuid NOT NULL,
@@ -16125,19 +16141,36 @@ length}`,[],"use the version of idops that made them, or a later one")])}return 
        line json NOT NULL,
        PRIMARY KEY (run, number)
      )`],[`ALTER TABLE idops.locks ADD COLUMN shard text NOT NULL DEFAULT ''`,"ALTER TABLE idops.locks DROP CONSTRAINT l\
-ocks_pkey, ADD PRIMARY KEY (state, shard)"]]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
+ocks_pkey, ADD PRIMARY KEY (state, shard)"],[`CREATE TABLE idops.readers (
+       state text NOT NULL,
+       list text NOT NULL,
+       shard integer NOT NULL,
+       reader uuid NOT NULL,
+       since timestamptz NOT NULL DEFAULT clock_timestamp(),
+       PRIMARY KEY (state, list, shard)
+     )`,`CREATE TABLE idops.pages (
+       state text NOT NULL,
+       list text NOT NULL,
+       page integer NOT NULL,
+       reader uuid NOT NULL,
+       asked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+       text text,
+       PRIMARY KEY (state, list, page)
+     )`]]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
 .ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_migrations();Database=class{target;times;#inTurn=pLimit(
 1);#connection;#keeper;#hasTables=false;#idle;#isAway=false;constructor(target,times){this.target=target;this.times=times}async read(none,work){
 return await this.#do("read",async(connection,again)=>await this.#tables(connection,false)?await work(connection,again):
 none)}async write(work){return await this.#do("write",async(connection,again)=>{await this.#tables(connection,true);return await work(
-connection,again)})}keep(keeper){clearTimeout(this.#idle);this.#keeper=keeper}drop(){this.#keeper=void 0}async#do(doing,work){
-return await this.#inTurn(async()=>{clearTimeout(this.#idle);try{return await this.#patiently(doing,work)}finally{this.#rest()}})}async#patiently(doing,work){
-const{patience,pause,longestPause:longestPause2}=this.times;const until=performance.now()+(this.#isAway?0:patience);let begun=false;
-for(let tries=0;;tries+=1){let stage="reach";try{const connection=await this.#connected();stage=doing;const again=begun;
-begun=true;const done2=await work(connection,again);this.#isAway=false;return done2}catch(failure2){if(failure2 instanceof
-ProblemsError)throw failure2;const wasCut=this.#connection===void 0||this.#connection.gone;if(!wasCut&&!isOfDatabase(failure2))
-throw failure2;const isKept=this.#keeper!==void 0;const isThere2=isKept||begun||isOfDatabase(failure2);const canPass=isThere2&&
-mayPass(failure2,this.target,isKept);if(canPass||wasCut)this.#forget();if(!canPass||performance.now()>=until){this.#isAway||=
+connection,again)})}async rehearse(work){await this.#do("write",async(connection,again)=>{if(await this.#tables(connection,
+false))await rehearsal(connection,()=>work(connection,again));else await haveTables(connection,this.target,true,rehearsal)})}keep(keeper){
+clearTimeout(this.#idle);this.#keeper=keeper}drop(){this.#keeper=void 0}async#do(doing,work){return await this.#inTurn(async()=>{
+clearTimeout(this.#idle);try{return await this.#patiently(doing,work)}finally{this.#rest()}})}async#patiently(doing,work){
+const{patience,pause,longestPause:longestPause2}=this.times;let until;let begun=false;for(let tries=0;;tries+=1){let stage="\
+reach";try{const connection=await this.#connected();stage=doing;const again=begun;begun=true;const done2=await work(connection,
+again);this.#isAway=false;return done2}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const wasCut=this.#connection===
+void 0||this.#connection.gone;if(!wasCut&&!isOfDatabase(failure2))throw failure2;const isKept=this.#keeper!==void 0;const isThere2=isKept||
+begun||isOfDatabase(failure2)||isSilence(failure2);const canPass=isThere2&&mayPass(failure2,this.target,isKept);if(canPass||
+wasCut)this.#forget();const now=performance.now();until??=now+(this.#isAway?0:patience);if(!canPass||now>=until){this.#isAway||=
 canPass;throw problemOf(failure2,stage,this.target)}await wait2(Math.min(longestPause2,pause*2**tries)*(.5+Math.random()/
 2))}}}async#connected(){if(this.#connection?.gone)this.#forget();if(this.#connection===void 0){const connection=await Connection2.
 open(this.target,this.times);try{await this.#keeper?.rejoin(connection)}catch(failure2){connection.close();throw failure2}
@@ -16151,22 +16184,22 @@ run(`SELECT nonce, session, holder::text, seen_at::text,
        extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
        pg_try_advisory_xact_lock_shared($3, advisory) AS free
      FROM idops.locks WHERE state = $1 AND shard = $2`,[state,shard2,LOCKS]);const[row]=rows;if(row===void 0)return void 0;
-const{nonce,session,seen_at:seenAt,age,free}=row;return{nonce,session,holder:holderOf2(row.holder),isConnected:!free,seenAt,
-age}}function holderOf2(text6){try{return holderSchema4.parse(JSON.parse(text6))}catch{return null}}var UNREADABLE2,holderSchema4;
+const{nonce,session,seen_at:seenAt,age,free}=row;return{nonce,session,holder:holderOf3(row.holder),isConnected:!free,seenAt,
+age}}function holderOf3(text6){try{return holderSchema4.parse(JSON.parse(text6))}catch{return null}}var UNREADABLE2,holderSchema4;
 var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();init_shard();init_holder();init_migrations();
-UNREADABLE2="something that left no name";holderSchema4=object(holderFields)}});function nameOf4({holder}){return holder===null?UNREADABLE2:describeHolder(holder)}function cut({age}){return`its connec\
-tion was cut, and nothing was heard of it for ${Math.round(age/1e3)} s`}function refusal3(found2,rest,place2){const message=`\
-the state is locked: ${nameOf4(found2)} (${place2})`;const unlock="if that process is surely gone, use idops runs unlock";
-if(rest===null)return new ProblemsError([error("locked",message,[],`wait until it has ended; ${unlock}`)]);const seconds2=Math.
-max(1,Math.ceil(rest/1e3));return new ProblemsError([error("locked",`${message}; ${cut(found2)}, and it may come back`,[],
-`try again in ${seconds2} s, when its lock is taken over if it did not come back; ${unlock}`)])}function lost2(found2,place2){
+UNREADABLE2="something that left no name";holderSchema4=object(holderFields)}});function nameOf4({holder}){return holder===null?UNREADABLE2:describeHolder(holder)}function cut({age}){const heard=Math.
+max(0,Math.round(age/1e3));return`its connection was cut, and nothing was heard of it for ${heard} s`}function refusal3(found2,rest,place2){
+const message=`the state is locked: ${nameOf4(found2)} (${place2})`;const unlock="if that process is surely gone, use id\
+ops runs unlock";if(rest===null)return new ProblemsError([error("locked",message,[],`wait until it has ended; ${unlock}`)]);
+const seconds2=Math.max(1,Math.ceil(rest/1e3));return new ProblemsError([error("locked",`${message}; ${cut(found2)}, and\
+ it may come back`,[],`try again in ${seconds2} s, when its lock is taken over if it did not come back; ${unlock}`)])}function lost2(found2,place2){
 const who2=found2===void 0?"it was removed":`somebody else has it: ${nameOf4(found2)}`;return new ProblemsError([error("\
 locked",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no o\
 ther run is under way")])}function inUse(found2){return new ProblemsError([error("locked",`the lock is in use: ${nameOf4(
 found2)} still runs on this host`,[],"wait until it has ended, or end it")])}function pooled(place2){return new ProblemsError(
 [error("state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a ru\
 n (${place2})`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL it\
-self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID6}from"node:crypto";async function remove(statements,state,{shard:shard2,nonce}){await statements.
+self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID7}from"node:crypto";async function remove(statements,state,{shard:shard2,nonce}){await statements.
 run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,shard2,nonce])}async function end(statements,advisory){
 await statements.run("SELECT pg_advisory_unlock($1, $2)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;
 return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({
@@ -16175,7 +16208,7 @@ init_migrations();StateLock=class{#database;state;#held;#lost;#renewing;construc
 this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??null}get shard(){return this.#held?.
 shard??""}async shards(){return await this.#database.read([],statements=>findShards(statements,this.state))}async take(command2,now,of){
 const shard2=shardKey(of);await this.#refuseSecond(shard2);const holder={user:userName(),...ownMark(),command:command2,at:now.
-toISOString()};const nonce=randomUUID6();const{takenOver,held}=await this.#database.write(async statements=>{const session=await this.#begin(
+toISOString()};const nonce=randomUUID7();const{takenOver,held}=await this.#database.write(async statements=>{const session=await this.#begin(
 statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(statements,own5,holder),held:own5}}catch(failure2){
 await end(statements,session.advisory);throw failure2}});this.#held=held;this.#lost=void 0;this.#database.keep(this);clearInterval(
 this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(()=>this.#renew(nonce));this.#renewing=setInterval(
@@ -16194,16 +16227,21 @@ e = $1 AND shard = $2 AND session = $3
 statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async holder(shard2){const found2=await this.#find(
 shardKey(shard2));if(found2===void 0||this.#fateOf(found2)==="gone")return null;if(found2.holder===null||this.#isConnected(
 found2))return nameOf4(found2);return`${nameOf4(found2)} (${cut(found2)})`}async holding(shard2){const found2=await this.#find(
-shardKey(shard2));if(found2===void 0)return null;if(found2.holder===null)return{holder:UNREADABLE2,command:null,readable:false,
-fate:"unknown",elsewhere:null};const fate=this.#fateOf(found2);return{holder:nameOf4(found2),command:found2.holder.command,
-readable:true,fate,elsewhere:fate==="unknown"?whereElse(found2.holder):null}}async removable(of){const shard2=shardKey(of);
-const found2=await this.#find(shard2);if(found2===void 0)return null;const{holder,nonce}=found2;if(holder!==null&&holder.
-pid!==process.pid&&fateOf(holder)==="alive"){throw inUse(found2)}return{holder:nameOf4(found2),remove:()=>this.#database.
+shardKey(shard2));return found2===void 0?null:this.#holdingOf(found2)}async clear(of){const shard2=shardKey(of);return await this.#database.
+write(async statements=>{for(;;){const found2=await findHolder(statements,this.state,shard2);if(found2===void 0)return null;
+const holding=this.#holdingOf(found2);if(holding.fate!=="gone")return holding;const{count:count3}=await statements.run("\
+DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz",[this.state,shard2,
+found2.session,found2.seenAt]);if(count3>0)return holding}})}#holdingOf(found2){if(found2.holder===null)return{holder:UNREADABLE2,
+command:null,readable:false,fate:"unknown",elsewhere:null};const fate=this.#fateOf(found2);return{holder:nameOf4(found2),
+command:found2.holder.command,readable:true,fate,elsewhere:fate==="unknown"?whereElse(found2.holder):null}}async removable(of){
+const shard2=shardKey(of);const found2=await this.#find(shard2);if(found2===void 0)return null;const{holder,nonce}=found2;
+const connected=this.#isConnected(found2)?", whose session is connected right now":"";if(holder!==null&&holder.pid!==process.
+pid&&fateOf(holder)==="alive"){throw inUse(found2)}return{holder:`${nameOf4(found2)}${connected}`,remove:()=>this.#database.
 write(async statements=>{await remove(statements,this.state,{shard:shard2,nonce});const other=await findHolder(statements,
 this.state,shard2);if(other!==void 0)throw this.#refusal(other)})}}async#find(shard2){return await this.#database.read(void 0,
 statements=>findHolder(statements,this.state,shard2))}async#refuseSecond(shard2){const held=this.#held;if(held===void 0||
 this.#lost!==void 0||held.shard===shard2)return;const found2=await this.#find(held.shard);if(found2?.nonce===held.nonce)
-throw this.#refusal(found2)}async#begin(statements){for(;;){const session=randomUUID6();const advisory=Number.parseInt(session.
+throw this.#refusal(found2)}async#begin(statements){for(;;){const session=randomUUID7();const advisory=Number.parseInt(session.
 slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.
 free===true)return{session,advisory}}}async#enter(statements,own5,holder){const values=[this.state,own5.shard,own5.nonce,
 own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.run(`INSERT INTO idops.l\
@@ -16215,15 +16253,40 @@ nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(o
 k_timestamp()
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,[...values,other.session,other.
 seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;const isGone2=other.holder!==null&&fateOf(other.holder)===
-"gone";return`took over the lock of ${nameOf4(other)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async#renew(nonce){
-await this.#database.write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){
-const held=this.#held;if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.
-drop();await this.#database.write(async statements=>{await remove(statements,this.state,held);await end(statements,held.
-advisory)}).catch(()=>{})}#fateOf(found2){const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gon\
-e")return"gone";if(this.#isConnected(found2))return"alive";return found2.age>this.#database.times.lease?"gone":fate}#isConnected({
-isConnected,session}){return isConnected||session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;
-return refusal3(found2,this.#isConnected(found2)?null:times.lease-found2.age,target.place)}#lose(found2){this.#lost=lost2(
-found2,this.#database.target.place);this.#database.drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
+"gone";return`took over the lock of ${nameOf4(other)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async rehearse(statements){
+await statements.run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
+       VALUES ($1, 'nobody', $2, $2, 0, '{}', pg_backend_pid())`,[this.state,randomUUID7()])}async#renew(nonce){await this.#database.
+write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){const held=this.#held;
+if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.drop();await this.#database.
+write(async statements=>{await remove(statements,this.state,held);await end(statements,held.advisory)}).catch(()=>{})}#fateOf(found2){
+const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gone")return"gone";if(this.#isConnected(found2))
+return"alive";return Math.abs(found2.age)>this.#database.times.lease?"gone":fate}#isConnected({isConnected,session}){return isConnected||
+session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;return refusal3(found2,this.#isConnected(
+found2)?null:times.lease-found2.age,target.place)}#lose(found2){this.#lost=lost2(found2,this.#database.target.place);this.#database.
+drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID8}from"node:crypto";function pageRows(database,state){return{async join(list2,{index,count:count3}){
+const own5=[state,`${list2}, ${count3}`];const reader=randomUUID8();const since=await database.read(null,async statements=>{
+const{rows}=await statements.run(`INSERT INTO idops.readers (state, list, shard, reader) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (state, list, shard) DO UPDATE SET reader = excluded.reader, since = clock_timestamp()
+           RETURNING since::text`,[...own5,index,reader]);return rows[0]?.since??null});if(since===null)return null;const run4=async(text6,...values)=>await database.
+read([],async statements=>{const{rows}=await statements.run(text6,[...own5,...values]);return rows});const reading={async readers(){
+const rows=await run4(`SELECT shard FROM idops.readers
+             WHERE state = $1 AND list = $2 AND since > clock_timestamp() - $3 * interval '1 millisecond' ORDER BY shard`,
+READS_FOR);return rows.map(({shard:shard2})=>shard2)},async claim(pages2){const rows=await run4(`INSERT INTO idops.pages\
+ (state, list, page, reader)
+             SELECT $1, $2, page, $4 FROM unnest($5::integer[]) AS wanted (page) ORDER BY page
+             ON CONFLICT (state, list, page) DO UPDATE SET reader = excluded.reader, asked_at = clock_timestamp(), text \
+= NULL
+             WHERE pages.asked_at < $3::timestamptz OR pages.reader = excluded.reader
+             RETURNING page`,since,reader,pages2);return rows.map(({page})=>page)},async put(page,text6){await run4("UPD\
+ATE idops.pages SET text = $5 WHERE state = $1 AND list = $2 AND page = $3 AND reader = $4",page,reader,text6)},async found(pages2){
+const rows=await run4(`SELECT page, text FROM idops.pages
+             WHERE state = $1 AND list = $2 AND page = ANY ($4::integer[]) AND asked_at >= $3::timestamptz AND text IS N\
+OT NULL`,since,pages2);return new Map(rows.map(({page,text:text6})=>[page,text6]))},async leave(){await run4(`DELETE FRO\
+M idops.readers WHERE state = $1 AND (list = $2 AND (reader = $3 OR ${older("since","$4")}) OR ${older("since","$5")})`,
+reader,READS_FOR,LEFT);await run4(`DELETE FROM idops.pages WHERE state = $1 AND (${older("asked_at","$3")} OR list = $2
+             AND NOT EXISTS (SELECT FROM idops.readers WHERE readers.state = $1 AND readers.list = $2))`,LEFT)}};return reading}}}
+var older;var init_pages2=__esm({"src/state/postgres/pages.ts"(){"use strict";init_pages();older=(time3,milliseconds)=>`${time3}\
+ < clock_timestamp() - ${milliseconds} * interval '1 millisecond'`}});import{randomUUID as randomUUID9}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
 ({text:text6})=>{characters2+=text6.length;return characters2>CHARACTERS});return end2<0?waiting.length:Math.max(1,end2)}
 var CHARACTERS,PostgresJournal;var init_journal2=__esm({"src/state/postgres/journal.ts"(){"use strict";init_json();init_problems();
 init_connection();CHARACTERS=4e6;PostgresJournal=class{kept=null;#database;#lock;#run;#writers;#next;#isUnsure=false;#waiting=[];#inserting;constructor(database,lock,{
@@ -16245,15 +16308,15 @@ NING state
        FROM mine, unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
        WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[this.#run,this.#writers.at(-1),this.#next,lines,state,shard2,
 session]);if(count3>0)return;if(session!==null)await this.#lock.confirm(statements);throw this.#takenOver()}async#settle(statements,lines){
-const writer=randomUUID7();this.#writers.push(writer);const arrived=await transaction(statements,async()=>{await this.#lock.
+const writer=randomUUID9();this.#writers.push(writer);const arrived=await transaction(statements,async()=>{await this.#lock.
 fence(statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer \
 = ANY ($2::uuid[])",[this.#run,this.#writers,writer]);if(count3===0)throw this.#takenOver();const{rows}=await statements.
 run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number",[this.#run,this.#next]);if(rows.
 length===lines.length&&rows.every(({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM ido\
 ps.lines WHERE run = $1 AND number >= $2",[this.#run,this.#next]);return false});this.#writers=[writer];return arrived}#takenOver(){
 return new ProblemsError([error("locked",`the journal of run ${this.#run} was taken over or removed by somebody else (${this.#database.
-target.place})`,[],"find out who works with this state, and run it again once no other run is under way")])}}}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown3=run4=>`${run4} of ${database.
-target.place}`;const read2=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
+target.place})`,[],"find out who works with this state, and run it again once no other run is under way")])}}}});import{randomUUID as randomUUID10}from"node:crypto";function runRows(database,lock,state){const shown3=run4=>`${run4} of\
+ ${database.target.place}`;const read2=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
 lines.length===0)throw unusableJournal(shown3(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
 index);if(gap>=0)throw unusableJournal(shown3(run4),`line ${gap+1} is missing`);return journalOf(lines.map(({line})=>`${line}\
@@ -16263,7 +16326,7 @@ run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>ru
 const lines=await database.read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lin\
 es WHERE run = $1 ORDER BY number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown3(run4),
 "it is not there");return lines[0]?.line.startsWith('{"type":"end"')===true},kept:async()=>[],async create(first){const{
-run:run4}=first;const writer=randomUUID8();await database.write(statements=>transaction(statements,async()=>{await lock.
+run:run4}=first;const writer=randomUUID10();await database.write(statements=>transaction(statements,async()=>{await lock.
 fence(statements);await statements.run(`WITH begun AS (
                INSERT INTO idops.runs (run, state, writer) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING RETURNING ru\
 n
@@ -16271,68 +16334,94 @@ n
              INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,[run4,state,writer,stringifyJson(
 first)]);const own5=await statements.run("SELECT FROM idops.runs WHERE run = $1 AND writer = $2",[run4,writer]);if(own5.
 count===0)throw taken(run4,database.target.place)}));return new PostgresJournal(database,lock,{run:run4,writer,next:1})},
-async reopen(content){if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();
+async reopen(content){if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID10();
 await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.
 run("UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown3(run4),"\
 it is not there");const{rows}=await statements.run("SELECT max(number) AS last FROM idops.lines WHERE run = $1",[run4]);
 if(rows[0]?.last!==content.lines.length)throw underWay(content.run)}));return new PostgresJournal(database,lock,{run:run4,
-writer,next:content.lines.length+1})},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(
+writer,next:content.lines.length+1})},async assign(runs){if(runs.length===0)return;await database.write(statements=>transaction(
+statements,async()=>{await lock.fence(statements);await statements.run("UPDATE idops.runs SET state = $2 WHERE run = ANY\
+ ($1::text[])",[[...runs],state])}))},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(
 statements,async()=>{await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text\
 [])",[[...runs]])}))}}}function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of\
  ${run4} already (${place2})`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();
-init_problems();init_journal();init_journal_text();init_connection();init_journal2()}});import{readFileSync as readFileSync4}from"node:fs";function secretsOf(text6){try{const url=urlOf(text6);const passwords=[
-url.password,url.searchParams.get("password")??""];return[...new Set([...passwords,...passwords.map(decoded2)])].filter(
-secret3=>secret3!=="")}catch{return text6===""?[]:[text6]}}function targetOf({url:text6,name:name2,tls}){if(name2===""||
-name2.length>LONGEST_NAME||new RegExp("\\p{Cc}","u").test(name2)||!name2.isWellFormed()){throw refused3(`a state in Post\
-greSQL needs a name of at most ${LONGEST_NAME} characters, without control characters`,"name it after its environment, s\
-uch as production")}const url=urlOf(text6);const given2=url.searchParams;const host=given2.get("host")??(decoded2(url.hostname).
-replace(/^\[(.+)\]$/,"$1")||"localhost");const port=portOf(given2.get("port")??url.port);const database=given2.get("dbna\
-me")??decoded2(url.pathname.slice(1));const user3=given2.get("user")??decoded2(url.username);const password=given2.get("\
-password")??decoded2(url.password);if(database==="")throw badUrl("it names no database");if(host.includes(","))throw badUrl(
-"it names several hosts");if(new RegExp("\\p{Cc}","u").test([host,database,user3,...given2.values()].join("")))throw badUrl(
-"it has a control character");const at3=host.includes(":")?`[${host}]:${port}`:`${host}:${port}`;const options=given2.get(
-"options");return{host,database,place:`${name2} in PostgreSQL ${at3}/${database}`,secrets:secretsOf(text6),config:{host,
-port,database,user:user3===""?userName():user3,password:()=>password,ssl:tlsOf(host,given2,tls),sslnegotiation:given2.get(
-"sslnegotiation")==="direct"?"direct":"postgres",enableChannelBinding:given2.get("channel_binding")==="require",application_name:given2.
-get("application_name")??"idops",...options===null?{}:{options}}}}function urlOf(text6){const[,path="",query2=""]=/^postgres(?:ql)?:\/\/[^/?#]*(\/[^?]*)?(\?.*)?$/.
-exec(text6)??[];if(!/^postgres(?:ql)?:\/\//.test(text6))throw badUrl("it does not begin with postgres://");if(/[#\s]/.test(
-text6)||/[@/]/.test(path.slice(1))||query2.includes("@")){throw badUrl("it has a sign in a place where none can be")}try{
-return new URL(text6.replace(/^([^/]*\/\/(?:[^/?#]*@)?)(?=(?::\d*)?(?:[/?]|$))/,"$1localhost"))}catch{throw badUrl("it c\
-an not be taken apart")}}function portOf(text6){if(text6==="")return 5432;const port=Number(text6);if(!/^\d+$/.test(text6)||
-port<1||port>65535)throw badUrl("its port is none");return port}function decoded2(text6){try{return decodeURIComponent(text6)}catch{
-throw badUrl("a % in it is not followed by two digits")}}function tlsOf(host,given2,tls){const mode=given2.get("sslmode");
-const[root,certFile,keyFile]=["sslrootcert","sslcert","sslkey"].map(key2=>given2.get(key2));const own5=Object.values({...tls}).
-some(text6=>text6!==void 0);if(mode==="disable"){if(!own5)return false;throw refused3("the URL of the database turns TLS\
- off, and certificates for it are given","leave one of them out")}if(mode!==null&&!modes.includes(mode)){const cure=mode===
-"no-verify"?"name the authority of the server in its place, with sslrootcert in the URL":`use one of ${modes.join(", ")}\
- or disable`;throw refused3("the sslmode in the URL of the database is none that idops takes",cure)}if(host.startsWith("\
-/"))return false;const asked=mode!==null||own5||Boolean(root??certFile??keyFile)||given2.has("sslnegotiation");if(!asked&&
-isThisMachine(host))return false;const ca=tls?.ca??(root==null||root==="system"?void 0:textOf4(root));const cert=tls?.cert??
-(certFile==null?void 0:textOf4(certFile));const key=tls?.key??(keyFile==null?void 0:textOf4(keyFile));return{rejectUnauthorized:true,
-...ca===void 0?{}:{ca},...cert===void 0?{}:{cert},...key===void 0?{}:{key},...mode==="verify-ca"&&ca!==void 0?{checkServerIdentity:()=>void 0}:
-{}}}function isThisMachine(host){return host==="localhost"||host==="::1"||/^127(?:\.\d+){3}$/.test(host)}function textOf4(path){
-try{return readFileSync4(path,"utf8")}catch(failure2){throw new ProblemsError([error("bad-certificate",`a file that the \
-URL of the database names for TLS can't be read: ${whyRefused(failure2)}`,[],"check sslrootcert, sslcert and sslkey")])}}
-function badUrl(why){return refused3(`the URL of the database is no URL of PostgreSQL: ${why}`,"write it as postgres://U\
-SER:PASSWORD@HOST:PORT/DATABASE, with signs such as @, /, # and % of the password as %40, %2F, %23 and %25")}function refused3(message,hint){
-return new ProblemsError([error("wrong-value",message,[],hint)])}var LONGEST_NAME,modes;var init_settings=__esm({"src/st\
-ate/postgres/settings.ts"(){"use strict";init_errno();init_problems();init_user_name();LONGEST_NAME=200;modes=["allow","\
-prefer","require","verify-ca","verify-full"]}});import{hash as hash3,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
+init_problems();init_journal();init_journal_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
+[];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){
+const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
+key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";import{readFileSync as readFileSync4}from"node:fs";function tlsOf(host,given2,tls){
+const mode=modeOf(given2);const own5=Object.values({...tls}).some(text6=>text6!==void 0);if(mode==="disable"){if(!own5)return false;
+throw wrong("the URL of the database turns TLS off, and certificates for it are given","leave one of them out")}if(host.
+startsWith("/"))return false;const isNamed=["sslrootcert","sslcert","sslkey","sslnegotiation"].some(name2=>given2.get(name2));
+if(mode===null&&!own5&&!isNamed&&isThisMachine(host))return false;const root=given2.get("sslrootcert");const ca=pemOf(tls?.
+ca,"ca_file","sslrootcert",root==="system"?null:root);const cert=pemOf(tls?.cert,"client_cert_file","sslcert",given2.get(
+"sslcert"));const key=pemOf(tls?.key,"client_key_file","sslkey",given2.get("sslkey"));for(const one of[ca,cert])if(one!==
+void 0)check2(one,"certificates",checkCertificates);if(key!==void 0)check2(key,"a private key without a passphrase",createPrivateKey2);
+if(cert!==void 0&&key!==void 0&&!belong(cert.text,key.text)){const cure="name the certificate and the key that belong to\
+gether";throw bad(`${key.from} is not the key of the client certificate`,cure)}return{rejectUnauthorized:true,...ca===void 0?
+{}:{ca:ca.text},...cert===void 0?{}:{cert:cert.text},...key===void 0?{}:{key:key.text},...mode==="verify-ca"&&ca!==void 0?
+{checkServerIdentity:()=>void 0}:{}}}function modeOf(given2){const[mode,ssl]=[given2.get("sslmode"),given2.get("ssl")];if(mode!==
+null&&mode!=="disable"&&!modes.includes(mode)){const cure=mode==="no-verify"?"name the authority of the server in its pl\
+ace, with ca_file of state.postgres or sslrootcert in the URL":`use one of ${modes.join(", ")} or disable`;throw wrong("\
+the sslmode in the URL of the database is none that idops takes",cure)}if(ssl===null)return mode;const isOn=["true","1"].
+includes(ssl);if(!isOn&&!["false","0"].includes(ssl))throw wrong("the ssl in the URL of the database is none that idops \
+takes","use true or false, or sslmode");if(mode!==null&&mode==="disable"===isOn)throw wrong("ssl and sslmode in the URL \
+of the database contradict each other","leave one of them out");return mode??(isOn?"require":"disable")}function isThisMachine(host){
+return host==="localhost"||host==="::1"||/^127(?:\.\d+){3}$/.test(host)}function pemOf(text6,member2,parameter,path){if(text6!==
+void 0)return{text:text6,from:`${member2} of state.postgres`};const from=`${parameter} in the URL of the database`;return path===
+null?void 0:{text:textOf4(path,from),from}}function textOf4(path,from){try{return readFileSync4(path,"utf8")}catch(failure2){
+throw bad(`the file that ${from} names can't be read: ${whyRefused(failure2)}`,"check the path")}}function check2({text:text6,
+from},what,parse11){try{parse11(text6)}catch{throw bad(`the file that ${from} names does not hold ${what} in PEM form`,"\
+check which file is named there")}}function wrong(message,hint){return new ProblemsError([error("wrong-value",message,[],
+hint)])}function bad(message,hint){return new ProblemsError([error("bad-certificate",message,[],hint)])}var modes;var init_tls=__esm(
+{"src/state/postgres/tls.ts"(){"use strict";init_errno();init_pem();init_problems();modes=["allow","prefer","require","v\
+erify-ca","verify-full"]}});function secretsOf(text6){try{const url=urlOf(text6);const passwords=[url.password,...url.searchParams.getAll("password")];
+return[...new Set([...passwords,...passwords.map(decoded2)])].filter(secret3=>secret3!=="")}catch{return text6===""?[]:[
+text6]}}function targetOf({url:text6,name:name2,tls}){if(name2===""||name2.length>LONGEST_NAME||new RegExp("\\p{Cc}","u").
+test(name2)||!name2.isWellFormed()){throw refused3(`a state in PostgreSQL needs a name of at most ${LONGEST_NAME} charac\
+ters, without control characters`,"name it after its environment, such as production")}const url=urlOf(text6);const given2=url.
+searchParams;refuseTwice(given2);const host=given2.get("host")??(decoded2(url.hostname).replace(/^\[(.+)\]$/,"$1")||"loc\
+alhost");const port=portOf(given2.get("port")??url.port);const database=given2.get("dbname")??decoded2(url.pathname.slice(
+1));const user3=given2.get("user")??decoded2(url.username);const password=given2.get("password")??decoded2(url.password);
+if(database==="")throw badUrl("it names no database");if(host.includes(","))throw severalHosts();if(new RegExp("\\p{Cc}",
+"u").test([host,database,user3,...given2.values()].join("")))throw badUrl("it has a control character");const at3=host.includes(
+":")?`[${host}]:${port}`:`${host}:${port}`;const options=given2.get("options");return{host,database,place:`${name2} in P\
+ostgreSQL ${at3}/${database}`,secrets:secretsOf(text6),config:{host,port,database,user:user3===""?userName():user3,password:()=>password,
+ssl:tlsOf(host,given2,tls),sslnegotiation:given2.get("sslnegotiation")==="direct"?"direct":"postgres",enableChannelBinding:given2.
+get("channel_binding")==="require",application_name:given2.get("application_name")??"idops",...options===null?{}:{options}}}}
+function urlOf(text6){const[,path="",query2=""]=/^postgres(?:ql)?:\/\/[^/?#]*(\/[^?]*)?(\?.*)?$/.exec(text6)??[];if(!/^postgres(?:ql)?:\/\//.
+test(text6))throw badUrl("it does not begin with postgres://");if(/[#\s]/.test(text6)||/[@/]/.test(path.slice(1))||query2.
+includes("@")){throw badUrl("it has a sign in a place where none can be")}const[,at3=""]=/^[^/]*\/\/(?:[^/?#]*@)?([^/?#]*)/.
+exec(text6)??[];if(at3.includes(","))throw severalHosts();const[,port]=/:(\d+)$/.exec(at3)??[];if(port!==void 0)portOf(port);
+try{return new URL(text6.replace(/^([^/]*\/\/(?:[^/?#]*@)?)(?=(?::\d*)?(?:[/?]|$))/,"$1localhost"))}catch{throw badUrl("\
+it can not be taken apart")}}function portOf(text6){if(text6==="")return 5432;const port=Number(text6);const cure="a por\
+t is a number from 1 to 65535, and 5432 where none is named";if(/^\d+$/.test(text6)&&port>65535)throw badUrl("its port i\
+s above 65535",cure);if(!/^\d+$/.test(text6)||port<1)throw badUrl("its port is none",cure);return port}function severalHosts(){
+return badUrl("it names several hosts","name one: the primary, or a proxy or an address that leads to whichever is the p\
+rimary")}function refuseTwice(given2){const twice=parameters.find(name2=>new Set(given2.getAll(name2)).size>1);if(twice!==
+void 0)throw refused3(`the URL of the database has ${twice} twice, with different values`,"leave one of them out")}function decoded2(text6){
+try{return decodeURIComponent(text6)}catch{throw badUrl("a % in it is not followed by two digits")}}function badUrl(why,cure=SIGNS){
+return refused3(`the URL of the database is no URL of PostgreSQL: ${why}`,cure)}function refused3(message,hint){return new ProblemsError(
+[error("wrong-value",message,[],hint)])}var LONGEST_NAME,parameters,SIGNS;var init_settings=__esm({"src/state/postgres/s\
+ettings.ts"(){"use strict";init_problems();init_user_name();init_tls();LONGEST_NAME=200;parameters=[...["host","port","d\
+bname","user","password","options","application_name","channel_binding"],...["ssl","sslmode","sslrootcert","sslcert","ss\
+lkey","sslnegotiation"]];SIGNS="write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs such as @, /, # and \
+% of the password as %40, %2F, %23 and %25"}});import{hash as hash3,randomUUID as randomUUID11}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
 target;let known3;const saved=async()=>{const found2=await database.read(void 0,statements=>transaction(statements,()=>readAll(
 statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0){known3=void 0;return void 0}known3=knownOf3(
-found2);const head=stateData(found2.head,place2);const resources=found2.records.map(({address:address2,record:record2})=>[
-String(stateData(`"${address2}"`,place2)),stateData(record2,place2)]);return stateOf2({...head,resources:Object.fromEntries(
-resources)},place2)};const names3=async where=>{const rows=await database.read([],async statements=>{const answer=await statements.
-run(`SELECT head::text FROM idops.states WHERE ${where} ORDER BY name`,[name2]);return answer.rows});return rows.flatMap(
-({head})=>nameSchema3.safeParse(JSON.parse(head)).data??[])};return{async load(server){const state=await saved();return state===
-void 0?emptyState(server):ofServer(state,place2,server)},saved,async save({resources,...head}){const records=Object.entries(
-resources).map(rowOf);const wanted={head:stringifyJson(head),revision:randomUUID9(),records};await database.write(statements=>transaction(
-statements,async()=>{await lock.fence(statements);await replace2(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},
-async merge({records,head:headOf2}){const entries=[...records];const put4=entries.flatMap(([key,record2])=>record2===null?
-[]:[rowOf([key,record2])]);const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID9();
-const merged=await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{rows}=await statements.
-run("SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(
-place2);const whole3={...stateData(there.head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole3,place2);const head=headOf2(
+found2);const head=stateData(found2.head,place2);const resources=new Map;for(const{address:address2,record:record2}of found2.
+records){const key=String(stateData(`"${address2}"`,place2));if(resources.has(key))throw recordTwice(key,place2);resources.
+set(key,stateData(record2,place2))}return stateOf2({...head,resources:Object.fromEntries(resources)},place2)};const names3=async where=>{
+const rows=await database.read([],async statements=>{const answer=await statements.run(`SELECT head::text FROM idops.sta\
+tes WHERE ${where} ORDER BY name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameSchema3.safeParse(JSON.
+parse(head)).data??[])};return{async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(
+state,place2,server)},saved,async save({resources,...head}){const records=Object.entries(resources).map(rowOf);const wanted={
+head:stringifyJson(head),revision:randomUUID11(),records};await database.write(statements=>transaction(statements,async()=>{
+await lock.fence(statements);await replace2(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},async merge({records,
+head:headOf2}){const entries=[...records];const put4=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,record2])]);
+const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID11();const merged=await database.
+write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{rows}=await statements.run("SELECT\
+ head::text FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);
+const whole3={...stateData(there.head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole3,place2);const head=headOf2(
 now);await remove2(statements,name2,gone);await upsert(statements,name2,put4);await describe4(statements,name2,{head:stringifyJson(
 head),revision});return head}));known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3(
 "name <> $1")}}async function readAll(statements,name2){const{rows}=await statements.run("SELECT head::text, revision FR\
@@ -16347,7 +16436,7 @@ await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1
 name2]);const isKnown2=known3!==void 0&&known3.revision===rows[0]?.revision;const there=isKnown2?known3.hashes:knownOf3(
 {...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.map(({address:address2})=>address2));
 const gone=[...there.keys()].filter(address2=>!addresses3.has(address2));await remove2(statements,name2,gone);const changed2=records.
-filter(({address:address2,hash:hash4})=>there.get(address2)!==hash4);await upsert(statements,name2,changed2);await describe4(
+filter(({address:address2,hash:hash5})=>there.get(address2)!==hash5);await upsert(statements,name2,changed2);await describe4(
 statements,name2,wanted)}async function remove2(statements,name2,addresses3){for(let at3=0;at3<addresses3.length;at3+=PAGE){
 await statements.run("DELETE FROM idops.records WHERE state = $1 AND key = ANY ($2::uuid[])",[name2,addresses3.slice(at3,
 at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){for(const page of pagesOf2(records)){await statements.
@@ -16359,18 +16448,20 @@ address2)),page.map(({address:address2})=>address2),page.map(({record:record2})=
 head,revision}){await statements.run("UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHE\
 RE name = $1",[name2,head,revision])}function*pagesOf2(records){let[begin,characters2]=[0,0];for(const[index,{record:record2}]of records.
 entries()){if(index-begin>=PAGE||characters2>CHARACTERS2){yield records.slice(begin,index);[begin,characters2]=[index,0]}
-characters2+=record2.length}if(begin<records.length)yield records.slice(begin)}function knownOf3({revision,records}){return{
-revision,hashes:new Map(records.map(({address:address2,hash:hash4})=>[address2,hash4]))}}function rowOf([key,record2]){const text6=stringifyJson(
+characters2+=record2.length}if(begin<records.length)yield records.slice(begin)}function recordTwice(address2,place2){return new ProblemsError(
+[error("state-unreadable",`the state ${place2} has two records of ${address2}`,[],"find out which row of idops.records i\
+s right, and remove the other: idops writes one for each object")])}function knownOf3({revision,records}){return{revision,
+hashes:new Map(records.map(({address:address2,hash:hash5})=>[address2,hash5]))}}function rowOf([key,record2]){const text6=stringifyJson(
 record2);return{address:addressOf2(key),record:text6,hash:hashOf3(text6)}}function addressOf2(key){return JSON.stringify(
 key).slice(1,-1)}function hashOf3(text6){return hash3("sha256",text6,"base64")}function keyOf4(address2){return hash3("s\
 ha256",address2,"hex").slice(0,32)}var PAGE,CHARACTERS2,nameSchema3;var init_store2=__esm({"src/state/postgres/store.ts"(){
-"use strict";init_zod();init_json();init_state();init_state_text();init_connection();PAGE=2e3;CHARACTERS2=4e6;nameSchema3=
-object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
+"use strict";init_zod();init_json();init_problems();init_state();init_state_text();init_connection();PAGE=2e3;CHARACTERS2=
+4e6;nameSchema3=object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
 const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
-database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),...stateRows(database,lock,
-name2),...excluding(lock,()=>database.target.place),check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/inde\
-x.ts"(){"use strict";init_locks();init_connection();init_database();init_lock();init_runs2();init_settings();init_store2();
-init_settings()}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
+database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),pages:pageRows(database,
+name2),...stateRows(database,lock,name2),...excluding(lock,()=>database.target.place),tryWriting:()=>database.rehearse(statements=>lock.
+rehearse(statements)),check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_locks();
+init_connection();init_database();init_lock();init_pages2();init_runs2();init_settings();init_store2();init_settings()}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
 super(message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name;this.code=code2;this.exitCode=
 exitCode;this.nestedError=void 0}};var InvalidArgumentError2=class extends CommanderError2{constructor(message){super(1,
 "commander.invalidArgument",message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name}};exports.
@@ -16829,9 +16920,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync6,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync6,existsSync as existsSync5}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync6(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync5(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync6(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -16867,9 +16958,9 @@ var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
 var result={};if(mod!=null){for(var k=ownKeys(mod),i2=0;i2<k.length;i2++)if(k[i2]!=="default")__createBinding(result,mod,
 k[i2])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=
-Promise))(function(resolve18,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=
+Promise))(function(resolve19,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};Object.defineProperty(
 exports,"__esModule",{value:true});exports.HttpClient=exports.HttpClientResponse=exports.HttpClientError=exports.MediaTypes=
 exports.Headers=exports.HttpCodes=void 0;exports.getProxyUrl=getProxyUrl;exports.isHttps=isHttps;var http=__importStar(__require("http"));
@@ -16897,10 +16988,10 @@ HttpCodes.GatewayTimeout];var RetryableHttpVerbs=["OPTIONS","GET","DELETE","HEAD
 var HttpClientError=class _HttpClientError extends Error{constructor(message,statusCode){super(message);this.name="HttpC\
 lientError";this.statusCode=statusCode;Object.setPrototypeOf(this,_HttpClientError.prototype)}};exports.HttpClientError=
 HttpClientError;var HttpClientResponse=class{constructor(message){this.message=message}readBody(){return __awaiter3(this,
-void 0,void 0,function*(){return new Promise(resolve18=>__awaiter3(this,void 0,void 0,function*(){let output=Buffer.alloc(
-0);this.message.on("data",chunk=>{output=Buffer.concat([output,chunk])});this.message.on("end",()=>{resolve18(output.toString())})}))})}readBodyBuffer(){
-return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve18=>__awaiter3(this,void 0,void 0,function*(){
-const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",()=>{resolve18(Buffer.concat(chunks))})}))})}};
+void 0,void 0,function*(){return new Promise(resolve19=>__awaiter3(this,void 0,void 0,function*(){let output=Buffer.alloc(
+0);this.message.on("data",chunk=>{output=Buffer.concat([output,chunk])});this.message.on("end",()=>{resolve19(output.toString())})}))})}readBodyBuffer(){
+return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve19=>__awaiter3(this,void 0,void 0,function*(){
+const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",()=>{resolve19(Buffer.concat(chunks))})}))})}};
 exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){const parsedUrl=new URL(requestUrl);return parsedUrl.
 protocol==="https:"}var HttpClient2=class{constructor(userAgent2,handlers,requestOptions){this._ignoreSslError=false;this.
 _allowRedirects=true;this._allowRedirectDowngrade=false;this._maxRedirects=50;this._allowRetries=false;this._maxRetries=
@@ -16950,8 +17041,8 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve18,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
-"Unknown error"))}else{resolve18(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve19,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
+"Unknown error"))}else{resolve19(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
 byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err,res){if(!callbackCalled){callbackCalled=true;
 onResult(err,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
@@ -16996,15 +17087,15 @@ return proxyAgent}_getUserAgentWithOrchestrationId(userAgent2){const baseUserAge
 env["ACTIONS_ORCHESTRATION_ID"];if(orchId){const sanitizedId=orchId.replace(/[^a-z0-9_.-]/gi,"_");return`${baseUserAgent}\
  actions_orchestration_id/${sanitizedId}`}return baseUserAgent}_performExponentialBackoff(retryNumber){return __awaiter3(
 this,void 0,void 0,function*(){retryNumber=Math.min(ExponentialBackoffCeiling,retryNumber);const ms=ExponentialBackoffTimeSlice*
-Math.pow(2,retryNumber);return new Promise(resolve18=>setTimeout(()=>resolve18(),ms))})}_processResponse(res,options){return __awaiter3(
-this,void 0,void 0,function*(){return new Promise((resolve18,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
-message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve18(response)}
+Math.pow(2,retryNumber);return new Promise(resolve19=>setTimeout(()=>resolve19(),ms))})}_processResponse(res,options){return __awaiter3(
+this,void 0,void 0,function*(){return new Promise((resolve19,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
+message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve19(response)}
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents2;try{contents2=yield res.readBody();if(contents2&&contents2.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents2,dateTimeDeserializer)}else{obj=JSON.parse(contents2)}response.result=
 obj}response.headers=res.message.headers}catch(err){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents2&&
 contents2.length>0){msg=contents2}else{msg=`Failed request: (${statusCode})`}const err=new HttpClientError(msg,statusCode);
-err.result=response.result;reject(err)}else{resolve18(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+err.result=response.result;reject(err)}else{resolve19(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -17018,9 +17109,9 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
 nternal/utils.js"(){httpClient=__toESM(require_lib3(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=
-Promise))(function(resolve18,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=
+Promise))(function(resolve19,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})}}});function getUserAgent(){if(typeof navigator==="object"&&"userAgent"in navigator){return navigator.userAgent}if(typeof process===
 "object"&&process.version!==void 0){return`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`}
 return"<environment undetectable>"}var init_universal_user_agent=__esm({"node_modules/universal-user-agent/index.js"(){}});function register(state,name2,method,options){if(typeof method!=="function"){throw new Error("method for before hook mus\
@@ -17049,15 +17140,15 @@ null)return true;const Ctor=Object.prototype.hasOwnProperty.call(proto,"construc
 const result=Object.assign({},defaults3);Object.keys(options).forEach(key=>{if(isPlainObject2(options[key])){if(!(key in
 defaults3))Object.assign(result,{[key]:options[key]});else result[key]=mergeDeep(defaults3[key],options[key])}else{Object.
 assign(result,{[key]:options[key]})}});return result}function removeUndefinedProperties(obj){for(const key in obj){if(obj[key]===
-void 0){delete obj[key]}}return obj}function merge2(defaults3,route,options){if(typeof route==="string"){let[method,url]=route.
+void 0){delete obj[key]}}return obj}function merge3(defaults3,route,options){if(typeof route==="string"){let[method,url]=route.
 split(" ");options=Object.assign(url?{method,url}:{url:method},options)}else{options=Object.assign({},route)}options.headers=
 lowercaseKeys(options.headers);removeUndefinedProperties(options);removeUndefinedProperties(options.headers);const mergedOptions=mergeDeep(
 defaults3||{},options);if(options.url==="/graphql"){if(defaults3&&defaults3.mediaType.previews?.length){mergedOptions.mediaType.
 previews=defaults3.mediaType.previews.filter(preview=>!mergedOptions.mediaType.previews.includes(preview)).concat(mergedOptions.
 mediaType.previews)}mergedOptions.mediaType.previews=(mergedOptions.mediaType.previews||[]).map(preview=>preview.replace(
-/-preview/,""))}return mergedOptions}function addQueryParameters(url,parameters){const separator=/\?/.test(url)?"&":"?";
-const names3=Object.keys(parameters);if(names3.length===0){return url}return url+separator+names3.map(name2=>{if(name2===
-"q"){return"q="+parameters.q.split("+").map(encodeURIComponent).join("+")}return`${name2}=${encodeURIComponent(parameters[name2])}`}).
+/-preview/,""))}return mergedOptions}function addQueryParameters(url,parameters2){const separator=/\?/.test(url)?"&":"?";
+const names3=Object.keys(parameters2);if(names3.length===0){return url}return url+separator+names3.map(name2=>{if(name2===
+"q"){return"q="+parameters2.q.split("+").map(encodeURIComponent).join("+")}return`${name2}=${encodeURIComponent(parameters2[name2])}`}).
 join("&")}function removeNonChars(variableName2){return variableName2.replace(/(?:^\W+)|(?:(?<!\W)\W+$)/g,"").split(/,/)}
 function extractUrlVariableNames(url){const matches=url.match(urlVariableRegex);if(!matches){return[]}return matches.map(
 removeNonChars).reduce((a2,b)=>a2.concat(b),[])}function omit2(object3,keysToOmit){const result={__proto__:null};for(const key of Object.
@@ -17086,10 +17177,10 @@ exec(variable);values.push(getValues(context3,operator,tmp[1],tmp[2]||tmp[3]))})
 ,";if(operator==="?"){separator="&"}else if(operator!=="#"){separator=operator}return(values.length!==0?operator:"")+values.
 join(separator)}else{return values.join(",")}}else{return encodeReserved(literal2)}});if(template2==="/"){return template2}else{
 return template2.replace(/\/$/,"")}}function parse9(options){let method=options.method.toUpperCase();let url=(options.url||
-"/").replace(/:([a-z]\w+)/g,"{$1}");let headers=Object.assign({},options.headers);let body2;let parameters=omit2(options,
+"/").replace(/:([a-z]\w+)/g,"{$1}");let headers=Object.assign({},options.headers);let body2;let parameters2=omit2(options,
 ["method","baseUrl","url","headers","request","mediaType"]);const urlVariableNames=extractUrlVariableNames(url);url=parseUrl(
-url).expand(parameters);if(!/^http/.test(url)){url=options.baseUrl+url}const omittedParameters=Object.keys(options).filter(
-option=>urlVariableNames.includes(option)).concat("baseUrl");const remainingParameters=omit2(parameters,omittedParameters);
+url).expand(parameters2);if(!/^http/.test(url)){url=options.baseUrl+url}const omittedParameters=Object.keys(options).filter(
+option=>urlVariableNames.includes(option)).concat("baseUrl");const remainingParameters=omit2(parameters2,omittedParameters);
 const isBinaryRequest=/application\/octet-stream/i.test(headers.accept);if(!isBinaryRequest){if(options.mediaType.format){
 headers.accept=headers.accept.split(/,/).map(format=>format.replace(/application\/vnd(\.\w+)(\.v3)?(\.\w+)?(\+json)?$/,`\
 application/vnd$1$2.${options.mediaType.format}`)).join(",")}if(url.endsWith("/graphql")){if(options.mediaType.previews?.
@@ -17100,33 +17191,33 @@ url,remainingParameters)}else{if("data"in remainingParameters){body2=remainingPa
 length){body2=remainingParameters}}}if(!headers["content-type"]&&typeof body2!=="undefined"){headers["content-type"]="ap\
 plication/json; charset=utf-8"}if(["PATCH","PUT"].includes(method)&&typeof body2==="undefined"){body2=""}return Object.assign(
 {method,url,headers},typeof body2!=="undefined"?{body:body2}:null,options.request?{request:options.request}:null)}function endpointWithDefaults(defaults3,route,options){
-return parse9(merge2(defaults3,route,options))}function withDefaults2(oldDefaults,newDefaults){const DEFAULTS22=merge2(oldDefaults,
+return parse9(merge3(defaults3,route,options))}function withDefaults2(oldDefaults,newDefaults){const DEFAULTS22=merge3(oldDefaults,
 newDefaults);const endpoint2=endpointWithDefaults.bind(null,DEFAULTS22);return Object.assign(endpoint2,{DEFAULTS:DEFAULTS22,
-defaults:withDefaults2.bind(null,DEFAULTS22),merge:merge2.bind(null,DEFAULTS22),parse:parse9})}var VERSION,userAgent,DEFAULTS2,
+defaults:withDefaults2.bind(null,DEFAULTS22),merge:merge3.bind(null,DEFAULTS22),parse:parse9})}var VERSION,userAgent,DEFAULTS2,
 urlVariableRegex,endpoint;var init_dist_bundle=__esm({"node_modules/@octokit/endpoint/dist-bundle/index.js"(){init_universal_user_agent();
 VERSION="0.0.0-development";userAgent=`octokit-endpoint.js/${VERSION} ${getUserAgent()}`;DEFAULTS2={method:"GET",baseUrl:"\
 https://api.github.com",headers:{accept:"application/vnd.github.v3+json","user-agent":userAgent},mediaType:{format:""}};
 urlVariableRegex=/\{[^{}}]+\}/g;endpoint=withDefaults2(null,DEFAULTS2)}});var require_dist3=__commonJS({"node_modules/@octokit/request/node_modules/content-type/dist/index.js"(exports){"use stri\
 ct";Object.defineProperty(exports,"__esModule",{value:true});exports.format=format;exports.parse=parse11;var TEXT_REGEXP=/^[\u0009\u0020-\u007e\u0080-\u00ff]*$/;
 var TOKEN_REGEXP=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;var QUOTE_REGEXP=/[\\"]/g;var TYPE_REGEXP=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-var NullObject=(()=>{const C=function(){};C.prototype=Object.create(null);return C})();function format(obj){const{type,parameters}=obj;
-if(!type||!TYPE_REGEXP.test(type)){throw new TypeError(`Invalid type: ${type}`)}let result=type;if(parameters){for(const param of Object.
-keys(parameters)){if(!TOKEN_REGEXP.test(param)){throw new TypeError(`Invalid parameter name: ${param}`)}result+=`; ${param}\
-=${qstring(parameters[param])}`}}return result}function parse11(header,options){const stopChar=options?.comma===true?COMMA:
+var NullObject=(()=>{const C=function(){};C.prototype=Object.create(null);return C})();function format(obj){const{type,parameters:parameters2}=obj;
+if(!type||!TYPE_REGEXP.test(type)){throw new TypeError(`Invalid type: ${type}`)}let result=type;if(parameters2){for(const param of Object.
+keys(parameters2)){if(!TOKEN_REGEXP.test(param)){throw new TypeError(`Invalid parameter name: ${param}`)}result+=`; ${param}\
+=${qstring(parameters2[param])}`}}return result}function parse11(header,options){const stopChar=options?.comma===true?COMMA:
 65536;const len=header.length;let index=skipOWS(header,options?.start??0,len);const valueStart=index;index=skipValue(header,
 index,len,stopChar);const valueEnd=trailingOWS(header,valueStart,index);const type=header.slice(valueStart,valueEnd).toLowerCase();
 if(options?.parameters===false){return{type,index,parameters:new NullObject}}return parseParameters(header,type,index,len,
 stopChar)}var SP=32;var HTAB=9;var SEMI=59;var EQ=61;var DQUOTE=34;var BSLASH=92;var COMMA=44;function parseParameters(header,type,index,len,stopChar){
-const parameters=new NullObject;parameter:while(index<len){if(header.charCodeAt(index)===stopChar)break;index=skipOWS(header,
+const parameters2=new NullObject;parameter:while(index<len){if(header.charCodeAt(index)===stopChar)break;index=skipOWS(header,
 index+1,len);const keyStart=index;while(index<len){const code2=header.charCodeAt(index);if(code2===stopChar)break parameter;
 if(code2===SEMI)continue parameter;if(code2===EQ){const keyEnd=trailingOWS(header,keyStart,index);const key=header.slice(
 keyStart,keyEnd).toLowerCase();index=skipOWS(header,index+1,len);if(index<len&&header.charCodeAt(index)===DQUOTE){index++;
 let value3="";while(index<len){const code3=header.charCodeAt(index++);if(code3===DQUOTE){index=skipValue(header,index,len,
-stopChar);if(parameters[key]===void 0)parameters[key]=value3;break}if(code3===BSLASH&&index<len){value3+=header[index++];
+stopChar);if(parameters2[key]===void 0)parameters2[key]=value3;break}if(code3===BSLASH&&index<len){value3+=header[index++];
 continue}value3+=String.fromCharCode(code3)}continue parameter}const valueStart=index;index=skipValue(header,index,len,stopChar);
-if(parameters[key]===void 0){const valueEnd=trailingOWS(header,valueStart,index);parameters[key]=header.slice(valueStart,
-valueEnd)}continue parameter}index++}}return{type,index,parameters}}function skipValue(str,index,len,stopChar){while(index<
-len){const code2=str.charCodeAt(index);if(code2===SEMI||code2===stopChar)break;index++}return index}function skipOWS(header,index,len){
+if(parameters2[key]===void 0){const valueEnd=trailingOWS(header,valueStart,index);parameters2[key]=header.slice(valueStart,
+valueEnd)}continue parameter}index++}}return{type,index,parameters:parameters2}}function skipValue(str,index,len,stopChar){
+while(index<len){const code2=str.charCodeAt(index);if(code2===SEMI||code2===stopChar)break;index++}return index}function skipOWS(header,index,len){
 while(index<len){const char=header.charCodeAt(index);if(char!==SP&&char!==HTAB)break;index++}return index}function trailingOWS(header,start3,end2){
 while(end2>start3){const char=header.charCodeAt(end2-1);if(char!==SP&&char!==HTAB)break;end2--}return end2}function qstring(str){
 if(TOKEN_REGEXP.test(str))return str;if(TEXT_REGEXP.test(str))return`"${str.replace(QUOTE_REGEXP,"\\$&")}"`;throw new TypeError(
@@ -17246,15 +17337,15 @@ error"}if(typeof data3==="object"&&data3!==null&&"message"in data3){const object
 rl"in objectData?` - ${objectData.documentation_url}`:"";return Array.isArray(objectData.errors)?`${objectData.message}:\
  ${objectData.errors.map(v=>JSON.stringify(v)).join(", ")}${suffix}`:`${objectData.message}${suffix}`}return`Unknown err\
 or: ${JSON.stringify(data3)}`}function withDefaults3(oldEndpoint,newDefaults){const endpoint2=oldEndpoint.defaults(newDefaults);
-const newApi=function(route,parameters){const endpointOptions=endpoint2.merge(route,parameters);if(!endpointOptions.request||
-!endpointOptions.request.hook){return fetchWrapper(endpoint2.parse(endpointOptions))}const request22=(route2,parameters2)=>{
-return fetchWrapper(endpoint2.parse(endpoint2.merge(route2,parameters2)))};Object.assign(request22,{endpoint:endpoint2,defaults:withDefaults3.
-bind(null,endpoint2)});return endpointOptions.request.hook(request22,endpointOptions)};return Object.assign(newApi,{endpoint:endpoint2,
-defaults:withDefaults3.bind(null,endpoint2)})}var import_content_type,VERSION2,defaults_default,noop2,request4;var init_dist_bundle2=__esm(
-{"node_modules/@octokit/request/dist-bundle/index.js"(){init_dist_bundle();init_universal_user_agent();import_content_type=
-__toESM(require_dist3(),1);init_json_with_bigint();init_dist_src();VERSION2="10.0.16";defaults_default={headers:{"user-a\
-gent":`octokit-request.js/${VERSION2} ${getUserAgent()}`}};noop2=()=>"";request4=withDefaults3(endpoint,defaults_default);
-}});function _buildMessageForResponseErrors(data3){return`Request failed due to following response errors:
+const newApi=function(route,parameters2){const endpointOptions=endpoint2.merge(route,parameters2);if(!endpointOptions.request||
+!endpointOptions.request.hook){return fetchWrapper(endpoint2.parse(endpointOptions))}const request22=(route2,parameters22)=>{
+return fetchWrapper(endpoint2.parse(endpoint2.merge(route2,parameters22)))};Object.assign(request22,{endpoint:endpoint2,
+defaults:withDefaults3.bind(null,endpoint2)});return endpointOptions.request.hook(request22,endpointOptions)};return Object.
+assign(newApi,{endpoint:endpoint2,defaults:withDefaults3.bind(null,endpoint2)})}var import_content_type,VERSION2,defaults_default,
+noop2,request4;var init_dist_bundle2=__esm({"node_modules/@octokit/request/dist-bundle/index.js"(){init_dist_bundle();init_universal_user_agent();
+import_content_type=__toESM(require_dist3(),1);init_json_with_bigint();init_dist_src();VERSION2="10.0.16";defaults_default=
+{headers:{"user-agent":`octokit-request.js/${VERSION2} ${getUserAgent()}`}};noop2=()=>"";request4=withDefaults3(endpoint,
+defaults_default);}});function _buildMessageForResponseErrors(data3){return`Request failed due to following response errors:
 `+data3.errors.map(e2=>` - ${e2.message}`).join("\n")}function graphql(request22,query2,options){if(options){if(typeof query2===
 "string"&&"query"in options){return Promise.reject(new Error(`[@octokit/graphql] "query" cannot be used as variable name`))}
 for(const key in options){if(!FORBIDDEN_VARIABLE_OPTIONS.includes(key))continue;return Promise.reject(new Error(`[@octok\
@@ -17277,8 +17368,8 @@ GraphqlResponseError";errors;data};NON_VARIABLE_OPTIONS=["method","baseUrl","url
 request4,{headers:{"user-agent":`octokit-graphql.js/${VERSION3} ${getUserAgent()}`},method:"POST",url:"/graphql"});}});async function auth(token){const isApp=isJWT(token);const isInstallation=token.startsWith("v1.")||token.startsWith("ghs_");
 const isUserToServer=token.startsWith("ghu_");const tokenType=isApp?"app":isInstallation?"installation":isUserToServer?"\
 user-to-server":"oauth";return{type:"token",token,tokenType}}function withAuthorizationPrefix(token){if(token.split(/\./).
-length===3){return`bearer ${token}`}return`token ${token}`}async function hook(token,request5,route,parameters){const endpoint2=request5.
-endpoint.merge(route,parameters);endpoint2.headers.authorization=withAuthorizationPrefix(token);return request5(endpoint2)}
+length===3){return`bearer ${token}`}return`token ${token}`}async function hook(token,request5,route,parameters2){const endpoint2=request5.
+endpoint.merge(route,parameters2);endpoint2.headers.authorization=withAuthorizationPrefix(token);return request5(endpoint2)}
 var b64url,sep8,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
 ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep8="\\.";jwtRE=new RegExp(`^${b64url}${sep8}${b64url}${sep8}${b64url}$`);isJWT=
 jwtRE.test.bind(jwtRE);createTokenAuth=function createTokenAuth2(token){if(!token){throw new Error("[@octokit/auth-token\
@@ -18002,22 +18093,22 @@ const totalCount=response.data.total_count;const totalCommits=response.data.tota
 delete response.data.repository_selection;delete response.data.total_count;delete response.data.total_commits;const namespaceKey=Object.
 keys(response.data)[0];const data3=response.data[namespaceKey];response.data=data3;if(typeof incompleteResults!=="undefi\
 ned"){response.data.incomplete_results=incompleteResults}if(typeof repositorySelection!=="undefined"){response.data.repository_selection=
-repositorySelection}response.data.total_count=totalCount;response.data.total_commits=totalCommits;return response}function iterator(octokit,route,parameters){
-const options=typeof route==="function"?route.endpoint(parameters):octokit.request.endpoint(route,parameters);const requestMethod=typeof route===
+repositorySelection}response.data.total_count=totalCount;response.data.total_commits=totalCommits;return response}function iterator(octokit,route,parameters2){
+const options=typeof route==="function"?route.endpoint(parameters2):octokit.request.endpoint(route,parameters2);const requestMethod=typeof route===
 "function"?route:octokit.request;const method=options.method;const headers=options.headers;let url=options.url;return{[Symbol.
 asyncIterator]:()=>({async next(){if(!url)return{done:true};try{const response=await requestMethod({method,url,headers});
 const normalizedResponse=normalizePaginatedListResponse(response);url=((normalizedResponse.headers.link||"").match(/<([^<>]+)>;\s*rel="next"/)||
 [])[1];if(!url&&"total_commits"in normalizedResponse.data){const parsedUrl=new URL(normalizedResponse.url);const params=parsedUrl.
 searchParams;const page=parseInt(params.get("page")||"1",10);const per_page=parseInt(params.get("per_page")||"250",10);if(page*
 per_page<normalizedResponse.data.total_commits){params.set("page",String(page+1));url=parsedUrl.toString()}}return{value:normalizedResponse}}catch(error3){
-if(error3.status!==409)throw error3;url="";return{value:{status:200,headers:{},data:[]}}}}})}}function paginate(octokit,route,parameters,mapFn){
-if(typeof parameters==="function"){mapFn=parameters;parameters=void 0}return gather(octokit,[],iterator(octokit,route,parameters)[Symbol.
-asyncIterator](),mapFn)}function gather(octokit,results,iterator2,mapFn){return iterator2.next().then(result=>{if(result.
-done){return results}let earlyExit=false;function done2(){earlyExit=true}results=results.concat(mapFn?mapFn(result.value,
-done2):result.value.data);if(earlyExit){return results}return gather(octokit,results,iterator2,mapFn)})}function paginateRest(octokit){
-return{paginate:Object.assign(paginate.bind(null,octokit),{iterator:iterator.bind(null,octokit)})}}var VERSION6,composePaginateRest;
-var init_dist_bundle5=__esm({"node_modules/@octokit/plugin-paginate-rest/dist-bundle/index.js"(){VERSION6="0.0.0-develop\
-ment";composePaginateRest=Object.assign(paginate,{iterator});paginateRest.VERSION=VERSION6}});function getOctokitOptions(token,options){const opts=Object.assign({},options||{});const auth2=getAuthString(token,opts);
+if(error3.status!==409)throw error3;url="";return{value:{status:200,headers:{},data:[]}}}}})}}function paginate(octokit,route,parameters2,mapFn){
+if(typeof parameters2==="function"){mapFn=parameters2;parameters2=void 0}return gather(octokit,[],iterator(octokit,route,
+parameters2)[Symbol.asyncIterator](),mapFn)}function gather(octokit,results,iterator2,mapFn){return iterator2.next().then(
+result=>{if(result.done){return results}let earlyExit=false;function done2(){earlyExit=true}results=results.concat(mapFn?
+mapFn(result.value,done2):result.value.data);if(earlyExit){return results}return gather(octokit,results,iterator2,mapFn)})}
+function paginateRest(octokit){return{paginate:Object.assign(paginate.bind(null,octokit),{iterator:iterator.bind(null,octokit)})}}
+var VERSION6,composePaginateRest;var init_dist_bundle5=__esm({"node_modules/@octokit/plugin-paginate-rest/dist-bundle/in\
+dex.js"(){VERSION6="0.0.0-development";composePaginateRest=Object.assign(paginate,{iterator});paginateRest.VERSION=VERSION6}});function getOctokitOptions(token,options){const opts=Object.assign({},options||{});const auth2=getAuthString(token,opts);
 if(auth2){opts.auth=auth2}const userAgent2=getUserAgentWithOrchestrationId(opts.userAgent);if(userAgent2){opts.userAgent=
 userAgent2}return opts}var context,baseUrl,defaults2,GitHub;var init_utils3=__esm({"node_modules/@actions/github/lib/uti\
 ls.js"(){init_context();init_utils2();init_dist_src2();init_dist_src3();init_dist_bundle5();init_utils2();context=new Context2;
@@ -18107,8 +18198,8 @@ reservoirIncreaseMaximum:maximum,reservoir}=this.storeOptions);this._lastReservo
 amount,maximum-reservoir):amount;if(incr>0){this.storeOptions.reservoir+=incr;return this.instance._drainAll(this.computeCapacity())}}},
 this.heartbeatInterval)).unref==="function"?base2.unref():void 0}else{return clearInterval(this.heartbeat)}}async __publish__(message){
 await this.yieldLoop();return this.instance.Events.trigger("message",message.toString())}async __disconnect__(flush){await this.
-yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve18,reject){
-return setTimeout(resolve18,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
+yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve19,reject){
+return setTimeout(resolve19,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
 minTime||5e3}async __updateSettings__(options){await this.yieldLoop();parser$2.overwrite(options,options,this.storeOptions);
 this._startHeartbeat();this.instance._drainAll(this.computeCapacity());return true}async __running__(){await this.yieldLoop();
 return this._running}async __queued__(){await this.yieldLoop();return this.instance.queued()}async __done__(){await this.
@@ -18120,10 +18211,10 @@ null||weight2<=capacity}async __incrementReservoir__(incr){var reservoir;await t
 reservoir+=incr;this.instance._drainAll(this.computeCapacity());return reservoir}async __currentReservoir__(){await this.
 yieldLoop();return this.storeOptions.reservoir}isBlocked(now){return this._unblockTime>=now}check(weight2,now){return this.
 conditionsCheck(weight2)&&this._nextRequest-now<=0}async __check__(weight2){var now;await this.yieldLoop();now=Date.now();
-return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait4;await this.yieldLoop();now=Date.
+return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait5;await this.yieldLoop();now=Date.
 now();if(this.conditionsCheck(weight2)){this._running+=weight2;if(this.storeOptions.reservoir!=null){this.storeOptions.reservoir-=
-weight2}wait4=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait4+this.storeOptions.minTime;return{success:true,
-wait:wait4,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
+weight2}wait5=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait5+this.storeOptions.minTime;return{success:true,
+wait:wait5,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
 strategy===3}async __submit__(queueLength,weight2){var blocked4,now,reachedHWM;await this.yieldLoop();if(this.storeOptions.
 maxConcurrent!=null&&weight2>this.storeOptions.maxConcurrent){throw new BottleneckError$2(`Impossible to add a job havin\
 g a weight of ${weight2} to a limiter having a maxConcurrent setting of ${this.storeOptions.maxConcurrent}`)}now=Date.now();
@@ -18143,12 +18234,12 @@ pos,ref,results,v;if(status!=null){pos=this.status.indexOf(status);if(pos<0){thr
 return Object.keys(this._jobs)}}statusCounts(){return this.counts.reduce(((acc,v,i2)=>{acc[this.status[i2]]=v;return acc}),
 {})}};var States_1=States;var DLList$2,Sync;DLList$2=DLList_1;Sync=class Sync{constructor(name2,Promise2){this.schedule=
 this.schedule.bind(this);this.name=name2;this.Promise=Promise2;this._running=0;this._queue=new DLList$2}isEmpty(){return this.
-_queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve18,returned,task;if(this._running<1&&this._queue.length>
-0){this._running++;({task,args,resolve:resolve18,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
-...args);return function(){return resolve18(returned)}}catch(error1){error3=error1;return function(){return reject(error3)}}})();
-this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise2,reject,resolve18;resolve18=reject=null;
-promise2=new this.Promise(function(_resolve,_reject){resolve18=_resolve;return reject=_reject});this._queue.push({task,args,
-resolve:resolve18,reject});this._tryToRun();return promise2}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
+_queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve19,returned,task;if(this._running<1&&this._queue.length>
+0){this._running++;({task,args,resolve:resolve19,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
+...args);return function(){return resolve19(returned)}}catch(error1){error3=error1;return function(){return reject(error3)}}})();
+this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise2,reject,resolve19;resolve19=reject=null;
+promise2=new this.Promise(function(_resolve,_reject){resolve19=_resolve;return reject=_reject});this._queue.push({task,args,
+resolve:resolve19,reject});this._tryToRun();return promise2}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
 var version$2=Object.freeze({version:version3,default:version$1});var require$$2=()=>console.log("You must import the fu\
 ll version of Bottleneck in order to use this feature.");var require$$3=()=>console.log("You must import the full versio\
 n of Bottleneck in order to use this feature.");var require$$4=()=>console.log("You must import the full version of Bott\
@@ -18212,24 +18303,24 @@ slice(2)}check(weight2=1){return this._store.__check__(weight2)}_clearGlobalStat
 clearTimeout(this._scheduled[index].expiration);delete this._scheduled[index];return true}else{return false}}async _free(index,job,options,eventInfo){
 var e2,running;try{({running}=await this._store.__free__(index,options.weight));this.Events.trigger("debug",`Freed ${options.
 id}`,eventInfo);if(running===0&&this.empty()){return this.Events.trigger("idle")}}catch(error1){e2=error1;return this.Events.
-trigger("error",e2)}}_run(index,job,wait4){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
+trigger("error",e2)}}_run(index,job,wait5){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
 bind(this,index);run4=this._run.bind(this,index,job);free=this._free.bind(this,index,job);return this._scheduled[index]=
-{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait4),expiration:job.options.expiration!=
-null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait4+job.options.expiration):void 0,job}}_drainOne(capacity){
+{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait5),expiration:job.options.expiration!=
+null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait5+job.options.expiration):void 0,job}}_drainOne(capacity){
 return this._registerLock.schedule(()=>{var args,index,next,options,queue;if(this.queued()===0){return this.Promise.resolve(
 null)}queue=this._queues.getFirst();({options,args}=next=queue.first());if(capacity!=null&&options.weight>capacity){return this.
 Promise.resolve(null)}this.Events.trigger("debug",`Draining ${options.id}`,{args,options});index=this._randomIndex();return this.
-_store.__register__(index,options.weight,options.expiration).then(({success,wait:wait4,reservoir})=>{var empty2;this.Events.
+_store.__register__(index,options.weight,options.expiration).then(({success,wait:wait5,reservoir})=>{var empty2;this.Events.
 trigger("debug",`Drained ${options.id}`,{success,args,options});if(success){queue.shift();empty2=this.empty();if(empty2){
-this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,next,wait4);return this.
+this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,next,wait5);return this.
 Promise.resolve(options.weight)}else{return this.Promise.resolve(null)}})})}_drainAll(capacity,total=0){return this._drainOne(
 capacity).then(drained=>{var newCapacity;if(drained!=null){newCapacity=capacity!=null?capacity-drained:capacity;return this.
 _drainAll(newCapacity,total+drained)}else{return this.Promise.resolve(total)}}).catch(e2=>{return this.Events.trigger("e\
 rror",e2)})}_dropAllQueued(message){return this._queues.shiftAll(function(job){return job.doDrop({message})})}stop(options={}){
 var done2,waitForExecuting;options=parser$5.load(options,this.stopDefaults);waitForExecuting=at3=>{var finished;finished=
 ()=>{var counts2;counts2=this._states.counts;return counts2[0]+counts2[1]+counts2[2]+counts2[3]===at3};return new this.Promise(
-(resolve18,reject)=>{if(finished()){return resolve18()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
-"done");return resolve18()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
+(resolve19,reject)=>{if(finished()){return resolve19()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
+"done");return resolve19()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
 dropErrorMessage})},this._drainOne=()=>{return this.Promise.resolve(null)},this._registerLock.schedule(()=>{return this.
 _submitLock.schedule(()=>{var k,ref,v;ref=this._scheduled;for(k in ref){v=ref[k];if(this.jobStatus(v.job.options.id)==="\
 RUNNING"){clearTimeout(v.timeout);clearTimeout(v.expiration);v.job.doDrop({message:options.dropErrorMessage})}}this._dropAllQueued(
@@ -18248,8 +18339,8 @@ jobStatus(job.options.id)!=null){job._reject(new Bottleneck3.prototype.Bottlenec
 xists (id=${job.options.id})`));return false}else{job.doReceive();return this._submitLock.schedule(this._addToQueue,job)}}submit(...args){
 var cb,fn,job,options,ref,ref1,task;if(typeof args[0]==="function"){ref=args,[fn,...args]=ref,[cb]=splice.call(args,-1);
 options=parser$5.load({},this.jobDefaults)}else{ref1=args,[options,fn,...args]=ref1,[cb]=splice.call(args,-1);options=parser$5.
-load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve18,reject){return fn(...args2,function(...args3){
-return(args3[0]!=null?reject:resolve18)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
+load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve19,reject){return fn(...args2,function(...args3){
+return(args3[0]!=null?reject:resolve19)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
 Events,this._states,this.Promise);job.promise.then(function(args2){return typeof cb==="function"?cb(...args2):void 0}).catch(
 function(args2){if(Array.isArray(args2)){return typeof cb==="function"?cb(...args2):void 0}else{return typeof cb==="func\
 tion"?cb(args2):void 0}});return this._receive(job)}schedule(...args){var job,options,task;if(typeof args[0]==="function"){
@@ -18365,9 +18456,9 @@ g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(messa
 const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter2}"`)}return`${key}<<${delimiter2}${os2.EOL}${convertedValue}${os2.EOL}${delimiter2}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
-return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=Promise))(function(resolve18,reject){
+return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=Promise))(function(resolve19,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
-throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(result.value).then(
+throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(result.value).then(
 fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};var{access,appendFile,writeFile}=promises;
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
@@ -18539,10 +18630,12 @@ return distinct(failuresIn(failure2).flatMap(problemsOfOne))}function distinct(p
 "server-unauthorized"?problem.code:JSON.stringify(problem);const first=new Map(problems.map(problem=>[cause(problem),problem]).
 reverse());return problems.filter(problem=>first.get(cause(problem))===problem)}function problemsOfOne(one){if(one instanceof
 ProblemsError)return one.problems;if(one instanceof ServerFailure)return[error(`server-${one.kind}`,one.message,[],hints[one.
-kind])];return[error("internal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}
-function wordsOf(one){try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one}\
- that has no words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.
-message:String(one)).join("\n")}init_result();init_problems();import{resolve as resolve12}from"node:path";init_problems();init_safety();var ownKey=Symbol("approve");var ApprovedPlan=class _ApprovedPlan{plan;asked;#approved=true;constructor(plan,asked,key){
+kind])];if(one instanceof Error&&"syscall"in one&&one.syscall==="uv_cwd"){return[error("file-unreadable","the folder tha\
+t this runs in isn't there any more, or can't be read",[],"change into it again, or into another one")]}return[error("in\
+ternal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}function wordsOf(one){
+try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one} that has n\
+o words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.message:String(
+one)).join("\n")}init_result();init_problems();import{resolve as resolve13}from"node:path";init_problems();init_safety();var ownKey=Symbol("approve");var ApprovedPlan=class _ApprovedPlan{plan;asked;#approved=true;constructor(plan,asked,key){
 if(key!==ownKey)throw new TypeError("only approve() makes a plan that may be applied");this.plan=plan;this.asked=asked;Object.
 freeze(this)}static is(thing){return typeof thing==="object"&&thing!==null&&#approved in thing&&thing.#approved}static of(plan,asked,key){
 return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}
@@ -18573,7 +18666,7 @@ const{problemsText:problemsText2}=await Promise.resolve().then(()=>(init_problem
 problems,look2))},async json(){const{problemsJson:problemsJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(problemsJson2)},async github(){const{problemsGithub:problemsGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}},async annotations(){const{problemAnnotations:problemAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return problems=>problemAnnotations2(problems)}};init_result_text();init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
+return problems=>problemAnnotations2(problems)}};init_result_text();import{hash as hash4}from"node:crypto";init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
 init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
 failure2.problems[0]?.hint:void 0;if(hint!==void 0)return hint;const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
@@ -18597,12 +18690,12 @@ lacking=lacks;try{return{result:work(),lacks}}catch(failure2){return{thrown:{fai
 async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known2.get(key);if(before!==void 0){
 keep(key,before);return}let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(
 key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){
-return new Promise((resolve18,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve18(hash4);else
-reject(failure2)})})}function keep(key,hash4){known2.delete(key);known2.set(key,hash4);if(known2.size>KEPT){const[oldest]=known2.
-keys();if(oldest!==void 0)known2.delete(oldest)}return hash4}function keyOf(salt,text6){return createHmac("sha256",ownKey2).
+return new Promise((resolve19,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash5)=>{if(failure2===null)resolve19(hash5);else
+reject(failure2)})})}function keep(key,hash5){known2.delete(key);known2.set(key,hash5);if(known2.size>KEPT){const[oldest]=known2.
+keys();if(oldest!==void 0)known2.delete(oldest)}return hash5}function keyOf(salt,text6){return createHmac("sha256",ownKey2).
 update(JSON.stringify([salt,text6])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
-this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash4){
-return new HashedSecret(hash4,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash4})}async prepare(values,signal){
+this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash5){
+return new HashedSecret(hash5,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash5})}async prepare(values,signal){
 const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
 return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
 digest("base64url")}`}};function storeFields(fields3,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
@@ -18613,8 +18706,8 @@ true))}if(!isMap(value3))return value3;const members3=listed2?Object.fromEntries
 member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
 listed2))};return{fields:mapValues(fields3,(value3,field2)=>strip(value3,`/${escapePointer(field2)}`,field2,false)),hashes}}
 function restoreFields(stored3,hasher){if(Object.keys(stored3.hashes).length===0)return{...stored3.fields};const restore=(value3,pointer)=>{
-const hash4=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash4!==void 0)return hasher.secret(
-hash4);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
+const hash5=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash5!==void 0)return hasher.secret(
+hash5);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
 value3,(member2,key)=>restore(member2,`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,
 (value3,field2)=>restore(value3,`/${escapePointer(field2)}`))}function secretsIn(value3){if(value3 instanceof HashedSecret)
 return[];if(value3 instanceof Sensitive)return[value3.reveal()];if(Array.isArray(value3))return value3.flatMap(secretsIn);
@@ -18638,7 +18731,7 @@ some(([field2,sent])=>{const was=before[field2];const got=answer[field2];return 
 return was!==void 0&&same(sent,was)||got===void 0||same(got,sent)});return reset&&obeyed?otherProfiles(used).find(({name:name2})=>traits5[name2].
 signs?.resets===true):void 0}function mayHarm({traits:traits5}){return Object.values(traits5).some(({unsafe})=>unsafe===
 true)}init_kinds();function namesOf(observed,state){const recorded2=Object.values(state.resources).flatMap(({kind,fields:fields3,
-left})=>[fields3,left?.fields??{}].flatMap(told4=>Object.entries(kindOf(kind).names?.(told4)??{})));const shown3=[...observed].
+left})=>[fields3,left?.fields??{}].flatMap(told5=>Object.entries(kindOf(kind).names?.(told5)??{})));const shown3=[...observed].
 flatMap(({names:names3={}})=>Object.entries(names3));return new Map([...recorded2,...shown3])}function withLabel(change2,live,names3){
 const{kind,apply}=change2;const called2=live?.called??kindOf(kind).called?.(apply.before);const{label:label2}=labelled2(
 change2,called2,names3);return label2===void 0?change2:{...change2,label:label2}}function labelled2({kind:name2,address:address2,
@@ -18660,8 +18753,8 @@ change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kin
 return change2;if(takesOver(change2)&&change2.destructions.length>0){return{...change2,destructions:[succession.moves(formerHolders(
 change2,sorted))]}}if(!givesUp(change2)||succeeded.has(change2.kind))return change2;return{...change2,action:"blocked",requests:[],
 destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(change2,changes){const{kind,apply}=change2;
-const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told4=succession.holders(apply.before);if(told4!==
-void 0)return told4.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown3=changes.filter(other=>other!==
+const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told5=succession.holders(apply.before);if(told5!==
+void 0)return told5.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown3=changes.filter(other=>other!==
 change2&&other.kind===kind&&other.apply.before[succession.field]===true);return shown3.length===0?void 0:shown3.map(({address:address2})=>address2)}
 function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change2){if(takesOver(change2))
 return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
@@ -18681,10 +18774,10 @@ egenerate")return closed(open9,true);const error3=`${open9.message}; read back: 
 en, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="don\
 e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.
 noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
-lost3);const told4=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
+lost3);const told5=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
 push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
 ne");return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"f\
-ailed",ambiguous:false,error:told4(different),gist:told4(differing2)}}function repaired(aim,open9,names3,after2){const base2={
+ailed",ambiguous:false,error:told5(different),gist:told5(differing2)}}function repaired(aim,open9,names3,after2){const base2={
 httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open9.
 message}; read back: it had lost ${names3}; what is asked for was sent after that, and all is as asked`;return{...base2,
 status:"applied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"failed",error:`${open9.
@@ -18735,15 +18828,18 @@ void 0?part2.type.type!=="map":first.verdict!=="same";const shown3=since.get(par
 void 0&&part2.type.type==="map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
-again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();function stoppable(reader,signal){const stopped=once(()=>interrupted("nothing more was asked"));const goOn=()=>{if(signal?.
-aborted)throw stopped()};const paged={...reader,listOrganizations:async(page,wanted)=>{goOn();return await reader.listOrganizations(
-page,wanted)},listExtra:async(read2,page,parse11,wanted)=>{goOn();return await reader.listExtra(read2,page,parse11,wanted)}};
-return{paged,goOn}}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
-let refused5;const{paged,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused5!==
+again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();var always=()=>true;function stoppable(reader,signal){const stop=once(()=>interrupted("nothing more was asked"));const goOn=()=>{
+if(signal?.aborted)throw stop()};const still=async(wanted,ask2)=>{goOn();let wasStopped=false;const isWanted=()=>{wasStopped=
+signal?.aborted===true;return!wasStopped&&wanted()};try{return await ask2(isWanted)}catch(failure2){throw wasStopped?stop():
+failure2}};const stopped={listOrganizations:(page,wanted=always)=>still(wanted,so=>reader.listOrganizations(page,so)),showTemplate:(backendId,type,wanted=always)=>still(
+wanted,so=>reader.showTemplate(backendId,type,so)),showExtra:(read2,params,parse11,wanted=always)=>still(wanted,so=>reader.
+showExtra(read2,params,parse11,so)),listExtra:(read2,page,parse11,wanted=always)=>still(wanted,so=>reader.listExtra(read2,
+page,parse11,so))};return{stopped,goOn}}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
+let refused5;const{stopped,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused5!==
 void 0)throw refused5;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
-failure2.kind==="unauthorized")refused5=failure2;throw failure2}});const context3={reader,profile,list:name2=>holdList(lists,
-name2,{reader:paged,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own5=kind.readable(
-profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(
+failure2.kind==="unauthorized")refused5=failure2;throw failure2}});const context3={reader:stopped,profile,list:name2=>holdList(
+lists,name2,{reader:stopped,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own5=kind.
+readable(profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(
 needed2);const shared2=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
 asked,shared2,lists);if(steps>0)progress.phase("Observing",steps);try{await settle([...asked.map(async({kind,own:own5})=>{
 const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
@@ -18790,9 +18886,9 @@ status,attempts,answered:failure2.kind==="answer",refused:refused5,unsteady:fail
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
 this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
 const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
-change2,data3);const told4=kept3=>[...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join(
+change2,data3);const told5=kept3=>[...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join(
 "; ")}`]:[],...others].join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"appl\
-ied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?told4(different):null,...isOff?{gist:told4(
+ied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?told5(different):null,...isOff?{gist:told5(
 differing2)}:{},notes:notesOf(this.#kind,change2,data3)}}#otherServer(change2,answer){const{profile}=this.#options;if(change2.
 action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;const better=betterProfile(profile,
 kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)return[];this.#better??=better;
@@ -18846,12 +18942,12 @@ return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,end
 0)return;const open9=left.map(one=>one.open);const live=await readBackAll(kind,open9,this.#options,this.#options.concurrency);
 await settle(left.map(async({planned,attempt,open:open10})=>{const ended=await attempt.conclude(open10,live.get(open10));
 if(ended!==EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome3}){
-const told4=better??suspected;if(told4===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
+const told5=better??suspected;if(told5===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
 void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked===
-"recognised";const harms=kind.traits[told4.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
-this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told4.name}\
-; what to do is said there`)}const marked=harms&&sure?{...outcome3,otherProfile:told4.name}:outcome3;return better===void 0?
-advised(marked,adviceFor(told4)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
+"recognised";const harms=kind.traits[told5.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
+this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told5.name}\
+; what to do is said there`)}const marked=harms&&sure?{...outcome3,otherProfile:told5.name}:outcome3;return better===void 0?
+advised(marked,adviceFor(told5)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
 ()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,
 recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
 ()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){
@@ -19046,9 +19142,9 @@ email3,checks)})}function knownOf2({identity:identity2},{type,placeholders:place
 "";const known3=Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??[],...checks.placeholders??
 []]):void 0;return{known:known3,support:checks.support}}function templateWarnings(change2,declared,checks){const{email:email3}=kindOf(change2.kind);if(email3===void 0||change2.
 action!=="update")return{warnings:[],errors:[]};const{before,expected}=change2.apply;const both={before:bodies(email3,before),
-after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const told4=level3=>findings.
+after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const told5=level3=>findings.
 filter(({code:code2,live})=>{const set2=levelOf(code2,checks.levels);return(live&&set2==="error"?"warning":set2)===level3}).
-map(finding=>planWarning(declared,email3,finding));return{warnings:told4("warning"),errors:told4("error")}}function planWarning(template2,email3,finding){
+map(finding=>planWarning(declared,email3,finding));return{warnings:told5("warning"),errors:told5("error")}}function planWarning(template2,email3,finding){
 const{code:code2,message,body:body2,at:at3}=finding;const about2=bodiesOf2(body2).filter(name2=>template2.fields[email3[name2]]!==
 void 0);const spotted=about2.filter(name2=>at3?.[name2]!==void 0);if(about2.length===0||finding.live)return{code:code2,message};
 const{places,more}=placesIn(template2,email3,finding,spotted.length>0?spotted:about2.slice(0,1));const all=places.map(({
@@ -19060,13 +19156,13 @@ f")continue;const build2=level3==="error"?error:warning2;const{places,more}=plac
 finding.body));problems.push({...build2(finding.code,finding.message,places),...more>0?{morePlaces:more}:{}})}yield}return problems}
 function bodiesOf2(body2){return body2===null?["txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{
 at:at3},about2){const found2=about2.map(name2=>({field:email3[name2],spots:eachOnce(at3?.[name2]??[])}));const seen2=new Map;
-const add=(field2,spot)=>{const place2=template2.placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.line,
-place2.column]);if(!seen2.has(key))seen2.set(key,place2)};for(const{field:field2,spots}of found2)add(field2,spots[0]);const firsts=seen2.
-size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);const more=found2.
-reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],more:seen2.size===firsts?
-0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort(
-(a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields3){return{txt:readable(fields3[txt]),html:readable(fields3[html2])}}
-function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_nearest();init_problems();init_shard();init_address();init_kinds();init_shard();init_values();init_address();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split(
+const add2=(field2,spot)=>{const place2=template2.placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.
+line,place2.column]);if(!seen2.has(key))seen2.set(key,place2)};for(const{field:field2,spots}of found2)add2(field2,spots[0]);
+const firsts=seen2.size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,placesAtMost))add2(field2,
+spot);const more=found2.reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],
+more:seen2.size===firsts?0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[
+...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields3){return{txt:readable(fields3[txt]),
+html:readable(fields3[html2])}}function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_nearest();init_problems();init_shard();init_address();init_kinds();init_shard();init_values();init_address();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split(
 "*");const first=parts[0]??"";if(parts.length===1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.
 startsWith(first)||!text6.endsWith(last)||text6.length<first.length+last.length)return false;let position=first.length;const end2=text6.
 length-last.length;for(const part2 of parts.slice(1,-1)){const found2=text6.indexOf(part2,position);if(found2<0||found2+
@@ -19133,8 +19229,8 @@ address:address2,key},live,recorded2,declared){const{profile,assert:assert2,acce
 identity;const regenerates=kindOf(declared.kind).regeneration!==void 0;const accepted=regenerates&&acceptDids.some(given2=>sameIdentifier(
 given2,id));const{references}=this;return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,accepted,
 address:address2,key})}};function checked(change2,declared,checks){const{warnings,errors:errors2}=templateWarnings(change2,
-declared,checks);const told4={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told4;
-const reason=errors2.map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told4,action:"\
+declared,checks);const told5={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told5;
+const reason=errors2.map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told5,action:"\
 blocked",requests:[],destructions:[],reason}}function deletedHash(kind,answer,hasher){return hasher.hash([...kindOf(kind).
 deletion?.traces(answer)??[]])}function recordOf(state,key,hasher){const record2=recordIn(state,key);return record2===void 0?
 void 0:recorded(record2,hasher)}function recordIn({resources},key){return Object.hasOwn(resources,key)?resources[key]:void 0}
@@ -19175,8 +19271,8 @@ owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,bef
 owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
 generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
 kind).regeneration?.field;const shown3=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown3,[field2]:null}:
-shown3}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told4={...calledBefore({kind,
-before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told4,[field2]:answer[field2]}:told4}function calledBefore({
+shown3}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told5={...calledBefore({kind,
+before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told5,[field2]:answer[field2]}:told5}function calledBefore({
 kind,before={}}){const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
 {}}function updated(base2,before,asked,became,context3){const known3=before===void 0?{}:restoreFields(before,context3.hasher);
 if(became.ambiguous){const fields4=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
@@ -19263,8 +19359,9 @@ filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,message})=>
 kept:kept3}){return error("run-ended-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept3===null?"what was \
 sent is in the journal, and the next apply reads it":keptHint(run4,kept3))}function keptHint(run4,kept3){return`a part o\
 f the journal of run ${run4} could not be brought to its place and is kept in ${kept3}: run idops again from here, which\
- takes it along`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return failure2.problems.map(({message})=>message).
-join("; ");if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join("; ");return whyRefused(failure2)}init_problems();init_shard();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+ takes it along`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return once3(failure2.problems.map(({
+message})=>message));if(failure2 instanceof AggregateError)return once3(failure2.errors.map(messageOf));return whyRefused(
+failure2)}function once3(sentences){return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry3={sending:line,answers:[]};byKey.set(line.key,entry3);bySequence.set(line.seq,entry3)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
@@ -19293,7 +19390,7 @@ void 0?environment===home.environment:state.file===home.backend.name}function he
 0||lost3===void 0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here2=home.backend.
 name;return state===void 0||state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the st\
 ate ${state.file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-stat\
-e",ownerOf(run4,home),[],"choose the environment, and with it the state.path, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names3=[];const kept3=new Set(
+e",ownerOf(run4,home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names3=[];const kept3=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read2=async name2=>isNewestHeld(name2)&&
 !open9.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
 void 0&&!isOfShard(name2,shard2))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open9.has(name2)||
@@ -19356,8 +19453,8 @@ var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...othe
 first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,before},answered})=>[before.fields,answered?.
 after?.fields??{}].flatMap(fields3=>Object.entries(kindOf(kind).names?.(fields3)??{}))))}function labelIn2({sending,answered},names3){
 const{kind,address:address2,identity:identity2,before}=sending;const{called:called2,naming:naming2}=kindOf(kind);const after2=naming2===
-void 0?answered?.after?.fields??{}:{};const told4=called2?.(before.fields)??called2?.(after2)??sending.label;return labelled2(
-{kind,address:address2,apply:{identity:identity2}},told4,names3)}init_result();init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+void 0?answered?.after?.fields??{}:{};const told5=called2?.(before.fields)??called2?.(after2)??sending.label;return labelled2(
+{kind,address:address2,apply:{identity:identity2}},told5,names3)}init_result();init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
 const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry3 of entriesOf(content)){const reason=whyNot(
 entry3);if(reason!==void 0){left.push({address:entry3.sending.address,path:null,reason});continue}if(!wasDone(entry3))continue;
@@ -19805,8 +19902,8 @@ ble",`${shown3} is a link that leads nowhere`,place2);case"too-large":return err
 return error("file-unreadable",`${shown3} ${detail}`,place2)}}init_p_limit();import{basename as basename4,dirname as dirname6}from"node:path";init_problems();init_kinds();import{existsSync as existsSync3}from"node:fs";import{availableParallelism as availableParallelism2}from"node:os";import{
 fileURLToPath as fileURLToPath2}from"node:url";import{Worker}from"node:worker_threads";var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();init_secret_names();function hideLoose(file,source,range2){if(shownKey(source)!==source&&beginsLine(file.text,range2.start))
 file.hide(range2)}function beginsLine(text6,at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text6.slice(Math.max(0,at3-200),
-at3))}function hideMember(file,name2,key,value3){const told4=shownKey(name2);if(told4!==name2){const at3=file.text.indexOf(
-told4,key.start);file.hide({start:at3<0||at3>=key.end?key.start:at3+told4.length,end:key.end})}const isAuth=name2==="aut\
+at3))}function hideMember(file,name2,key,value3){const told5=shownKey(name2);if(told5!==name2){const at3=file.text.indexOf(
+told5,key.start);file.hide({start:at3<0||at3>=key.end?key.start:at3+told5.length,end:key.end})}const isAuth=name2==="aut\
 h"&&value3.type==="scalar";if(!looksSecret(name2)&&!isAuth)return false;file.hide(value3.range);return true}var PLAIN="";var FLOW_END="";var Marks=class{#quotes=[];#unclosed=[];#open=[];#isText=false;see(lexeme,offset){const isText3=this.#isText;
 this.#isText=lexeme===PLAIN;if(isText3)return;if(lexeme==="["||lexeme==="{")this.#open.push({closes:lexeme==="["?"]":"}",
 offset});else if(lexeme==="]"||lexeme==="}"){if(this.#open.at(-1)?.closes===lexeme)this.#open.pop()}else if(lexeme===FLOW_END){
@@ -19937,10 +20034,10 @@ hint:'indent the keys of a document equally; separate documents with a line of "
 aml-syntax";const conflict=problems.some(isSyntax)?conflictIn(file.text):void 0;if(conflict===void 0)return problems;const{
 message,hint,range:range2}=conflict;return[error("yaml-syntax",message,[file.place(range2)],hint),...problems.filter(problem=>!isSyntax(
 problem))]}function documentErrors(file,document2,marks2){const problems=[];if(document2.errors.length>0)file.distrust();
-let told4;for(const found2 of[...document2.errors,...document2.warnings]){const{line}=file.place({start:found2.pos[0],end:found2.
+let told5;for(const found2 of[...document2.errors,...document2.warnings]){const{line}=file.place({start:found2.pos[0],end:found2.
 pos[1]});const stumbles=/token in YAML stream|^Unknown directive/.test(found2.message);const isSyntax=found2.code!=="TAG\
-_RESOLVE_FAILED"&&found2.code!=="RESOURCE_EXHAUSTION";if(isSyntax&&told4!==void 0&&(stumbles||line>=told4[0]&&line<=told4[1]))
-continue;const problem=yamlProblem(file,found2,marks2);const shown3=problem.places[0]?.line??line;if(isSyntax)told4=[Math.
+_RESOLVE_FAILED"&&found2.code!=="RESOURCE_EXHAUSTION";if(isSyntax&&told5!==void 0&&(stumbles||line>=told5[0]&&line<=told5[1]))
+continue;const problem=yamlProblem(file,found2,marks2);const shown3=problem.places[0]?.line??line;if(isSyntax)told5=[Math.
 min(line,shown3),Math.max(line,shown3)];problems.push(problem)}if(document2.directives?.yaml.version==="1.1"&&document2.
 directives.yaml.explicit){const start3=Math.max(0,file.text.indexOf("%YAML"));problems.push(error("yaml-syntax","YAML 1.\
 1 is not supported",[file.place({start:start3,end:start3+9})],"remove the directive"))}return problems}function yamlProblem(file,found2,marks2){
@@ -20048,27 +20145,27 @@ range;this.marks.push(isPlain2?entry.folded:entry.told,start3,end2,this.texts.pu
 let at3=after2;let index=tokens.length-1;let isTold=false;for(;index>=0;index-=1){const token=tokens[index];if(token===void 0||
 !isSpace(token))break;isTold||=token.type==="comment";at3-=token.source.length}for(index+=1;tokens[index]?.type==="space";index+=
 1)at3+=tokens[index]?.source.length??0;this.marks.push(entry.null,at3,at3);return isTold?after2:at3}#open(kind,offset){return this.
-marks.push(kind,offset,0,0)-2}#close(opened,end2,count3){this.marks[opened]=end2;this.marks[opened+1]=count3}#blockMap(map2){
-const opened=this.#open(entry.map,map2.offset);let offset=map2.offset;let after2;let count3=0;for(const item of map2.items){
+marks.push(kind,offset,0,0)-2}#close(opened2,end2,count3){this.marks[opened2]=end2;this.marks[opened2+1]=count3}#blockMap(map2){
+const opened2=this.#open(entry.map,map2.offset);let offset=map2.offset;let after2;let count3=0;for(const item of map2.items){
 const{start:start3,key,sep:sep12,value:value3}=item;if(after2!==void 0||item.explicitKey===true||!areSpaces(start3,true))
 return refused2;if(sep12===void 0){if(key!==void 0||value3!==void 0)return refused2;after2=endAfter(start3,offset);continue}
 if(!this.#key(key)||!("indent"in key)||key.indent!==map2.indent)return refused2;const found2=behind(sep12,"map-value-ind");
 if(found2===void 0)return refused2;const valueAt4=endAfter(sep12,offset);offset=value3===void 0?this.#nothing(sep12,valueAt4):
-this.#value(value3,found2.some(isNewline));if(offset===refused2)return refused2;count3+=1}this.#close(opened,offset,count3);
-return after2??offset}#blockList(list2){const opened=this.#open(entry.list,list2.offset);let offset=list2.offset;let after2;
+this.#value(value3,found2.some(isNewline));if(offset===refused2)return refused2;count3+=1}this.#close(opened2,offset,count3);
+return after2??offset}#blockList(list2){const opened2=this.#open(entry.list,list2.offset);let offset=list2.offset;let after2;
 let count3=0;for(const{start:start3,key,sep:sep12,value:value3}of list2.items){if(after2!==void 0||key!=null||sep12!==void 0)
 return refused2;if(value3===void 0&&areSpaces(start3,true)){after2=endAfter(start3,offset);continue}if(behind(start3,"se\
 q-item-ind")===void 0)return refused2;const valueAt4=endAfter(start3,offset);offset=value3===void 0?this.#nothing(start3,
-valueAt4):this.#value(value3,true);if(offset===refused2)return refused2;count3+=1}this.#close(opened,offset,count3);return after2??
-offset}#flow({start:start3,offset,items,end:end2}){const isMap3=start3.type==="flow-map-start";const opened=this.#open(isMap3?
-entry.map:entry.list,offset);let count3=0;for(const[index,item]of items.entries()){const{key,sep:sep12,value:value3}=item;
+valueAt4):this.#value(value3,true);if(offset===refused2)return refused2;count3+=1}this.#close(opened2,offset,count3);return after2??
+offset}#flow({start:start3,offset,items,end:end2}){const isMap3=start3.type==="flow-map-start";const opened2=this.#open(
+isMap3?entry.map:entry.list,offset);let count3=0;for(const[index,item]of items.entries()){const{key,sep:sep12,value:value3}=item;
 const isLast=index===items.length-1;const isEmpty4=key==null&&sep12===void 0&&value3===void 0;const commas=item.start.filter(
 ({type})=>type==="comma").length;if(commas>1)return refused2;if(index===0?commas>0:commas<1&&!(isEmpty4&&isLast))return refused2;
 if(!areSpaces(item.start,false,"comma"))return refused2;if(isEmpty4){if(!isLast)return refused2;continue}if(!isMap3){if(key!=
 null||sep12!==void 0||value3===void 0)return refused2}else if(!this.#key(key)||sep12===void 0||behind(sep12,"map-value-i\
 nd")===void 0){return refused2}const written4=value3===void 0?this.#nothing(sep12??[],endAfter(sep12??[],offset)):this.#value(
 value3,false);if(written4===refused2)return refused2;count3+=1}const[closing3,...rest]=end2;if(closing3===void 0||closing3.
-source!==(isMap3?"}":"]")||!areSpaces(rest,false))return refused2;const closed2=closing3.offset+1;this.#close(opened,closed2,
+source!==(isMap3?"}":"]")||!areSpaces(rest,false))return refused2;const closed2=closing3.offset+1;this.#close(opened2,closed2,
 count3);return endAfter(rest,closed2)}#key(key){if(key==null||!isFlowScalar(key)||key.source.length>MAX_KEY||key.source.
 includes("\n"))return false;if(key.end?.some(({type})=>type!=="space"))return false;return this.#value(key,false)!==refused2}};
 var MAX_KEY=500;function isFlowScalar(token){return token.type==="scalar"||token.type==="single-quoted-scalar"||token.type===
@@ -20243,7 +20340,7 @@ test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code==
 return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){
 if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({
 value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry3,bare3,file){
-const told4=shownKey(key);if(entry3===void 0||told4!==key)return told4;const isAlone=hasNothing(entry3);if(isAlone&&bare3.
+const told5=shownKey(key);if(entry3===void 0||told5!==key)return told5;const isAlone=hasNothing(entry3);if(isAlone&&bare3.
 some(name2=>name2!==key)){file.hide(entry3.key);return void 0}if(!file.hides(entry3.key)){if(!isAlone||!looksSecret(key)||
 !/\d/.test(key))return key;file.hide(entry3.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:
 key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,
@@ -20252,17 +20349,17 @@ schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;cons
 key)&&hasNothing(entry3)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry3=entries.get(key);return{key,entry:entry3,
 told:toldKey(key,entry3,bare3,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
 for(const inner of knownFields(schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(
-name2,[...under,...issue3.path]);return keys.map(({key,entry:entry3,told:told4})=>{const place2=entry3===void 0?placeIn(
-file,root,issue3.path):file.place(entry3.key);if(told4!==key)return gluedField(key,told4,where,place2);const near=nearest(
+name2,[...under,...issue3.path]);return keys.map(({key,entry:entry3,told:told5})=>{const place2=entry3===void 0?placeIn(
+file,root,issue3.path):file.place(entry3.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(
 key,free)===void 0?void 0:nearest(key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??
 withWords(key,known3);const message=`unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===
 void 0?void 0:`"${key}" stands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:
 void 0);if(similar!==void 0&&elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[
 place2])}const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",
-message,[place2],hint)})}function gluedField(key,told4,where,place2){if(told4===void 0)return error("unknown-field",`unk\
+message,[place2],hint)})}function gluedField(key,told5,where,place2){if(told5===void 0)return error("unknown-field",`unk\
 nown field in ${where}, whose name is not shown, since it may be a secret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.
-test(key.slice(told4.length));const missing3=hasColon?"a space is missing behind the colon of":"a colon and a space are \
-missing behind";return error("unknown-field",`${missing3} "${told4}" in ${where}`,[place2],`write it as "${told4}: \u2026"`)}
+test(key.slice(told5.length));const missing3=hasColon?"a space is missing behind the colon of":"a colon and a space are \
+missing behind";return error("unknown-field",`${missing3} "${told5}" in ${where}`,[place2],`write it as "${told5}: \u2026"`)}
 function onlyValue(schema5,path){const[only2,...others]=schemasAt(schema5,path);return only2 instanceof ZodLiteral&&others.
 length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.
 toLowerCase().split(/[_-]+/).map(word2=>word2.replace(/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.
@@ -20376,9 +20473,9 @@ index]));if(node2.type!=="map")return;const file=node2.entries.get("file")?.valu
 entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.entries){const type=kind.fields[field2];if(type!==
 void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(
 wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}init_json();init_problems();init_values();import{dirname as dirname5,join as join5,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
-const once4=path=>{const known3=read2.get(path)??readSample(project,access3,path);read2.set(path,known3);return known3};
+const once5=path=>{const known3=read2.get(path)??readSample(project,access3,path);read2.set(path,known3);return known3};
 const found2=new Map;const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.
-test(type))continue;for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once4(
+test(type))continue;for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once5(
 join5(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.
 set(address2,sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];
 for(let folder=dirname5(manifest);isInside(folder,root);folder=dirname5(folder))folders.push(folder);return[...folders,root]}
@@ -20408,15 +20505,15 @@ documents){const at3=documents.length;const onSecret=secret3=>{declaredSecrets.s
 get(secret3)??at3))};const reading=readDocument(document2,{file:source,path,variables,profile,bodies:bodies2,onSecret});
 reading.catch(()=>{});documents.push(reading);document2.forget?.();if(pauses.due)await pauses.pause()}}const read2=await Promise.
 all(documents);await pauses.pause();for(const document2 of read2)for(const problem of document2.problems)problems.push(problem);
-const declared=read2.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong2=read2.filter(({declared:declared2,
-problems:problems2})=>declared2===void 0&&hasErrors(problems2));if(wrong2.some(({meant:meant3})=>meant3===void 0))hides=
+const declared=read2.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong3=read2.filter(({declared:declared2,
+problems:problems2})=>declared2===void 0&&hasErrors(problems2));if(wrong3.some(({meant:meant3})=>meant3===void 0))hides=
 true;for(const problem of duplicates(declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(
 object3=>object3.kind===kind.name);for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[
 ...declaredSecrets].sort(([,one],[,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??
 -1]?.declared;const secrets=new Set(inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.
 add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
 erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the p\
-roject, so that each part has fewer"))}return{declared,meant:wrong2.flatMap(({meant:meant3})=>meant3===void 0?[]:[meant3]),
+roject, so that each part has fewer"))}return{declared,meant:wrong3.flatMap(({meant:meant3})=>meant3===void 0?[]:[meant3]),
 hides,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].
 filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.
 files],sources:parsedFiles.map(({file,source,from,parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(
@@ -20584,8 +20681,8 @@ push("its digest is another one now");if(found2.length===0)return[];return[error
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash6}from"node:crypto";import{join as join17,
-posix as posix3,relative as relative13,sep as sep7}from"node:path";import{basename as basename9,dirname as dirname14,join as join15,relative as relative11}from"node:path";import{readlink as readlink2,realpath as realpath4}from"node:fs/promises";import{basename as basename5,dirname as dirname8,
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash6}from"node:crypto";import{existsSync as existsSync4}from"node:fs";
+import{join as join19,posix as posix3,relative as relative13,sep as sep7}from"node:path";import{basename as basename9,dirname as dirname14,join as join16,relative as relative11}from"node:path";import{readlink as readlink2,realpath as realpath4}from"node:fs/promises";import{basename as basename5,dirname as dirname8,
 join as join7,resolve as resolve8}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath4(
 path).catch(unlessMissing);if(real!==void 0)return real;const next=await readlink2(path).catch(()=>void 0);if(next===void 0||
 links===0)return path;return await leadsTo(resolve8(await realpath4(dirname8(path)),next),links-1)}async function realPlaceOf(path){
@@ -20619,40 +20716,43 @@ temporary,{force:true});try{const file=await open4(temporary,"wx",mode);try{if(e
 511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
 63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{await handle.
-close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;var TRIES3=250;
+close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;var TRIES2=250;
 function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(
-statePath);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};const takenOver=await take(
-path,holder);await sweepTemporaries(dirname11(path));await sweepTurns(path);return{takenOver,fenced:false,confirm:()=>confirm(
-path,holder),release:()=>release(path,holder)}}function mergedPath(statePath){return`${statePath}.merge`}function lockedPath(statePath,shard2){
-return shard2===void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(
-statePath,shard2);return{async shards(){const names3=await readdir4(dirname11(statePath)).catch(()=>[]);const[begin,end2]=[
-`${basename7(statePath)}.`,lockPath("")];return names3.flatMap(name2=>{if(!name2.startsWith(begin)||!name2.endsWith(end2))
-return[];return shardNamed(name2.slice(begin.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),
-command2,now),holder:shard2=>lockHolder(of(shard2)),async holding(shard2){const holding=await lockHolding(of(shard2));if(holding!==
-null||shard2!==void 0)return holding;const merging=await lockHolding(mergedPath(statePath));return merging?.fate==="unkn\
-own"?merging:null},async removable(shard2){const removable=await removableLock(of(shard2));if(removable!==null||shard2!==
-void 0)return removable;return await removableLock(mergedPath(statePath))}}}var PATIENCE=3e4;async function alone2(statePath,work){
-const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){
-const isHeld=failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked");if(!isHeld||performance.
-now()>until)throw failure2;await wait(Math.random()*A_MOMENT);continue}try{return await work()}finally{await lock.release()}}}
-async function lockHolder(statePath){const holding=await lockHolding(statePath);if(holding===null||holding.fate==="gone")
-return null;const unsure3=holding.readable&&holding.fate==="unknown";return unsure3?`${holding.holder}, if that process \
-still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(lockPath(statePath));if(holder===
-void 0)return null;if(holder===null)return{holder:UNREADABLE,command:null,readable:false,fate:"unknown",elsewhere:null};
-return{holder:describeHolder(holder),command:holder.command,readable:true,fate:fateOf(holder),elsewhere:whereElse(holder)}}
-async function removableLock(statePath){const path=lockPath(statePath);const holder=await readHolder(path);if(holder===void 0)
-return null;if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive"){throw new ProblemsError([error("locked",
-`the lock is in use: ${describeHolder(holder)} still runs on this host`,[],"wait until it has ended, or end it")])}return{
-holder:holder===null?UNREADABLE:describeHolder(holder),remove:async()=>{const now=await readHolder(path);if(now!=null&&now.
-nonce!==holder?.nonce)throw locked(path,now);await rm3(path,{force:true})}}}async function take(path,holder){for(let tries=1;;tries+=
-1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)continue;if(other===
-null||fateOf(other)!=="gone"||tries>TRIES3)throw locked(path,other);if(await replace(path,other,holder))return`took over\
- the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}async function replace(path,dead,holder){const turn=`${path}\
-.${createHash5("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(
-turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))
-return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await create(path,holder,
-rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){const names3=await readdir4(dirname11(path)).
-catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename7(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));
+statePath);const holder=holderOf(command2,now);const takenOver=await take(path,holder);await sweepTemporaries(dirname11(
+path));await sweepTurns(path);return{takenOver,fenced:false,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}
+function holderOf(command2,now){return{user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()}}
+function mergedPath(statePath){return`${statePath}.merge`}function lockedPath(statePath,shard2){return shard2===void 0?statePath:
+`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(statePath,shard2);return{async shards(){
+const names3=await readdir4(dirname11(statePath)).catch(()=>[]);const[begin,end2]=[`${basename7(statePath)}.`,lockPath("")];
+return names3.flatMap(name2=>{if(!name2.startsWith(begin)||!name2.endsWith(end2))return[];return shardNamed(name2.slice(
+begin.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),command2,now),holder:shard2=>lockHolder(
+of(shard2)),async holding(shard2){const holding=await lockHolding(of(shard2));if(holding!==null||shard2!==void 0)return holding;
+const merging=await lockHolding(mergedPath(statePath));return merging?.fate==="unknown"?merging:null},async clear(shard2){
+const holding=await this.holding(shard2);if(holding?.fate!=="gone")return holding;const own5=holderOf("unlock",new Date);
+try{await take(lockPath(of(shard2)),own5)}catch(failure2){const now=await this.holding(shard2);if(now?.fate==="gone")throw failure2;
+return now}await release(lockPath(of(shard2)),own5);return holding},async removable(shard2){const removable=await removableLock(
+of(shard2));if(removable!==null||shard2!==void 0)return removable;return await removableLock(mergedPath(statePath))}}}var PATIENCE=3e4;
+async function alone2(statePath,work){const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=await acquireLock(
+mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof ProblemsError&&failure2.problems.
+some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;await wait(Math.random()*A_MOMENT);
+continue}try{return await work()}finally{await lock.release()}}}async function lockHolder(statePath){const holding=await lockHolding(
+statePath);if(holding===null||holding.fate==="gone")return null;const unsure3=holding.readable&&holding.fate==="unknown";
+return unsure3?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
+lockPath(statePath));if(holder===void 0)return null;if(holder===null)return{holder:UNREADABLE,command:null,readable:false,
+fate:"unknown",elsewhere:null};return{holder:describeHolder(holder),command:holder.command,readable:true,fate:fateOf(holder),
+elsewhere:whereElse(holder)}}async function removableLock(statePath){const path=lockPath(statePath);const holder=await readHolder(
+path);if(holder===void 0)return null;if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive"){throw new ProblemsError(
+[error("locked",`the lock is in use: ${describeHolder(holder)} still runs on this host`,[],"wait until it has ended, or \
+end it")])}return{holder:holder===null?UNREADABLE:describeHolder(holder),remove:async()=>{const now=await readHolder(path);
+if(now!=null&&now.nonce!==holder?.nonce)throw locked(path,now);await rm3(path,{force:true})}}}async function take(path,holder){
+for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)
+continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(path,other);if(await replace(path,other,holder))
+return`took over the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}async function replace(path,dead,holder){
+const turn=`${path}.${createHash5("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
+try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
+"locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await create(
+path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){const names3=await readdir4(dirname11(
+path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename7(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));
 for(const turn of turns2.map(name2=>join11(dirname11(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);
 if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{nonce}){
 const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody else ha\
@@ -20674,27 +20774,49 @@ can tell from here whether it still runs: make sure that it doesn't, then use id
 return new ProblemsError([error("locked",`the lock ${relative7(process.cwd(),path)} can't be read: ${failure2.message}`,
 [],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
 the lock ${relative7(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
-{cause:failure2})}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open6,
-readdir as readdir5,rm as rm4}from"node:fs/promises";import{join as join12,relative as relative8}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
-run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],create:first=>createJournal(folder,first),reopen:content=>reopenJournal(
+{cause:failure2})}init_zod();init_process();import{randomUUID as randomUUID4}from"node:crypto";import{lstat as lstat5,mkdir as mkdir2,readdir as readdir5,
+readFile,rename as rename3,rm as rm4,rmdir,writeFile as writeFile2}from"node:fs/promises";import{join as join12}from"node:path";init_pages();var entrySchema=object({reader:string2(),at:number2(),machine:string2(),text:string2().optional()});function pageFiles(state){
+const root=`${state}.pages`;const{host,boot}=ownMark();const machine=`${host} ${boot}`;const read2=async path=>{try{const entry3=entrySchema.
+safeParse(JSON.parse(await readFile(path,"utf8"))).data;return entry3?.machine===machine?entry3:void 0}catch{return void 0}};
+return{async join(list2,{index,count:count3}){const folder=join12(root,`${list2}-${count3}`);await mkdir2(folder,{recursive:true,
+mode:448});for(const one of[root,folder])if((await lstat5(one)).isSymbolicLink())return null;const reader=randomUUID4();
+const write2=async(name2,entry3)=>{const temporary=join12(folder,temporaryName());try{await writeFile2(temporary,JSON.stringify(
+{...entry3,reader,machine}),{mode:384});await rename3(temporary,join12(folder,name2))}catch(failure2){await rm4(temporary,
+{force:true});throw failure2}};const since=Date.now();const pageFile=page=>`page-${page}.json`;await write2(`reader-${index}\
+.json`,{at:since});const readers=async()=>{const numbers=(await readdir5(folder)).flatMap(name2=>{const[,number4]=/^reader-(\d+)\.json$/.
+exec(name2)??[];return number4===void 0?[]:[Number(number4)]});const found2=await Promise.all(numbers.map(async number4=>[
+number4,await read2(join12(folder,`reader-${number4}.json`))]));const now=Date.now();return found2.flatMap(([number4,entry3])=>entry3===
+void 0||entry3.at<=now-READS_FOR?[]:[[number4,entry3]]).sort(([a2],[b])=>a2-b)};const reading={readers:async()=>(await readers()).
+map(([number4])=>number4),async claim(pages2){const claimed=await Promise.all(pages2.map(async page=>{const there=await read2(
+join12(folder,pageFile(page)));if(there!==void 0&&there.at>=since&&there.reader!==reader)return[];await write2(pageFile(
+page),{at:Date.now()});return[page]}));return claimed.flat()},async put(page,text6){const there=await read2(join12(folder,
+pageFile(page)));if(there?.reader===reader)await write2(pageFile(page),{at:there.at,text:text6})},async found(pages2){const entries=await Promise.
+all(pages2.map(async page=>[page,await read2(join12(folder,pageFile(page)))]));return new Map(entries.flatMap(([page,entry3])=>entry3?.
+text===void 0||entry3.at<since?[]:[[page,entry3.text]]))},async leave(){if((await read2(join12(folder,`reader-${index}.j\
+son`)))?.reader===reader)await rm4(join12(folder,`reader-${index}.json`),{force:true});if((await readers()).length>0)return;
+await rm4(folder,{recursive:true,force:true});for(const name2 of await readdir5(root)){const{mtimeMs}=await lstat5(join12(
+root,name2));if(Date.now()-mtimeMs>LEFT)await rm4(join12(root,name2),{recursive:true,force:true})}await rmdir(root).catch(
+()=>{})}};return reading}}}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open6,
+readdir as readdir6,rm as rm5}from"node:fs/promises";import{join as join13,relative as relative8}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
+run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(
 folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);
-const path=join12(folder,`${first.run}.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,
-0);try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).
+const path=join13(folder,`${first.run}.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,
+0);try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm5(path,{force:true}).
 catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
-content.run);const file=await open6(join12(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
-close();return new FileJournal(await open6(join12(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
-let names3;try{names3=await readdir5(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
+content.run);const file=await open6(join13(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
+close();return new FileJournal(await open6(join13(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
+let names3;try{names3=await readdir6(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
 "ENOTDIR"?"it has to be a folder: move what is in its place away, or name another place with state.path":"mend its permi\
 ssions, or name another place with state.path";const shown3=relative8(process.cwd(),folder)||folder;throw new ProblemsError(
 [error("journal-unreadable",`the folder of journals ${shown3} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.
 filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
-const path=join12(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
+const path=join13(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
 shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
-const file=await open6(join12(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
+const file=await open6(join13(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
 stat();const{buffer,bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(
 0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{
 await file.close()}}function shownPath2(path){return relative8(process.cwd(),path)||path}async function removeJournals(folder,runs){
-for(const run4 of runs)await rm4(join12(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
+for(const run4 of runs)await rm5(join13(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
 var FileJournal=class{kept=null;#file;#end;#broken;#waiting=[];#flushing;constructor(file,end2){this.#file=file;this.#end=
 end2}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
@@ -20714,7 +20836,7 @@ there,records)});return next})}}async function write(path,state){await writeWhol
 te-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}async function readData(path,place2){
 const text6=await readText(path,place2);return text6===void 0?void 0:stateData(text6,place2)}async function readState(path,place2){
 const data3=await readData(path,place2);return data3===void 0?void 0:stateOf2(data3,place2)}init_git();import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,dirname as dirname13,isAbsolute as isAbsolute5,
-join as join14,relative as relative10,sep as sep6}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
+join as join15,relative as relative10,sep as sep6}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
 !(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals),"\
 what idops believes was recorded")}async function refuseTrackedLock(path){refuseAll(await trackedOf([lockPath(path)]),"w\
 ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=paths;if(first===void 0)return;const more=others.
@@ -20728,50 +20850,60 @@ map(path=>relative10(root,path)).filter(isBelow);const listed2=await listOf(root
 []:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative10(root,path)));return listed2.filter(
 path=>{const isInFolder=folders.has(dirname13(path).split("/").join(sep6));return!isInFolder||path.endsWith(".jsonl")})}
 async function realName(path){const folder=dirname13(path);const real=await realpath5(folder).catch(()=>void 0);if(real!==
-void 0)return join14(real,basename8(path));return folder===path?path:join14(await realName(folder),basename8(path))}function isBelow(way){
+void 0)return join15(real,basename8(path));return folder===path?path:join15(await realName(folder),basename8(path))}function isBelow(way){
 return way!==""&&way!==".."&&!way.startsWith(`..${sep6}`)&&!isAbsolute5(way)}async function listOf(root,paths){try{const listed2=await inGitIndex(
 root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new ProblemsError([error("state-tracked",`git can\
 't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set st\
-ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join15(dirname14(
+ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join16(dirname14(
 path),"runs");return{...stateFile(path),name:basename9(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
-path),...excluding(fileLocks(path),shard2=>relative11(process.cwd(),lockPath(lockedPath(path,shard2)))),async check(use){
-if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named6,path])],
-folder,use==="write")}}}init_json();import{relative as relative12}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
-const local=fileRuns(folder);const place2=relative12(process.cwd(),folder)||folder;const both=async run4=>{const here2=(await local.
-list()).includes(run4)?await local.read(run4):null;if(here2===null)return{there:await base2.read(run4),kept:null};const there=(await base2.
-list()).includes(run4)?await base2.read(run4):null;const known3=new Set((there?.lines??[]).map(line=>stringifyJson(line)));
-const lines=here2.lines.filter(line=>!known3.has(stringifyJson(line)));return{there,kept:{...here2,lines}}};return{...base2,
-list:async()=>[...new Set([...await base2.list(),...await local.list()])].sort(),async read(run4){const{there,kept:kept3}=await both(
-run4);if(there===null||kept3===null||kept3.lines.length===0)return there??kept3;const lines=[...there.lines,...kept3.lines];
-return{...there,lines,ended:false,late:there.ended}},hasEnd:async run4=>((await local.list()).includes(run4)?(await both(
-run4)).kept?.lines.length===0:true)&&await base2.hasEnd(run4),async kept(){const missing3=[];for(const run4 of await local.
-list()){const{there,kept:kept3}=await both(run4);if((kept3?.lines.length??0)>0)missing3.push(run4);else if(there?.ended===
-true)await local.remove([run4])}return missing3},async create(first){return new KeptJournal(await base2.create(first),first,
-local,place2)},async reopen(content){const{run:first}=content;const{there,kept:kept3}=await both(first.run);const journal=there===
-null?await base2.create(first):await base2.reopen(there);await Promise.all((kept3?.lines??[]).map(line=>journal.write(line)));
-return new KeptJournal(journal,first,local,place2)},async remove(runs){await base2.remove(runs);await forget(local,runs)}}}
-async function forget(local,runs){const here2=new Set(await local.list());await local.remove(runs.filter(run4=>here2.has(
-run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
+path),pages:pageFiles(path),...excluding(fileLocks(path),shard2=>relative11(process.cwd(),lockPath(lockedPath(path,shard2)))),
+async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set(
+[named6,path])],folder,use==="write")}}}init_json();import{readdir as readdir7}from"node:fs/promises";import{basename as basename10,join as join17,relative as relative12}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}async function takeAlong(backend3,folder,all){
+const others=(await readdir7(all).catch(()=>[])).filter(name2=>name2!==basename10(folder));if(others.length===0)return;const lineage=(await backend3.
+told())?.lineage;if(lineage===void 0)return;const local=fileRuns(folder);const there=new Set(await backend3.runs.list());
+for(const other of others.map(name2=>fileRuns(join17(all,name2)))){for(const run4 of await other.list().catch(()=>[])){const kept3=await other.
+read(run4).catch(()=>null);if(kept3?.run.state?.lineage!==lineage||!there.has(run4))continue;const known3=new Set((await backend3.
+runs.read(run4))?.lines.map(line=>stringifyJson(line)));const lines=kept3.lines.filter(line=>!known3.has(stringifyJson(line)));
+if(lines.length>0)await add(local,kept3.run,lines)}}}async function add(local,first,lines){const journal=await opened(local,
+first);try{await Promise.all(lines.map(line=>journal.write(line)))}finally{await journal.close()}}async function opened(local,first){
+const content=(await local.list()).includes(first.run)?await local.read(first.run):null;return content===null?await local.
+create(first):await local.reopen(content)}function keptRuns(base2,folder){const local=fileRuns(folder);const place2=relative12(
+process.cwd(),folder)||folder;const both=async run4=>{const here2=(await local.list()).includes(run4)?await local.read(run4):
+null;if(here2===null)return{there:await base2.read(run4),kept:null};const there=(await base2.list()).includes(run4)?await base2.
+read(run4):null;const known3=new Set((there?.lines??[]).map(line=>stringifyJson(line)));const lines=here2.lines.filter(line=>!known3.
+has(stringifyJson(line)));return{there,kept:{...here2,lines}}};return{...base2,list:async()=>[...new Set([...await base2.
+list(),...await local.list()])].sort(),async read(run4){const{there,kept:kept3}=await both(run4);if(there===null||kept3===
+null||kept3.lines.length===0)return there??kept3;const lines=[...there.lines,...kept3.lines];return{...there,lines,ended:false,
+late:there.ended}},hasEnd:async run4=>((await local.list()).includes(run4)?(await both(run4)).kept?.lines.length===0:true)&&
+await base2.hasEnd(run4),async kept(){const missing3=[];for(const run4 of await local.list()){const{there,kept:kept3}=await both(
+run4);if((kept3?.lines.length??0)>0)missing3.push(run4);else if(there?.ended===true)await local.remove([run4])}return missing3},
+async create(first){return new KeptJournal(await base2.create(first),first,local,place2)},async reopen(content){const{run:first}=content;
+const{there,kept:kept3}=await both(first.run);const journal=there===null?await base2.create(first):await base2.reopen(there);
+await Promise.all((kept3?.lines??[]).map(line=>journal.write(line)));return new KeptJournal(journal,first,local,place2)},
+async remove(runs){await base2.remove(runs);await forget(local,runs)}}}async function forget(local,runs){const here2=new Set(
+await local.list());await local.remove(runs.filter(run4=>here2.has(run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
 this.#base=base2;this.#first=first;this.#local=local;this.#place=place2}get kept(){return this.#kept.length===0?null:this.#place}async write(line){
 if(this.#kept.length>0&&line.type==="answered")return await this.#keep(line);try{while(this.#kept.length>0)await this.#bring();
 await this.#base.write(line)}catch(failure2){await this.#instead(line,failure2)}if(line.type==="sending")this.#begun.add(
 line.key);if(line.type==="end")await forget(this.#local,[this.#first.run])}async#instead(line,failure2){if(line.type==="\
 answered"||line.type==="sending"&&this.#begun.has(line.key)){return await this.#keep(line)}if(line.type==="sending")await this.#keep(
-line,notSent(line)).catch(()=>{});throw failure2}async#keep(...lines){this.#keeping??=this.#here();const journal=await this.#keeping;
-await Promise.all(lines.map(line=>journal.write(line)));this.#kept.push(...lines)}async#here(){const{run:run4}=this.#first;
-const content=(await this.#local.list()).includes(run4)?await this.#local.read(run4):null;return content===null?await this.#local.
-create(this.#first):await this.#local.reopen(content)}async#bring(){this.#bringing??=this.#brought().finally(()=>{this.#bringing=
-void 0});await this.#bringing}async#brought(){const lines=[...this.#kept];await Promise.all(lines.map(line=>this.#base.write(
-line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base.close();await(await this.#keeping)?.close()}};
-function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"skipped",ambiguous:false,http_status:null,
-attempts:0,after:null,unverified:[],error:"not sent: the journal could not be written"}}async function backendOf(project,onSecret){const settings=project.state();if(settings.in==="file")return await fileBackend(
-settings);const backend3=settings.in==="git"?await onBranch(project,settings,onSecret):await inDatabase(project,settings,
-onSecret);const own5=createHash6("sha256").update(backend3.place).digest("hex").slice(0,16);return keeping(backend3,join17(
-project.root,KEPT2,own5))}var KEPT2=".idops/kept";async function onBranch({root:folder,file,environment},{remote,branch,
-path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unreachable",
-`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or keep the\
- state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative13(root,folder).split(
-sep7).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
+line,notSent(line)).catch(()=>{});throw failure2}async#keep(...lines){this.#keeping??=opened(this.#local,this.#first);const journal=await this.#keeping;
+await Promise.all(lines.map(line=>journal.write(line)));this.#kept.push(...lines)}async#bring(){this.#bringing??=this.#brought().
+finally(()=>{this.#bringing=void 0});await this.#bringing}async#brought(){const lines=[...this.#kept];await Promise.all(
+lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base.close();
+await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
+skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
+written"}}async function workingBackendOf(project,onSecret){const{backend:backend3,kept:kept3}=await placeOf2(project,onSecret);const all=join19(
+project.root,KEPT2);if(kept3===null&&!existsSync4(all))return backend3;const own5=kept3??keptIn(all,backend3);const whole3=keeping(
+backend3,own5);await takeAlong(whole3,own5,all);return whole3}async function placeOf2(project,onSecret){const settings=project.
+state();if(settings.in==="file")return{backend:await fileBackend(settings),kept:null};const backend3=settings.in==="git"?
+await onBranch(project,settings,onSecret):await inDatabase(project,settings,onSecret);return{backend:backend3,kept:keptIn(
+join19(project.root,KEPT2),backend3)}}function keptIn(all,{place:place2}){return join19(all,createHash6("sha256").update(
+place2).digest("hex").slice(0,16))}var KEPT2=".idops/kept";async function onBranch({root:folder,file,environment},{remote,
+branch,path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unrea\
+chable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or \
+keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative13(root,folder).
+split(sep7).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
 {root,remote,branch,path:path??posix3.join(below2,`${environment??"state"}.json`)})}async function inDatabase({cwd,environment},{
 url,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
 for(const secret3 of secretsOf2(url))onSecret(secret3);const read2=async([what,file])=>{const text6=await readRegular(file).
@@ -20784,9 +20916,9 @@ http")?[username]:[]].filter(one=>one!=="");return given2.flatMap(one=>[one,deco
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
-string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve18,reject)=>{new Exchange(
-resolve18,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve18,reject,limits2){
-this.#resolve=resolve18;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve19,reject)=>{new Exchange(
+resolve19,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve19,reject,limits2){
+this.#resolve=resolve19;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch({...request5,headersTimeout:0,bodyTimeout:0},
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
 is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
@@ -20799,8 +20931,8 @@ reason);this.#controller?.abort(new Error(reason))}#settle(problem){if(!this.#fi
 {status:null,sent,reason:problem??"no answer"})}}#finish(){if(this.#settled)return false;this.#settled=true;clearTimeout(
 this.#timer);return true}};function codeOf2(failure2){if(!(failure2 instanceof Error))return"unknown error";return"code"in
 failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){return{status:outcome3.
-status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once4=options.
-connections==="once";const common={connections:once4?1:Number(options.connections),pipelining:once4?0:1};const secure={...tlsOptions(
+status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once5=options.
+connections==="once";const common={connections:once5?1:Number(options.connections),pipelining:once5?0:1};const secure={...tlsOptions(
 tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
 {...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:proxy.authorization},requestTls:secure,proxyTls:{minVersion,
 rejectUnauthorized,timeout},clientFactory:(url,given2)=>new Tunnels(url,{...given2,headersTimeout:timeout})})}var minVersion="\
@@ -20818,15 +20950,15 @@ name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{se
 [408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){if(outcome3.status===
 null)return outcome3.sent||!isCertificateCode(outcome3.reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){
 return retryAfter===null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}
-function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait4=waitOf(value3.
-trim(),headers);return wait4===null?[]:[wait4]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
+function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait5=waitOf(value3.
+trim(),headers);return wait5===null?[]:[wait5]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
 if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(value3);if(until===null)return null;const date3=firstHeader(
-headers,"date");const now=(date3===void 0?null:httpDate(date3))??Date.now();return Math.max(0,Math.ceil((until-now)/1e3))}
-function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text6)?Date.parse(text6):Number.NaN;return Number.
-isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.NEGATIVE_INFINITY;constructor(most3,now){this.#most=
-most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();const end2=now+seconds2;const cost=Math.max(0,
-end2-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=cost;this.#paidUntil=Math.max(end2,this.#paidUntil);
-return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};async function sleepSeconds(seconds2,signal){
+headers,"date");const now=(date3===void 0?null:httpDate(date3))??Date.now();return until<=now?null:Math.ceil((until-now)/
+1e3)}function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text6)?Date.parse(text6):Number.
+NaN;return Number.isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.NEGATIVE_INFINITY;constructor(most3,now){
+this.#most=most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();const end2=now+seconds2;const cost=Math.
+max(0,end2-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=cost;this.#paidUntil=Math.max(end2,
+this.#paidUntil);return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};async function sleepSeconds(seconds2,signal){
 try{await sleep4(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
 status}=verdict.problem;const cut2=kind==="lost"||kind==="answer"&&verdict.passing;return cut2||status!==null&&crowdedStatuses.
 has(status)}var Judge=class{#options;constructor(options){this.#options=options}judge(call,outcome3){const passing2=mayPass2(
@@ -20840,13 +20972,13 @@ sent:true,passing:passing2}}#judgeBody(parse11,outcome3){const{status,headers,bo
 problem:{kind:"answer",status,...facts2},sent:true,passing:passing2});if(broken!==null)return unusable({reason:broken},broken!==
 "too-large");const document2=body2.length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable(
 {reason:document2.wrong,detail:firstHeader(headers,"content-type")??null})}const parsed4=parse11(document2.value);if(!("\
-wrong"in parsed4))return{value:parsed4.value,status};const{wrong:wrong2,reason="wrong-type"}=parsed4;return unusable({reason,
-detail:wrong2,serverMessage:messageIn(document2.value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;
+wrong"in parsed4))return{value:parsed4.value,status};const{wrong:wrong3,reason="wrong-type"}=parsed4;return unusable({reason,
+detail:wrong3,serverMessage:messageIn(document2.value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;
 if(onSecret!==void 0&&"value"in document2){for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer")}
 return document2}#target(location){const base2=this.#options.baseUrl.href;if(location===void 0||!URL.canParse(location,base2))
 return null;const{origin:origin2,pathname}=new URL(location,base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
-this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve18=>this.#waiting.push(resolve18));for(let held;held!==
+this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve19=>this.#waiting.push(resolve19));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome3){this.#running-=
 1;if(outcome3==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome3==="crowded"&&turn.
 era===this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
@@ -20864,10 +20996,10 @@ for(let attempts=1;;attempts++){const tried2=await this.#inTurn(call,attempts);i
 if(tried2==="unwanted")throw new Error("what nobody wants any more is not asked for");const{verdict,credential}=tried2;if("\
 value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{problem}=verdict;const earlier=doubt?
 {doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,...more},{sent,attempts,credential});doubt||=
-leavesOpen({...problem,method:call.method,sent:verdict.sent});const once4=call.method==="POST"&&sent;if(problem.kind==="\
-unauthorized"&&!once4&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,call.scope);if(renewal===
+leavesOpen({...problem,method:call.method,sent:verdict.sent});const once5=call.method==="POST"&&sent;if(problem.kind==="\
+unauthorized"&&!once5&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,call.scope);if(renewal===
 true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem.retryAfter??null,this.#random);
-const again=verdict.passing&&!once4&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(verdict)&&problem.retryAfter!=
+const again=verdict.passing&&!once5&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(verdict)&&problem.retryAfter!=
 null;const waits=(again||others)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.hold(pause);throw fail(
 again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+1+retries2-repeats2,why:briefly(problem)});
 if(others||problem.status===429)await this.#pace.hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();
@@ -20875,80 +21007,81 @@ last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.conf
 ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!=="not-done")return{status:200,
 attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.
 begin();let outcome3="other";try{if(call.freshUntil!==void 0&&performance.now()>call.freshUntil)return"expired";if(call.
-wanted?.()===false)return"unwanted";const tried2=await this.#try(call,attempt);const{verdict}=tried2;if("value"in verdict){
+wanted?.()===false)return"unwanted";const credential=await this.#options.credentials.current(call.scope);if(call.wanted?.()===
+false)return"unwanted";const tried2=await this.#try(call,credential,attempt);const{verdict}=tried2;if("value"in verdict){
 outcome3="fine";this.#patience.answered()}else if(isCrowded(verdict))outcome3="crowded";return tried2}finally{this.#pace.
-end(turn,outcome3)}}async#try(call,attempt){const{credentials:credentials2,timeout,maxAnswerBytes=defaultMaxAnswerBytes,
-onTry}=this.#options;const credential=await credentials2.current(call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};
-const request5=this.#request(call,credential);const began=performance.now();const outcome3=call.method==="POST"?await this.#exchangeOnce(
-request5,limits2):await exchange(this.#pool,request5,limits2);const verdict=this.#judge.judge(call,outcome3);const said3="\
-problem"in verdict?verdict.problem.serverMessage:null;const date3=outcome3.status===null?void 0:firstHeader(outcome3.headers,
-"date");onTry?.({operation:call.operation,method:call.method,path:call.path,...triedOf(outcome3),milliseconds:performance.
-now()-began,attempt,...date3===void 0?{}:{date:date3},...said3!=null&&isRaw(said3)?{raw:this.#cleaner(credential)(said3)}:
-{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){const route=openRoute(this.#route,{connections:"onc\
-e",seconds:limits2.timeout});try{return await exchange(route,request5,limits2)}finally{await route.destroy()}}async#renew(refused5,scope2){
-try{return await this.#options.credentials.renew(refused5,scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
-Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2,version:version3}=this.#options;
-return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.
-value,accept:"application/json","user-agent":`idops/${version3}`,...call.body===void 0?{}:{"content-type":"application/j\
-son"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#failure(call,problem,{
-sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,
-members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(credential);const clean=this.#cleaner(
-credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"lost":problem.kind,operation:call.operation,
-title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem.
-status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,retryAfter:retryAfter??null,sent,reason:reason??
-null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.origin},...doubt===void 0?{}:{doubt},
-...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},...members3===void 0?{}:{members:members3.
-map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(this.#options.redact(strip(
-text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[...new Set([value3,token,
-encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,mask),text6)}};var written3={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+end(turn,outcome3)}}async#try(call,credential,attempt){const{timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;
+const limits2={timeout,maxBytes:maxAnswerBytes};const request5=this.#request(call,credential);const began=performance.now();
+const outcome3=call.method==="POST"?await this.#exchangeOnce(request5,limits2):await exchange(this.#pool,request5,limits2);
+const verdict=this.#judge.judge(call,outcome3);const said3="problem"in verdict?verdict.problem.serverMessage:null;const date3=outcome3.
+status===null?void 0:firstHeader(outcome3.headers,"date");onTry?.({operation:call.operation,method:call.method,path:call.
+path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...date3===void 0?{}:{date:date3},...said3!=null&&
+isRaw(said3)?{raw:this.#cleaner(credential)(said3)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){
+const route=openRoute(this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request5,
+limits2)}finally{await route.destroy()}}async#renew(refused5,scope2){try{return await this.#options.credentials.renew(refused5,
+scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
+const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.
+prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
+...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.
+method!=="POST"}}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{
+serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(
+credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"los\
+t":problem.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,
+origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
+retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.
+origin},...doubt===void 0?{}:{doubt},...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},
+...members3===void 0?{}:{members:members3.map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(
+this.#options.redact(strip(text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[
+...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(
+echo,mask),text6)}};var written3={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read2=async call=>(await transport.call({...call,method:"GET"})).data;const documented2=operation=>({operation,title:operations[operation].
 title,scope:operations[operation].scope});return{listOrganizations:async(page,wanted)=>read2({...documented2("listOrgani\
 zations"),path:`${operationPath("listOrganizations")}?page=${page}`,parse:parseOrganizationPage,...wanted===void 0?{}:{wanted}}),
-showTemplate:async(backendId,type)=>read2({...documented2("showTemplate"),path:operationPath("showTemplate",{backend_id:backendId,
-template_type:type}),parse:about({backend_id:backendId,type},answers.template.one),whenMissing:null}),showExtra:async({title,
-path,scope:scope2},params,parse11)=>read2({operation:null,title,scope:scope2,path:fillPath(path,params),parse:aboutOne(path,
-params,parse11),whenMissing:null}),listExtra:async({title,path,scope:scope2},page,parse11,wanted)=>read2({operation:null,
-title,scope:scope2,path:page===1?path:`${path}?page=${page}`,parse:parse11,whenMissing:null,missing:[404,406],...wanted===
-void 0?{}:{wanted}})}}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.exec(path)?.[1]??""];return id===
-void 0?parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,params,body:body2,confirm:confirm2},freshUntil){
-const{title,method,scope:scope2}=operations[operation];const call={operation,title,method,scope:scope2,path:operationPath(
-operation,params),parse:about(templateOf(params),written3[operation]),...method==="DELETE"?{whenMissing:{}}:{},...freshUntil===
-void 0?{}:{freshUntil}};const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===void 0)return await transport.call(
-call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm2===void 0?{}:{confirm:()=>lookAgain(
-body2,confirm2.from,call,transport)}})}}}function templateOf({backend_id,template_type}){return{...backend_id===void 0?{}:
-{backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){const{
-title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read back, to ${title}`,
-method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([field2,asked])=>same(
-asked,data3[field2]??null));if(holds)return{done:data3};const isOther3=Object.entries(from).some(([field2,was])=>data3[field2]!==
-void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];
-return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile}from"node:fs/promises";import{basename as basename11}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename10}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
+showTemplate:async(backendId,type,wanted)=>read2({...documented2("showTemplate"),path:operationPath("showTemplate",{backend_id:backendId,
+template_type:type}),parse:about({backend_id:backendId,type},answers.template.one),whenMissing:null,...wanted===void 0?{}:
+{wanted}}),showExtra:async({title,path,scope:scope2},params,parse11,wanted)=>read2({operation:null,title,scope:scope2,path:fillPath(
+path,params),parse:aboutOne(path,params,parse11),whenMissing:null,...wanted===void 0?{}:{wanted}}),listExtra:async({title,
+path,scope:scope2},page,parse11,wanted)=>read2({operation:null,title,scope:scope2,path:page===1?path:`${path}?page=${page}`,
+parse:parse11,whenMissing:null,missing:[404,406],...wanted===void 0?{}:{wanted}})}}function aboutOne(path,params,parse11){
+const id=params[/\/:([a-z_]+)$/.exec(path)?.[1]??""];return id===void 0?parse11:about({id},parse11)}function writerOver(transport){
+return{async send({operation,params,body:body2,confirm:confirm2},freshUntil){const{title,method,scope:scope2}=operations[operation];
+const call={operation,title,method,scope:scope2,path:operationPath(operation,params),parse:about(templateOf(params),written3[operation]),
+...method==="DELETE"?{whenMissing:{}}:{},...freshUntil===void 0?{}:{freshUntil}};const wrapper=wrapperOf(operation);if(wrapper===
+void 0||body2===void 0)return await transport.call(call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},
+...confirm2===void 0?{}:{confirm:()=>lookAgain(body2,confirm2.from,call,transport)}})}}}function templateOf({backend_id,
+template_type}){return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){
+const{title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read bac\
+k, to ${title}`,method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([
+field2,asked])=>same(asked,data3[field2]??null));if(holds)return{done:data3};const isOther3=Object.entries(from).some(([
+field2,was])=>data3[field2]!==void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}function wrapperOf(operation){
+const described2=operations[operation];return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile as readFile2}from"node:fs/promises";import{basename as basename12}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename11}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
 const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"declared");const env={...neededVariables(
 process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
 null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token \
-command ${basename10(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is server.auth.token_command: it must print \
+command ${basename11(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is server.auth.token_command: it must print \
 the token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
 ([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,timeout){
-return new Promise(resolve18=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
-program2,args,where);if(typeof child==="string"){resolve18({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
+return new Promise(resolve19=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
+program2,args,where);if(typeof child==="string"){resolve19({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
 why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
  not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=
 chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a\
- token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{clearTimeout(timer);resolve18(
+ token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{clearTimeout(timer);resolve19(
 {stdout:text6("stdout"),stderr:text6("stderr"),why:why??reason})};child.on("error",failure2=>end2(whyNotStarted(failure2.
 code)));child.on("close",(code2,signal)=>{end2(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
 return whyNotStarted(failure2.code)}}function whyNotStarted(code2){if(code2==="ENOENT"||code2==="ENOTDIR")return"was not\
  found";if(code2==="EACCES")return"may not be run by this user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
 toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown3,onSecret){
-return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
+return renewing(async()=>{const text6=await readFile2(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
 en file ${shown3} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,{
 redact,onSecret}){return renewing(async()=>{const text6=await runTokenCommand(command2,{redact,onSecret});return endless2(
-text6,`the output of ${basename11(command2.argv[0]??"")}`)},onSecret)}function endless2(text6,what){return{text:bearerText(
+text6,`the output of ${basename12(command2.argv[0]??"")}`)},onSecret)}function endless2(text6,what){return{text:bearerText(
 text6,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
 now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
 source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
@@ -20958,10 +21091,10 @@ refused5.value)return true;return headerOf(await this.#obtain(scope2)).value!==r
 return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
 const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
 try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
-function headerOf({text:text6}){return{name:"authorization",value:`Bearer ${text6}`}}function bearer(token,what){const wrong2=wrongInToken(
-token,what);if(wrong2!==null)throw new ProblemsError([wrong2]);return{name:"authorization",value:`Bearer ${token}`}}function bearerText(text6,what){
-const token=text6.replace(/^\uFEFF/,"").trim();const wrong2=wrongInToken(token,what);if(wrong2!==null)throw new ProblemsError(
-[wrong2]);return token}function wrongInToken(token,what,places=[]){const why=whyNoToken(token);if(why===null)return null;
+function headerOf({text:text6}){return{name:"authorization",value:`Bearer ${text6}`}}function bearer(token,what){const wrong3=wrongInToken(
+token,what);if(wrong3!==null)throw new ProblemsError([wrong3]);return{name:"authorization",value:`Bearer ${token}`}}function bearerText(text6,what){
+const token=text6.replace(/^\uFEFF/,"").trim();const wrong3=wrongInToken(token,what);if(wrong3!==null)throw new ProblemsError(
+[wrong3]);return token}function wrongInToken(token,what,places=[]){const why=whyNoToken(token);if(why===null)return null;
 const hint=isVariable.test(token)?"in idops.yaml write ${NAME}, with braces; elsewhere give the token itself":'give the \
 token alone, without "Bearer" and without quotes';return error("bad-token",`${what} ${why}`,places,hint)}var isVariable=/^\$\{?[A-Za-z_]\w*\}?$/;
 function whyNoToken(token){if(isVariable.test(token))return"is the name of a variable that nothing filled in";if(token===
@@ -21008,9 +21141,9 @@ switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));c
 auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"header":return chosenHeader(
 auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
 {...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
-clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash7}from"node:crypto";function declaredHash(declared){const hash4=createHash7(
-"sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash4.update(canonical(
-[addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash4.digest("base64u\
+clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash7}from"node:crypto";function declaredHash(declared){const hash5=createHash7(
+"sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash5.update(canonical(
+[addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash5.digest("base64u\
 rl")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};if(Array.
 isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}init_problems();init_values();init_kinds();function undeclaredClient(id,declared){const{name:name2}=regenerated.kind;if(declared.
 some(({kind,identity:identity2})=>kind===name2&&sameIdentifier(identity2.id??"",id)))return[];return[error("no-such-targ\
@@ -21038,61 +21171,513 @@ await backend3.saved(),shard2)&&(await backend3.runs.kept()).every(run4=>partOfR
 home,SPLITTING,void 0,options);notes.push(...whole3.notes);try{if(!isSplit(whole3.saved,shard2))await backend3.save(split(
 whole3.state,shard2))}finally{await whole3.lock?.release()}}const held=await settleAs(home,`${writes2} --shard ${shardText(
 shard2)}`,shard2,options);if(held.isReady)return{...held,notes:[...notes,...held.notes]};await held.lock?.release();if(performance.
-now()>until)throw splitOtherwise(backend3.place,shard2)}catch(failure2){const mayPass3=isLocked(failure2)&&performance.now()<
-until;if(!mayPass3||!await isBySibling(backend3,shard2,tries))throw failure2}if(options.signal?.aborted)throw interrupted(
+now()>until)throw splitOtherwise(backend3.place,shard2)}catch(failure2){const mayPass3=isOnly(failure2,"locked")&&performance.
+now()<until;if(!mayPass3||!await isBySibling(backend3,shard2,tries))throw failure2}if(options.signal?.aborted)throw interrupted(
 "nothing was sent");await wait3(Math.random()*Math.min(A_MOMENT2,20*2**tries))}}var A_FEW=3;function splitOtherwise(place2,shard2){
 return new ProblemsError([error("locked",`the state ${place2} is split otherwise by others than into ${shard2.count} sha\
-rds`,[],"let all shards have the same number of parts, and run it again")])}function isLocked(failure2){return failure2 instanceof
-ProblemsError&&failure2.problems.every(({code:code2})=>code2==="locked")}async function isBySibling(backend3,own5,tries){
-const holdings=(await backend3.holdings()).filter(({fate})=>fate!=="gone");if(holdings.length===0)return tries<A_FEW;return holdings.
-every(({shard:shard2,command:command2})=>shard2===void 0?command2===SPLITTING:shard2.count===own5.count&&shard2.index!==
-own5.index)}async function settleAs({backend:backend3,environment},writes2,shard2,options){const home={backend:backend3,
-environment};const notes=[];let lock=writes2===void 0?void 0:await backend3.lock(writes2,new Date,shard2);try{const load=async()=>await withDebts(
-await backend3.load(options.server),home);let state=await load();const isReady=shard2===void 0||isSplit(state,shard2);const held=()=>({
-state:shard2===void 0&&writes2!==void 0?joined2(state):state,saved:state,lock,notes,isReady});if(!isReady)return held();
-const unfinished=()=>unfinishedRuns(state,home,shard2);const found2=await unfinished();if(found2.length===0){notes.push(
-...takeover(lock));return held()}const living=found2.find(isUnderWay);if(lock===void 0){const holder=await backend3.holder()??
-(living===void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);return held()}
-try{lock=await backend3.lock("plan",new Date,shard2)}catch(failure2){const quicker=await backend3.holder();if(quicker===
-null)throw failure2;notes.push(`the state is being written: ${quicker}`);return held()}state=await load()}if(living!==void 0)
-throw underWay(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const before=state;const resumed=await resumeRun(
+rds`,[],"let all shards have the same number of parts, and run it again")])}function isOnly(failure2,reason){return failure2 instanceof
+ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}async function isBySibling(backend3,own5,tries){const holdings=(await backend3.
+holdings()).filter(({fate})=>fate!=="gone");if(holdings.length===0)return tries<A_FEW;return holdings.every(({shard:shard2,
+command:command2})=>shard2===void 0?command2===SPLITTING:shard2.count===own5.count&&shard2.index!==own5.index)}async function settleAs({
+backend:backend3,environment},writes2,shard2,options){const home={backend:backend3,environment};const notes=[];let lock=writes2===
+void 0?void 0:await backend3.lock(writes2,new Date,shard2);try{const load=async()=>await withDebts(await backend3.load(options.
+server),home);let state=await load();const isReady=shard2===void 0||isSplit(state,shard2);const held=()=>({state:shard2===
+void 0&&writes2!==void 0?joined2(state):state,saved:state,lock,notes,isReady});if(!isReady)return held();const unfinished=()=>unfinishedRuns(
+state,home,shard2);const found2=await unfinished();if(found2.length===0){notes.push(...takeover(lock));return held()}const living=found2.
+find(isUnderWay);if(lock===void 0){const holder=await backend3.holder()??(living===void 0?null:runHolder(living.run));if(holder!==
+null){notes.push(`the state is being written: ${holder}`);return held()}try{lock=await backend3.lock("plan",new Date,shard2)}catch(failure2){
+const quicker=await backend3.holder();if(quicker!==null){notes.push(`the state is being written: ${quicker}`);return held()}
+if(!isOnly(failure2,"not-writable"))throw failure2}state=await load()}if(living!==void 0)throw underWay(living.run);notes.
+push(...takeover(lock));const keeps=lock!==void 0;for(const content of await unfinished()){const before=state;const resumed=await resumeRun(
 content,shard2===void 0?heirOf(state,content.run):state,{...options,runs:backend3.runs,now:()=>new Date});state=resumed.
-state;if(shard2===void 0)await backend3.save(state);else{const head=await backend3.merge({records:changedRecords(before.
-resources,state.resources),head:now=>withSettled({...sameState(now,before),serial:now.serial+1},resumed.run,!content.ended)});
-state={...head,resources:state.resources}}await resumed.finish();notes.push(content.ended?`run ${resumed.run} is newer t\
-han the state: ${resumed.settled} of its answers were taken into it`:`run ${resumed.run} had not ended: ${resumed.settled}\
- of its answers were taken into the state`,...resumed.findings)}if(writes2!==void 0)return held();await lock.release();lock=
-void 0;return held()}catch(failure2){await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||
-lock.takenOver===null?[]:[lock.takenOver]}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
+state;if(!keeps){notes.push(...told2(content,resumed,"the plan alone, since the state can not be written from here"));continue}
+if(shard2===void 0)await backend3.save(state);else{const head=await backend3.merge({records:changedRecords(before.resources,
+state.resources),head:now=>withSettled({...sameState(now,before),serial:now.serial+1},resumed.run,!content.ended)});state=
+{...head,resources:state.resources}}await resumed.finish();notes.push(...told2(content,resumed,content.ended?"it":"the s\
+tate"))}if(writes2!==void 0)return held();await lock?.release();lock=void 0;return held()}catch(failure2){await lock?.release();
+throw failure2}}function told2({ended},{run:run4,settled,findings},into){const why=ended?"is newer than the state":"had \
+not ended";return[`run ${run4} ${why}: ${settled} of its answers were taken into ${into}`,...findings]}function takeover(lock){
+return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}import{resolve as resolve10}from"node:path";init_zod();init_zod();init_problems();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-s\
+tate";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,
+"must be the name of a remote, or its address").optional().meta({description:"A remote of the repository that the config\
+uration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
+'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"').optional().meta({description:"A branch \
+of its own for states and journals; the first run makes it.",examples:["idops-state"],default:DEFAULT_BRANCH}),path:string2().
+regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,'must be a path on the branch that ends in ".json": letters \
+(a to z), digits, "_", "-", "." and "/"').optional().meta({description:'The file of the state on the branch. Where it is\
+ left out: the name of the environment, or state, and ".json", in the folder that the configuration has in the repositor\
+y.',examples:["production.json"]})}).meta({description:"Keeps the state on a branch of a git remote, for runs on any mac\
+hine.",examples:[{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var pem=(what,example)=>text3().optional().meta({description:`\
+A PEM file with ${what}; relative to the configuration.`,examples:[example]});var postgresSchema=strictObject({url:text3().
+optional().meta({description:"The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or \
+below an environment. Write a variable here, or in the place of the password, never the password itself.",examples:["${I\
+DOPS_STATE_URL}"]}),name:text3().optional().meta({description:"What tells this state from others in the database. Where \
+it is left out: the name of the environment, or state.",examples:["production"]}),ca_file:pem("the authorities to trust \
+for the database, in the place of those that Node.js knows","certificates/database-ca.pem"),client_cert_file:pem("the ce\
+rtificate that the database is shown","certificates/database.pem"),client_key_file:pem("its private key, without a passp\
+hrase","/run/secrets/database.key")}).meta({description:"Keeps the state in tables of a PostgreSQL database, for runs on\
+ any machine.",examples:[{url:"${IDOPS_STATE_URL}"}]});var statePlaces=["path","git","postgres"];var stateSettingsSchema=strictObject(
+{path:text3().optional().meta({description:"The state file, relative to the configuration. A state belongs to one server\
+.",examples:[".idops/production.json"],default:DEFAULT_STATE}),allow_tracked:boolean2().optional().meta({description:"Ta\
+ke a state, a lock and journals that git tracks; they are refused otherwise.",examples:[true],default:false}),git:gitSchema.
+optional(),postgres:postgresSchema.optional()}).refine(given2=>statePlaces.filter(place2=>given2[place2]!==void 0).length<=
+1,{error:`a state is kept in one place: leave ${statePlaces.map(name2=>`"${name2}"`).join(" or ")} out`}).refine(({git:git2,
+postgres,allow_tracked})=>(git2??postgres)===void 0||allow_tracked===void 0,{error:'"allow_tracked" goes with a state fi\
+le alone'}).meta({description:"Where idops records what it applied.",examples:[{path:".idops/production.json"},{git:{remote:"\
+origin",branch:"idops-state"}},{postgres:{url:"${IDOPS_STATE_URL}"}}]});function lacking2({url,client_cert_file:cert,client_key_file:key}){
+const needs=(there,other)=>[error("missing-field",`"state.postgres.${there}" needs "state.postgres.${other}" beside it`)];
+return[...url===void 0?[error("missing-field",'"state.postgres" names no database',[],"add url to it, such as url: ${IDO\
+PS_STATE_URL}")]:[],...cert!==void 0&&key===void 0?needs("client_cert_file","client_key_file"):[],...cert===void 0&&key!==
+void 0?needs("client_key_file","client_cert_file"):[]]}function stateSettings(given2={},absolute){const{path=DEFAULT_STATE,
+allow_tracked:allowTracked=false,git:git2,postgres}=given2;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;
+return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};
+const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",name:name2=null,ca_file:ca,
+client_cert_file:cert,client_key_file:key}=postgres;const named6=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
+void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url,name:name2,files:Object.fromEntries(named6)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text4=()=>string2().
+min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The address th\
+at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text4().meta(
+{description:"The id of the client.",examples:["${IDOPS_CLIENT_ID}"]}),client_secret:text4().meta({description:"The secr\
+et of the client. Write a variable here, never the secret itself.",examples:["${IDOPS_CLIENT_SECRET}"]}),scopes:array(text4().
+regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible ASCII without spaces")).optional().meta({description:"The \
+scopes to ask for; those that the manifests need where it is left out.",examples:[["users:manage:all"]]})}).meta({description:"\
+Asks an OAuth 2.0 token address for a token, by the client credentials grant.",examples:[{token_url:"https://id.example.\
+com/oauth/token",client_id:"${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject(
+{name:text4().meta({description:"The name of the header.",examples:["X-Api-Key"]}),value:text4().meta({description:"Its \
+value. Write a variable here, never the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of \
+your own in the place of "Authorization: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways2={token:text4().
+optional().meta({description:"The bearer token. Write a variable here, never the token itself.",examples:["${IDOPS_TOKEN\
+}"]}),token_file:text4().optional().meta({description:"A file with the bearer token, relative to the configuration. Read\
+ again when the server refuses it.",examples:["/run/secrets/idops-token"]}),token_command:array(text4()).min(1,"must not\
+ be empty").optional().meta({description:"A program that prints the bearer token, and its arguments; no shell takes part\
+. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of p\
+ass_env.",examples:[["vault","read","-field=token","identity/token"]]}),client_credentials:clientCredentialsSchema.optional(),
+header:headerSchema.optional()};var wayNames=Object.keys(ways2);var authSchema=strictObject({...ways2,pass_env:array(string2().
+regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().meta({description:"Names of further process\
+ variables that the program of token_command gets.",examples:[["VAULT_ADDR","VAULT_TOKEN"]]})}).refine(({pass_env,...given2})=>Object.
+values(given2).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(
+", ")}`}).refine(({pass_env,token_command})=>pass_env===void 0||token_command!==void 0,{error:'"pass_env" goes with "tok\
+en_command" alone'}).meta({oneOf:wayNames.map(name2=>({required:[name2]})),dependentRequired:{pass_env:["token_command"]},
+description:"How idops authenticates: exactly one of the ways; pass_env belongs to token_command.",examples:[{token:"${I\
+DOPS_TOKEN}"}]});var tlsSchema=strictObject({ca_file:text4().optional().meta({description:"A PEM file with the authoriti\
+es to trust, in the place of those that Node.js knows; relative to the configuration.",examples:["certificates/ca.pem"]}),
+client_cert_file:text4().optional().meta({description:"A PEM file with the client certificate and its chain.",examples:[
+"certificates/client.pem"]}),client_key_file:text4().optional().meta({description:"A PEM file with the private key of th\
+e client certificate, without a passphrase.",examples:["/run/secrets/idops-client.key"]})}).meta({description:"Certifica\
+tes. TLS 1.2 is the least that is spoken.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObject({base_url:string2().
+min(1,"must not be empty").optional().meta({description:"The address that the paths of the API are relative to. Needed t\
+o speak to a server.",examples:["https://id.example.com","${IDOPS_BASE_URL}"]}),profile:_enum(Object.keys(profiles)).optional().
+meta({description:"What the server offers beyond the documented API; better written out. idops doctor tells which one fi\
+ts.",examples:["boruta"],default:"documented"}),auth:authSchema.optional(),tls:tlsSchema.optional(),allow_insecure_http:boolean2().
+optional().meta({description:"Allow http, which shows the token to the network, to other hosts than this one.",examples:[
+true],default:false})}).meta({description:"The server to manage. May be left out where --base-url and IDOPS_TOKEN are gi\
+ven.",examples:[{base_url:"https://id.example.com",profile:"documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(
+string2().min(1,"must not be empty")).meta({description:'Globs of manifests, relative to the configuration; "!" before o\
+ne excludes.',examples:[["manifests/**/*.yaml","!manifests/drafts/**"]],default:DEFAULT_MANIFESTS});var safetySchema=strictObject(
+{max_destructive:int().min(0,"must be 0 or more").optional().meta({description:"How many destructive changes one apply m\
+ay make.",examples:[0],default:DEFAULT_MAX_DESTRUCTIVE})}).meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});
+var sections={server:serverSchema.optional(),manifests:manifestsSchema.optional(),vars:record(variableName,union([string2(),
+number2(),boolean2()],{error:"expected a string, a number or a boolean"})).optional().meta({description:"Values for ${NA\
+ME} in manifests and in this file; they stand above process variables.",examples:[{support_email:"help@example.com"}]}),
+allow_env:array(variableName).optional().meta({description:"Process variables that may be used as ${NAME}, beside those \
+that start with IDOPS_.",examples:[["SMTP_PASSWORD"]]}),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),
+checks:checksSchema.optional(),email:emailSchema.optional()};var environmentSchema=strictObject(sections).describe("Laid\
+ over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().regex(/^[\w.-]+$/,
+'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe(
+"The version of this format."),...sections,environments:record(environmentName,environmentSchema).optional().meta({description:"\
+What is different in an environment, by its name. --env chooses one.",examples:[{production:{server:{base_url:"https://i\
+d.example.com"}}}]})}).describe("The configuration of an idops project.");init_problems();init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{dirname as dirname16,resolve as resolvePath4}from"node:path";init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
+function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
+this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
+this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
+slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after2=this.#text[next+
+1];if(after2==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+=
+"$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start3=this.#at;
+if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start3);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
+lastIndex=start3+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
+a name',start3);const told5=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start3+2+found2.length;if(this.#text[this.#at]===
+"}"){this.#at+=1;return{name:found2,written:this.#text.slice(start3,this.#at)}}const operator=this.#text.slice(this.#at,
+this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told5}\
+" is not closed by "}"`:`"\${${told5}" is followed by something unknown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.
+template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told5}" is not closed by "}"`,start3);const message=this.#text.
+slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start3,this.#at);return operator===":-"?{name:found2,written:written4,
+fallback:inner}:{name:found2,written:written4,message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(
+start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
+this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
+this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
+try{template2=parseVariables(text6)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
+"bad-variable",failure2.message,[placeOf3(failure2.written,context3)],text6.includes("${{")?"only a workflow knows ${{ \u2026\
+ }}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default\
+}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}parts(text6,node2,file){
+try{return parseVariables(text6).map(part2=>{if(typeof part2==="string")return part2;const value3=this.#lookUp(part2,{node:node2,
+file,path:[]});return value3.unknown||value3.tainted?null:value3.text})}catch(failure2){if(!(failure2 instanceof BadVariable))
+throw failure2;return[null]}}#fill(template2,context3){let text6="";let tainted=false;let unknown5=false;for(const part2 of template2){
+if(typeof part2==="string")text6+=part2;else{const value3=this.#lookUp(part2,context3);text6+=value3.text;tainted||=value3.
+tainted;unknown5||=value3.unknown;if(text6.length>MAX_TEXT){this.#report(error("too-large","the variables make a text of\
+ more than 16 MiB",[placeOf3("",context3)]));return nothing}}}return{text:text6,tainted,unknown:unknown5}}#lookUp(reference,context3){
+const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){this.#report(error("credential-variable",`the vari\
+able ${name2} is a credential of the server, which no manifest may use`,[placeOf3(reference.written,context3)],"use a va\
+riable of another name for what belongs into a manifest"));return{...nothing,tainted:true}}const node2=this.#sources.vars.
+get(name2);if(node2!==void 0){const value4=this.#variable(name2,node2);if(value4.unknown||value4.text!=="")return value4;
+if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);return reference.message===void 0?value4:this.#unresolved(
+reference,context3,"is empty")}const value3=Object.hasOwn(this.#sources.process,name2)?this.#sources.process[name2]:void 0;
+const allowed=name2.startsWith("IDOPS_")||this.#sources.allowed.has(name2);if(!allowed&&value3!==void 0){this.#report(error(
+"env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf3(reference.written,context3)],`add ${name2}\
+ to allow_env in the configuration, or to vars`));return{...nothing,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.
+set(name2,value3);return{text:value3,tainted:true,unknown:false}}if(reference.fallback!==void 0)return this.#fill(reference.
+fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,value3===""?"is empty":allowed?
+"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2} is not set, so what it would \
+give is not checked`,[placeOf3(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){const known3=this.#resolved.
+get(name2);if(known3!==void 0)return known3;const{file}=this.#sources;if(this.#resolving.includes(name2)){const circle=[
+...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(error("variable-cycle",`vars t\
+hat need each other: ${circle}`,[file.place(node2.range)],"write one of them out"));return nothing}if(this.#resolving.length>=
+MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a row`,[file.place(node2.range)]));
+return nothing}this.#resolving.push(name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;
+const text6=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text6.includes("$")?this.resolve(
+text6,node2,file,[name2]):{text:text6,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(
+name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;const known3=[...this.#sources.
+vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===void 0?isSecret2(name2,context3)?
+`add it to allow_env in the configuration, and ${inEnvironment}`:`add it to vars in the configuration, or to allow_env a\
+nd set it${similar===void 0?"":`; or write ${similar}`}`:ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:
+`set it, or write \${${name2}:-default}`);const text6=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`va\
+riable ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",
+text6,[placeOf3(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place2]=problem.
+places;const key=`${problem.code}\0${problem.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;if(this.#reported.
+has(key))return;this.#reported.add(key);this.#problems.push(problem)}};var ownVariables=new Map([["IDOPS_BASE_URL","set \
+it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints both"],["IDOPS_TO\
+KEN","set it to a bearer token of your server; idops sandbox runs one to practise on and prints both"]]);var inEnvironment="\
+set it in the environment, in CI from a secret";function isSecret2(name2,{path}){return looksSecret(name2)||path.some(step=>typeof step===
+"string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written4,{node:node2,file}){const at3=written4===""?-1:file.
+text.indexOf(written4,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(node2.range);return file.place(
+{start:at3,end:at3+written4.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text6,use){const{allowInsecureHttp,
+what="the base URL",places=[]}=use;const bad2=(why,hint)=>error("bad-address",`${what} ${why}`,places,hint);const example="\
+write it as https://id.example.com";const slip=slipIn(text6);if(slip!==void 0)return bad2(...slip);const url=URL.canParse(
+text6)?new URL(text6):void 0;if(url===void 0||url.hostname==="")return bad2("is not an http or https address",example);if(url.
+protocol!=="https:"&&url.protocol!=="http:"){return bad2("does not begin with https:// or http://",example)}if(url.username!==
+""||url.password!==""){return bad2("holds a user name or a password","remove what stands before the @, and give credenti\
+als under server.auth")}const mark=/[?#]/.exec(text6)?.[0];if(mark!==void 0){return bad2(`has a ${mark==="?"?"query":"fr\
+agment"}`,`remove everything from the "${mark}" on`)}if(url.protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url.hostname)){
+return error("insecure-http",`${what} is plain http to another machine, which would show the token to the network`,places,
+'use https, or set "allow_insecure_http: true" under server if the network is trusted')}if(text6.includes("\\"))return bad2(
+"has a backslash in it",example);const written4=/^https?:\/\/([^/:]*)/i.exec(text6)?.[1];const isFilledUp=/^\d+(\.\d+){3}$/.
+test(url.hostname)&&written4!==url.hostname;if(isFilledUp||/^https?:\/\/https?:?\/\//i.test(text6)){return bad2("names n\
+o host that there can be",example)}if(url.port==="0"||!isHost(url.hostname)){return bad2(url.port==="0"?"has the port 0":
+"names no host that there can be",example)}const prefix=url.pathname.replace(/\/+$/,"");return{href:`${url.origin}${prefix}`,
+origin:url.origin,prefix}}function slipIn(text6){const example="write it as https://id.example.com";const trimmed2=text6.
+trim();if(trimmed2==="")return["is empty",example];if(/^\$[A-Za-z_{(]/.test(trimmed2)){return["is the name of a variable\
+ that nothing filled in","in idops.yaml write ${NAME}, with braces"]}if(/\s/.test(trimmed2))return["has white space in i\
+t",example];const bare3=/^(https?)\/\//i.exec(trimmed2)?.[1]?.toLowerCase();if(bare3!==void 0)return[`lacks the colon af\
+ter ${bare3}`,`write ${bare3}:// in the place of ${bare3}//`];const scheme=/^https?:/i.exec(trimmed2)?.[0];if(scheme===void 0){
+if(!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.test(trimmed2))return void 0;const local=/^(?:\/\/)?(?:localhost|127\.[\d.]+)(?:[:/]|$)/.
+test(trimmed2);return["does not say whether it is https or http",`write ${local?"http":"https"}:// before the host`]}const rest=trimmed2.
+slice(scheme.length);if(!/^\/\/[^/\\]/.test(rest)){return/^[/\\]*$/.test(rest)?["names no host",example]:[`lacks the two\
+ slashes after ${scheme.toLowerCase()}`,example]}if(/^\/\/[^/?#]*@/.test(rest))return void 0;const port=/^\/\/(?:[^/?#@]*@)?(?:\[[^\]/]*\]|[^/?#:[\]]*):([^/?#]*)/.
+exec(rest)?.[1];if(port!==void 0&&port!==""&&!(/^\d{1,5}$/.test(port)&&Number(port)<=65535)){return["has a port that is \
+no number from 1 to 65535",example]}return void 0}function isHost(host){if(host.startsWith("["))return true;return host.
+replace(/\.$/,"").split(".").every(part2=>/^[a-z\d_](?:[\w-]*[a-z\d_])?$/i.test(part2))}function isLoopback(host){const name2=host.
+replace(/\.$/,"");return name2==="localhost"||name2.endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses2=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token \
+address"}];var given=["id.example.com","https://id.example.com","https","s","//id.example.com","","/","x","1","0.0","0.0\
+.1","::1","localhost"];var MOST_VARIABLES=3;function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,
+parts}of layers){const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.
+node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete:complete2}=find6(
+config3,["server",...path]);const written4=complete2&&node2.type==="scalar"?parts(node2):void 0;if(written4===void 0||node2.
+type!=="scalar")continue;const wrong3=wrongIn(written4,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong3!==void 0)
+found2.set(`${wrong3.code} ${node2.range.start}`,wrong3)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
+filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong3;for(const text6 of filled3(parts)){const checked2=checkBaseUrl(
+text6,use);if(isBaseUrl(checked2))return void 0;wrong3??=checked2}return wrong3}function*filled3(parts,before=""){const[
+part2,...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])
+yield*filled3(rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
+/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat6,realpath as realpath6}from"node:fs/promises";import{dirname as dirname15,
+join as join20}from"node:path";async function findAbove(name2,cwd){if(await isThere(join20(cwd,name2)))return join20(cwd,name2);const top=await topOf(cwd);
+if(top===void 0)return void 0;for(let folder=await realpath6(cwd);folder!==top;){folder=dirname15(folder);const path=join20(
+folder,name2);if(!await isThere(path))continue;for(const one of[path,join20(top,".git")])await refuseOthers(one,path,cwd);
+return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath6(cwd).catch(()=>void 0);if(folder===
+void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname15(folder)!==folder;folder=dirname15(folder)){const path=join20(
+dirname15(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath6(
+cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
+const own5=process.getuid?.();const{uid}=await lstat6(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
+shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
+lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
+ is the one`)])}import{resolve as resolvePath2}from"node:path";init_problems();init_nearest();init_problems();var import_fastest_levenshtein3=__toESM(require_mod(),1);init_secret_names();var plainMembers={name:/^[A-Za-z][A-Za-z-]{0,40}$/,pass_env:/^[A-Z_][A-Z0-9_]*$/,ca_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,
+client_cert_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,client_key_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,base_url:/^https?:\/\/[\w.:/[\]-]+$/,
+profile:/^[a-z][a-z-]{1,30}$/};var longLine=5e3;var plainKey=/^[A-Za-z_][\w-]{0,40}$/;function credentialRanges(text6){const found2=[];
+const word2=/[A-Za-z_]+/g;let lineStart=0;let lineStop=lineEnd(text6,0);for(let match=word2.exec(text6);match!==null;match=
+word2.exec(text6)){const[name2]=match;if(!isSection2(name2))continue;while(lineStop<match.index){lineStart=lineStop+1;lineStop=
+lineEnd(text6,lineStart)}const section2=sectionAt(text6,lineStart,match.index,word2.lastIndex);if(section2===void 0)continue;
+hideWithin(text6,section2,found2);word2.lastIndex=Math.max(word2.lastIndex,section2.end)}return found2}function isSection2(name2){
+const lower=name2.toLowerCase();if(lower==="tls"||/^auth(?:n|entication)?$/.test(lower))return true;if(lower.length<3||lower.
+length>8)return false;return lower.startsWith("a")&&lower.length<=5&&(0,import_fastest_levenshtein3.distance)(lower,"aut\
+h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"header")<=2}function sectionAt(text6,lineStart,key,keyEnd){
+const isFar=key-lineStart>500;const before=text6.slice(isFar?key-50:lineStart,key);const after2=text6[keyEnd]??"";if(keyCharacter.
+test(after2))return void 0;const isBlock=!isFar&&/^\s*(?:[-?][ \t]+)*["']?$/.test(before);if(!isBlock&&!/[{,]\s*["']?$/.
+test(before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start3=keyEnd+
+gap.length;if(key-lineStart>longLine)return{start:start3,end:lineEnd(text6,keyEnd)};let end2=secretEnd(text6,lineStart,key,
+start3);if(isBlock&&text6.slice(start3,end2).trim()==="")end2=besideEnd(text6,key-lineStart,end2);return{start:start3,end:end2}}
+function besideEnd(text6,indent2,from){if(indent2===0)return from;let end2=from;while(end2<text6.length){const next=lineEnd(
+text6,end2+1);const line=text6.slice(end2+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end2=next}return end2}
+function hideWithin(text6,{start:start3,end:end2},found2){let owner;let at3=start3;while(at3<end2){const char=text6[at3]??
+"";if(/[\s{}[\],]/.test(char)||/[-?]/.test(char)&&/\s/.test(text6[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||
+char==="'";const tokenEnd=Math.min(end2,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written4=text6.slice(
+at3,tokenEnd);const said3=isQuoted?written4.slice(1,-1):written4;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(
+tokenEnd,tokenEnd+100))??[];const isKey=colon!==void 0;const isPlain2=isKey?plainKey.test(said3)&&!endsThere(text6,tokenEnd+
+colon.length):isOpen(owner,said3);if(!isPlain2&&!isReference(written4)){const[known3=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.
+exec(written4)??[];const from=known3.length<written4.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
+found2.push({start:from,end:tokenEnd})}if(isKey)owner=said3;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
+length??0);if(at3<end2&&at3===tokenEnd&&text6[at3]===":")at3+=1}}function isOpen(owner,said3){const pattern=owner!==void 0&&
+Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said3)===true&&said3.length<=100&&!looksLikeCredential2(
+said3)}function endsThere(text6,at3){const[rest=""]=text6.slice(at3,at3+500).split("\n",1);if(!/^\s*(?:$|[,}#])/.test(rest))
+return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text6.slice(at3,at3+500))??[];const line=text6.slice(text6.lastIndexOf(
+"\n",at3-1)+1,at3);return/^\s*[,}]/.test(rest)||below2.trim()===""||below2.search(/\S/)<=line.search(/\S/)}function plainEnd(text6,at3){
+const stop=/\$\{[^{}\n]{0,200}\}|\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;stop.lastIndex=at3;let found2=stop.exec(text6);while(found2?.[0].
+startsWith("$")===true)found2=stop.exec(text6);return Math.max(found2?.index??text6.length,at3+1)}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry3]of over.entries){const below2=entries.
+get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry3.value.type==="map"&&!exclusive2.has(name2);entries.
+set(name2,both?{key:entry3.key,value:mergeMaps(below2.value,entry3.value,exclusive2)}:entry3)}return mapNode(base2.range,
+entries)}function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,
+exclusive2):above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
+name2,value3))))}var exclusive=new Set(["auth"]);function readConfig(file,environment){for(const range2 of credentialRanges(file.text))file.
+hide(range2);const{documents,problems:found2}=parseYaml(file);const problems=[...found2];const[first,second]=documents;if(second!==
+void 0){problems.push(error("wrong-value","a configuration is one document",[file.place(second.root.range)],"remove the \
+others"))}const empty2=mapNode({start:0,end:0},new Map);const written4=first?.root??(problems.length===0?empty2:void 0);
+if(written4===void 0)throw new ProblemsError(problems);if(written4.type!=="map"){throw new ProblemsError([...problems,error(
+"wrong-type","the configuration must be a map",[file.place(written4.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
+written4);hideCredentials(root,file);problems.push(...check({schema:configSchema,root,file,variables:null,name:"configur\
+ation"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.type==="map"?[...environments.
+entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);if(environment!==null&&
+chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-environment",`there is n\
+o environment "${environment}" in ${file.path}${similar===void 0?"":`, did you mean "${similar}"?`}`,[],known3.length===
+0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under environments":`environments there: ${known3.
+join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.
+type==="map"?merge2(withoutPlace(base2,node2),node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),own:chosen?.
+node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[base2,...known3.map(name2=>over(find6(root,["environme\
+nts",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].map(({entries:entries2})=>entries2.get(
+"state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named6=statePlaces.
+find(place2=>entries.has(place2));if(named6===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
+named6),...named6==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
+base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var hidden=[["server","auth","header","value"],
+["server","auth","token_command"],["state","git","remote"],["state","postgres","url"]];function hideCredentials(root,file){
+const environments=root.entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.
+values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of hidden){const found2=find6(
+node2,path);if(found2.complete)file.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!==
+"version"&&isEmpty3(value4));const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;
+const cleaned=new Map([...environments.value.entries].map(([name2,entry3])=>{const{value:value4}=entry3;if(isEmpty3(value4))
+return[name2,{...entry3,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry3,value:without(
+value4,(_,inner)=>isEmpty3(inner))}:entry3]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.
+range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.
+type==="scalar"&&node2.value===null}var secretPaths=[["server","auth","token"],["server","auth","client_credentials","client_secret"],["server","auth","head\
+er","value"],["state","git","remote"],["state","postgres","url"]];var isOpen2=(path,text6)=>path[0]==="state"&&!/^[^/]*:\/\/[^/@]*:[^/@]+@|[?&]password=./.
+test(text6);function plainCredentials(configs){const found2=configs.flatMap(config3=>secretPaths.flatMap(path=>{const{node:node2,
+complete:complete2}=find6(config3,path);if(!complete2||node2.type==="scalar"&&isOpen2(path,String(node2.value)))return[];
+return plainPlaces(node2,path.join("."),config3,new Map)}));return[...new Set(found2)]}function plainPlaces(node2,name2,config3,known3){if(node2.type!=="scalar"||node2.value===null||node2.value==="")return[];
+if(typeof node2.value!=="string")return[name2];try{return placesOf2(parseVariables(node2.value),name2,config3,known3)}catch(failure2){
+if(failure2 instanceof BadVariable)return[];throw failure2}}function placesOf2(template2,name2,config3,known3){const references=template2.
+flatMap(part2=>typeof part2==="string"?[]:[part2]);if(references.length===0)return template2.length===0?[]:[name2];const fallen=name2.
+startsWith(DEFAULT)?name2:`${DEFAULT}${name2}`;const defaults3=references.flatMap(({fallback=[]})=>placesOf2(fallback,fallen,
+config3,known3));const members3=references.map(({name:variable})=>memberPlaces(variable,config3,known3));const isAllPlain=members3.
+every(places=>places.length>0);return[...new Set([...defaults3,...isAllPlain?members3.flat():[]])]}var DEFAULT="the defa\
+ult of ";function memberPlaces(variable,config3,known3){const told5=known3.get(variable);if(told5!==void 0)return told5;
+known3.set(variable,[]);const{node:node2,complete:complete2}=find6(config3,["vars",variable]);const places=complete2?plainPlaces(
+node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places);return places}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states2=new Set;
+const named6=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).
+flatMap(scalar=>{const known3=text6(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["se\
+rver","auth"],["server","tls"],["state","postgres"]]){const{node:node2,complete:complete2}=find6(config3,section2);if(!complete2)
+continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn3(scalar))named6.add(name2);for(const name2 of passedNodes(
+node2).flatMap(texts2))named6.add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of fileNodes(
+node2,isSecretFile).flatMap(texts2))secretFiles.add(resolvePath2(root,file));for(const file of[...fileNodes(node2).flatMap(
+texts2),...given2])files.add(resolvePath2(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
+remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named6.add(name2);const state=find6(config3,["state",
+"path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath2(root,path))}const pending=[
+...named6];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
+const{node:node2,complete:complete2}=find6(config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn3(
+node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(
+layers.map(({config:config3})=>config3)),states:[...states2]}}function isSecretFile(key){return key==="token_file"||key===
+"client_key_file"}function fileNodes(node2,isMeant=key=>key.endsWith("_file")){if(node2.type!=="map")return[];return[...node2.
+entries].flatMap(([key,{value:value3}])=>isMeant(key)?[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.
+type==="map"?node2.entries.get("token_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){
+const behind2=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind2,...argument.
+split(/[\s"'`=@:,;|&<>()]+/)].filter(part2=>part2!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
+entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
+"scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
+({value:value3})=>scalarsOf(value3))}function namesIn3({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
+return[];try{return namesOf2(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
+function namesOf2(template2){return template2.flatMap(part2=>typeof part2==="string"?[]:[part2.name,...namesOf2(part2.fallback??
+[])])}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey3}from"node:crypto";import{resolve as resolvePath3}from"node:path";init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
+const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
+hostname3,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
+return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing of[name2,name2.toUpperCase()]){
+const value3=Object.hasOwn(variables,writing)?variables[writing]?.trim():void 0;if(value3)return{name:writing,value:value3}}
+return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host,port,variables){
+const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
+"");return entries.filter(Boolean).some(entry3=>{if(entry3==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
+exec(entry3)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address2??entry3).replace(/^\[|\]$/g,
+"").replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable){const bad2=why=>error(
+"bad-proxy",`the proxy in ${variable} ${why}`,[],"write it as http://proxy.example.com:3128");const address2=/^[a-z][a-z0-9+.-]*:\/\//i.
+test(text6)?text6:`http://${text6}`;const url=URL.canParse(address2)?new URL(address2):void 0;if(url===void 0||url.hostname===
+"")return bad2("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad2("is neither http nor \
+https");let authorization=null;try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+if(pair!==":")authorization=`Basic ${Buffer.from(pair).toString("base64")}`}catch{return bad2("has a user name or a pass\
+word that is not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
+this.#sources=sources2;this.#problems=[...sources2.section.problems]}async build(){const server=this.#sources.section.data??
+{};const allowInsecureHttp=server.allow_insecure_http??false;const address2=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
+server.auth,allowInsecureHttp);if(this.#sources.given.pinned&&address2!==void 0&&auth2!==void 0)this.#staysAt(address2,auth2);
+const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:this.#proxy(address2);this.#rememberVariables();
+refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===void 0||address2===void 0||auth2===
+void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.href,address:address2,
+profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!==
+"")}}#baseUrl(server,allowInsecureHttp){const{given:given2,place:place2}=this.#sources;const text6=given2.baseUrl??server.
+base_url;if(text6===void 0){this.#missing("the address of the server","add server.base_url to the configuration, or give\
+ --base-url or IDOPS_BASE_URL");return void 0}const places=given2.baseUrl===void 0?place2("base_url"):[];const address2=this.#address(
+text6,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given2.aside!==void 0)this.#sameAddress(address2,given2.
+aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",
+places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.push(error("oth\
+er-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.environment}\
+ is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment"))}#address(text6,what,places,allowInsecureHttp){
+const checked2=checkBaseUrl(text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.
+push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(
+proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(
+/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+
+1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.length>0)return;this.#problems.push(error("missin\
+g-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){const{given:given2,cwd,root,
+place:place2}=this.#sources;if(given2.tokenFile!==void 0)return await this.#tokenFile(resolvePath3(cwd,given2.tokenFile),
+[]);if(given2.token!==void 0)return this.#token(given2.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
+auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath3(
+root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
+token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
+auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
+ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#staysAt({
+origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a program for a token":auth2.way==="client\
+_credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.address.origin} for a token`:void 0;if(elsewhere===void 0)
+return;this.#problems.push(error("auth-elsewhere",`"server.auth" ${elsewhere}, and base-url, which is an input, pins cre\
+dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input token too, which stands above server.auth"))}#passed({
+pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
+hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text6,what,places){
+const token=text6.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
+token)}}async#tokenFile(path,places){const shown3=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
+he token file ${shown3}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
+trim();this.#wrong(wrongInToken(token,`the token file ${shown3}`,places));this.#secrets.push(token)}return{way:"token_fi\
+le",path,shown:shown3}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
+place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the token address",places,allowInsecureHttp);
+this.#secrets.push(client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(
+address2),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
+const wrong3=wrongInHeader(name2,value3);if(wrong3!==null){const{part:part2,why}=wrong3;this.#problems.push(error("bad-h\
+eader",`"auth.header.${part2}" ${why}`,this.#sources.place("auth","header",part2)))}this.#secrets.push(value3,value3.slice(
+value3.indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.
+push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
+"client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
+createPrivateKey3);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===
+void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("t\
+ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking3}" beside it`,places))}else if(cert!==
+void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(error(
+"bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
+push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
+key)}}}async#pem(member2,file,parse11){if(file===void 0)return void 0;const path=resolvePath3(this.#sources.root,file);const places=this.#sources.
+place("tls",member2);const shown3=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown3}\
+ of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
+try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
+cates";this.#problems.push(error("bad-certificate",`${shown3} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
+const bytes=await readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")
+return text6.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
+const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
+includes("token_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf2,data3);if(typeof value3===
+"string")this.#secrets.push(value3)}}};function memberOf2(value3,step){if(Array.isArray(value3))return value3[Number(step)];
+if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
+const file=await readSource(path,nameOf3(path,{cwd,root:dirname16(path)}));if(!("text"in file))throw new ProblemsError([
+await unreadableConfig(path,options,file)]);const root=await realpath7(dirname16(path)).catch(failure2=>{throw new ProblemsError(
+[error("file-unreadable",`${shownPath(dirname16(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
+env??setting2(variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}
+async function configPath(options){const{cwd,above=true}=options;const given2=givenConfig(options);if(given2!==void 0)return resolvePath4(
+cwd,given2);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath4(cwd,CONFIG)}function givenConfig({config:config3,
+variables}){return config3??setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{
+cwd,above=true}=options;const bytes=await readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;
+if(await isThere(path)){return error("file-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the\
+ file where the link leads, or put the configuration in the place of the link")}if(givenConfig(options)!==void 0){return error(
+"no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(
+CONFIG,cwd):void 0;if(passed!==void 0){const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG}\
+ in this folder, and ${shown3} is not taken by itself, since this is no git work tree`,[],`start idops in that folder, o\
+r write --config ${shown3}`)}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up t\
+o ${shownPath(top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,
+[],'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){
+const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
+chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
+cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
+own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources=variableSources(
+chosen,source,options.variables);this.profile=this.#literalProfile()}variables(options){return new Variables({...this.#sources,
+credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(this.#layers(),this.root,DEFAULT_STATE);
+const token=this.#tokenFile===void 0?[]:[resolvePath4(this.cwd,this.#tokenFile)];return{...this.#guarded,files:[resolvePath4(
+this.cwd,this.file),...token,...this.#guarded.files],secretFiles:[...token,...this.#guarded.secretFiles]}}everyGlobs(){return this.#layers().
+map(({config:config3,text:text6})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
+return node2.items.flatMap(item=>item.type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.
+map(config3=>{const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,
+text:node2=>{if(typeof node2.value!=="string")return void 0;const{text:text6,unknown:unknown5}=variables.resolve(node2.value,
+node2,this.#source);return unknown5?void 0:text6},parts:({value:value3,...node2})=>typeof value3==="string"?variables.parts(
+value3,{...node2,value:value3},this.#source):void 0}})}state(){const section2=this.#section("state",stateSettingsSchema);
+return stateSettings(section2,path=>resolvePath4(this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,
+safety:safetySchema,checks:checksSchema,email:emailSchema};return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(
+name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();const used=this.environment===null&&
+base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),...addressProblems(this.#layers(
+used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;for(const config3 of configs){
+const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)continue;const variables=new Variables(variableSources(
+config3,this.#source,this.#process),{lenient:true});resolve6(node2,this.#source,variables,["server"]);for(const problem of variables.
+takeProblems()){const[place2]=problem.places;if(problem.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
+problem)}}return[...found2.values()]}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
+return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry3=this.#config.
+entries.get("manifests");if(entry3===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
+"manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry3.value,[index]).node.
+range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
+overrides.baseUrl===void 0;const given2={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
+tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
+if(given2.baseUrl!==void 0)replaced3.add("base_url");if(given2.tokenFile!==void 0||given2.token!==void 0)replaced3.add("\
+auth");const entry3=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
+replaced3),given:given2,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry3===void 0?
+[]:[this.#source.place(entry3.key)],place:(...path)=>entry3===void 0?[]:[this.#source.place(find6(entry3.value,path).node.
+range)]})}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){
+return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry3=this.#config.
+entries.get(name2);if(entry3===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry3.
+value.type==="map"?without(entry3.value,member2=>replaced3.has(member2)):entry3.value;const variables=new Variables(this.#sources,
+{lenient});return check({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
+const{node:node2,complete:complete2}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
+void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
+let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text6,
+tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||unknown5)return fallback;name2=text6}return(Object.
+hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){const vars=config3.
+entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="\
+map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.
+type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(
+item.value)]:[])),process:process2}}async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew||
+project.state().in==="file")return null;const{root,environment}=project;const usual=[DEFAULT_STATE,...environment===null?
+[]:[`.idops/${environment}.json`]];for(const path of usual){const backend3=await fileBackend({path:resolve10(root,path),
+allowTracked:true});const there=await backend3.saved().catch(()=>void 0);const records=Object.keys(there?.resources??{}).
+length;if(there?.server!==state.server||records===0)continue;const[what,them]=records===1?["a record","it"]:[`${records}\
+ records`,"them"];return`nothing is known yet where the state is kept now, and ${backend3.place} has ${what} of this ser\
+ver: idops state migrate --from ${backend3.place} brings ${them} there`}return null}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
 return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new TypeError("this session is closed");const doing=work();
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
 does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#ended??=Promise.allSettled([...this.#underWay]).
-then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve10}from"node:path";async function secretsAlone(project,options){const{declared,...loaded}=await loadManifests(project,{...options,lenient:true});
+then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve11}from"node:path";async function secretsAlone(project,options){const{declared,...loaded}=await loadManifests(project,{...options,lenient:true});
 return{...loaded,declared:[],besides:declared}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;
 const settings=project.server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{
 tokenFile:tokenFile2}=options;const reading={profile,lenient:false,signal:options.signal,tokenFile:tokenFile2===void 0?void 0:
-resolve10(project.cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,
+resolve11(project.cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,
 reading):secretsAlone(project,reading)]);const problems=project.settingsProblems().filter(({severity})=>severity==="erro\
 r");for(const part2 of[server,manifests]){if(part2.status==="fulfilled")continue;if(!(part2.reason instanceof ProblemsError))
 throw part2.reason;addProblems(problems,part2.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
 value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(
 problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
-problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_errno();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text3=(description,...examples2)=>string2().meta(said2(description,...examples2));function said2(description,...examples2){
+problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_errno();init_json();init_problems();import{readFile as readFile3}from"node:fs/promises";init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text5=(description,...examples2)=>string2().meta(said2(description,...examples2));function said2(description,...examples2){
 return examples2.length===0?{description}:{description,examples:examples2}}var count2=description=>int().min(0).describe(
 description);var label=string2().optional().describe("What the server calls the object, or what it belongs to; left out \
 where that is not known, or said by the address");var action=_enum(["update","delete","regenerate","adopt","blocked","un\
 changed"]).describe("What is to be done. adopt: recorded in the state, nothing is sent. blocked: declared, but it cannot\
- be done as things are.");var place=strictObject({file:text3("The file, relative to the project"),line:int().min(1).describe(
+ be done as things are.");var place=strictObject({file:text5("The file, relative to the project"),line:int().min(1).describe(
 "The line, from 1"),column:int().min(1).optional().describe("The column, from 1")});var morePlaces=int().min(1).optional().
-describe("How many more places there are, where they are too many to be listed");var warning3=strictObject({code:text3("\
-A stable code"),message:text3("What a reviewer should know"),place:place.optional().describe("What it is about, where th\
+describe("How many more places there are, where they are too many to be listed");var warning3=strictObject({code:text5("\
+A stable code"),message:text5("What a reviewer should know"),place:place.optional().describe("What it is about, where th\
 at is another place than the declaration; the first of several"),places:array(place).optional().describe("All places tha\
 t it is about, where there are several"),more_places:morePlaces}).describe("Something a reviewer should know; it stops n\
 othing");var anyJson=unknown();var side2=description=>union([strictObject({unknown:literal(true).describe("Nobody knows \
 it")}),strictObject({sensitive:literal(true).describe("It is a secret")}),anyJson]).describe(description);var request3=strictObject(
-{method:_enum(["PATCH","POST","DELETE"]).describe("The method of the request"),path:text3("The path under the base URL, \
-its parameters percent-encoded")});var field=strictObject({path:text3("The field, or the part of a field, that differs"),
+{method:_enum(["PATCH","POST","DELETE"]).describe("The method of the request"),path:text5("The path under the base URL, \
+its parameters percent-encoded")});var field=strictObject({path:text5("The field, or the part of a field, that differs"),
 before:side2('The present value; {"unknown": true} where it is not known, {"sensitive": true} for a secret'),after:side2(
 'The value to be set; {"sensitive": true} for a secret; {"unknown": true} where the server has its own'),sensitive:boolean2().
 describe("Whether the values are held back"),becomes:_enum(["built-in","gone","removed"]).optional().describe("Of an obj\
@@ -21100,22 +21685,22 @@ ect that is deleted: whether a text that the server has built in takes the place
 was:literal("absent").optional().describe("Of a key of a map: that it wasn't there before"),confirmed:literal(true).optional().
 describe("In a stored plan: lists of the server confirmed the names in it, so that ids needn't stand beside them"),drift:strictObject(
 {recorded:union([strictObject({sensitive:literal(true).describe("It is a secret")}),anyJson]).describe('What that run le\
-ft; {"sensitive": true} for a secret'),run:text3("The run that left it"),declared:literal("changed").optional().describe(
+ft; {"sensitive": true} for a secret'),run:text5("The run that left it"),declared:literal("changed").optional().describe(
 "There where the manifest asks for something else than that run left, too")}).optional().describe("There where the serve\
-r was changed since the last run that wrote the object")});var change=strictObject({address:text3("What names the object\
+r was changed since the last run that wrote the object")});var change=strictObject({address:text5("What names the object\
 , such as Organization/acme"),label,kind:_enum(kinds.map(({name:name2})=>name2)).describe("The kind of the object"),action,
 observed:_enum(["live","recorded","unknown"]).describe("Where the present value came from"),recorded_at:string2().optional().
 describe("When the record was made that the object was compared with"),destructive:boolean2().describe("Whether somethin\
 g would be lost"),destructions:array(string2()).describe("What would be lost, a sentence each"),requests:array(request3).
 describe("What apply would send, in this order"),fields:array(field).describe("The differences"),warnings:array(warning3).
 describe("What a reviewer should know about it"),reason:string2().nullable().describe("Why it is blocked, and what to do"),
-declared_at:strictObject({file:text3("The file, relative to the project"),line:int().min(1).describe("The line of the fi\
+declared_at:strictObject({file:text5("The file, relative to the project"),line:int().min(1).describe("The line of the fi\
 rst key")}).nullable().describe("Where the manifest declares it")});var shard=strictObject({index:int().min(1).meta(said2(
 "Which part, from 1",2)),count:int().min(1).meta(said2("How many parts there are",4))}).optional().describe("The part of\
  the objects that it is about, as --shard says; left out where it is about all");var RUN2="20260131T120000Z-4f2a1c";var planSchema=strictObject(
-{format_version:literal(1).describe("The version of this format"),tool_version:text3("The version of idops that made the\
- plan","0.1.0"),created_at:text3("When the plan was made, ISO 8601 in UTC","2026-01-31T12:00:00.000Z"),server:text3("The\
- base URL of the server","https://id.example.com"),profile:text3("The server profile","documented"),environment:string2().
+{format_version:literal(1).describe("The version of this format"),tool_version:text5("The version of idops that made the\
+ plan","0.1.0"),created_at:text5("When the plan was made, ISO 8601 in UTC","2026-01-31T12:00:00.000Z"),server:text5("The\
+ base URL of the server","https://id.example.com"),profile:text5("The server profile","documented"),environment:string2().
 nullable().meta(said2("The chosen environment","production")),shard,summary:strictObject({update:count2("Objects to upda\
 te"),delete:count2("Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2("Objects to record, without\
  a request"),blocked:count2("Objects that are declared and cannot be brought about"),unchanged:count2("Objects that are \
@@ -21125,22 +21710,22 @@ string2()).meta(said2("The scopes that observing and applying need together",["u
 describe("Which changes are listed, where --only says it"),left_out:partialRecord(action,int().min(1)).optional().describe(
 "How many changes --only leaves out, by their action"),changes:array(change).describe("In the order in which they are ap\
 plied; unchanged objects with --debug only"),warnings:array(warning3).describe("What a reviewer should know about the wh\
-ole"),digest:text3("sha256 over what would be sent, in a normal form",`sha256:${"5f".repeat(32)}`)}).describe("What idop\
+ole"),digest:text5("sha256 over what would be sent, in a normal form",`sha256:${"5f".repeat(32)}`)}).describe("What idop\
 s would do to a server");var resultSchema=strictObject({format_version:literal(1).describe("The version of this format"),
 run:string2().nullable().meta(said2("The name of the run, which its journal has too, and the runs of its other shards; n\
 ull where there was nothing to do",RUN2)),shard,undoes:string2().optional().meta(said2("The run that it put back; there \
 after an undo alone",RUN2)),summary:strictObject({applied:count2("Done, and shown by the server"),failed:count2("Refused\
  by the server, or the server was not reached"),not_converged:count2("Answered well, and the server keeps another value"),
 unknown:count2("Sent, and nobody can tell whether it was done"),skipped:count2("Not sent, because of something before it")}).
-describe("How many changes ended in each way"),results:array(strictObject({address:text3("What names the object, such as\
+describe("How many changes ended in each way"),results:array(strictObject({address:text5("What names the object, such as\
  Organization/acme"),label,action,status:_enum(["applied","failed","not_converged","unknown","skipped"]).describe("What \
 became of it, in the words of the summary"),http_status:int().nullable().describe("The status of the last answer; null w\
 here there was none"),attempts:count2("How many times a request was sent"),unverified:array(string2()).describe("Sent fi\
 elds that the answer did not carry"),error:string2().nullable().describe("What went wrong"),notes:array(string2()).optional().
 describe("What a person should know although it went well; left out where there is nothing")})).describe("What became of\
- each change, in the order of the plan")}).describe("What one run of apply did");var problemSchema=strictObject({code:text3(
+ each change, in the order of the plan")}).describe("What one run of apply did");var problemSchema=strictObject({code:text5(
 "A stable code with an entry in the documentation"),severity:_enum(["error","warning"]).describe("A warning stops nothin\
-g"),message:text3("What is wrong"),hint:string2().nullable().describe("What to do"),places:array(strictObject({file:text3(
+g"),message:text5("What is wrong"),hint:string2().nullable().describe("What to do"),places:array(strictObject({file:text5(
 "The file, relative to the project"),line:int().min(1).describe("The line, from 1"),column:int().min(1).describe("The co\
 lumn, from 1")})).describe("Where it is"),more_places:morePlaces});var problemsSchema=strictObject({format_version:literal(
 1).describe("The version of this format"),problems:array(problemSchema).describe("All that was found")}).describe("Every\
@@ -21150,25 +21735,70 @@ const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");re
 confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
 apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
 apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText2(
-path,shown3),shown3)}async function readText2(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
+path,shown3),shown3)}async function readText2(path,shown3){try{return await readFile3(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing?"is not there":`can't be read: ${whyRefused(failure2)}`;
 const hint=isMissing?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
 [error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text6,shown3){const stored3=parsed2(text6,
 shown3,"applied");refuse(alteration(stored3,shown3));return stored3}function parsed2(text6,shown3,use){const stored3=parseStoredPlan(
-text6,shown3,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
+text6,shown3,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_problems();init_shard();var sources=[{index:"IDOPS_SHARD_INDEX",counts:["IDOPS_SHARD_COUNT"],first:1},{index:"JOB_C\
+OMPLETION_INDEX",counts:["IDOPS_SHARD_COUNT","JOB_COMPLETIONS"],first:0},{index:"CI_NODE_INDEX",counts:["CI_NODE_TOTAL"],
+first:1}];function shardOfJob(variables){const found2=sources.find(({index:index2})=>(variables[index2]??"")!=="");if(found2===
+void 0){throw new ProblemsError([error("wrong-option","--shard auto: no variable says which part this is",[],`set IDOPS_\
+SHARD_INDEX and IDOPS_SHARD_COUNT, or run it where ${sources.slice(1).map(({index:index2})=>index2).join(" or ")} is set`)])}
+const{index,counts:counts2,first}=found2;const name2=counts2.find(one=>(variables[one]??"")!=="");const count3=name2===void 0?
+"":variables[name2]??"";const number4=/^\d{1,4}$/.test(variables[index]??"")?Number(variables[index])-first+1:Number.NaN;
+const{IDOPS_SHARD_COUNT:said3=""}=variables;if(said3!==""&&said3!==count3){throw new ProblemsError([error("wrong-option",
+`--shard auto: ${name2??index} says ${count3}, and IDOPS_SHARD_COUNT ${said3}`,[],"unset one of them: who takes another \
+number of parts for granted leaves objects out")])}const shard2=parseShard(`${number4}/${count3}`);if(shard2!==void 0)return shard2;
+throw new ProblemsError([error("wrong-option",name2===void 0?`--shard auto: ${index} is ${variables[index]}, and ${counts2.
+join(" or ")} does not say of how many`:`--shard auto: ${index} ${variables[index]} and ${name2} ${count3} are no part o\
+f a whole`,[],`${index} counts from ${first}, and there are ${MAX_SHARDS} parts at most`)])}function shardOptions(shard2,variables){
+if(shard2===void 0)return{};const run4=sharedRun(variables);return{...shard2==="auto"?{shard:shardOfJob(variables),ofJob:true}:
+{shard:shard2},...run4===void 0?{}:{sharedRun:run4}}}function unshared(file){return warning2("state-not-shared",`the sta\
+te is in the file ${file}, which runners of other machines don't share: each of them has a state of its own`,[],"keep it\
+ in git or PostgreSQL, unless the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,
+GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??
+"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}init_listing();init_answers();import{setTimeout as wait4}from"node:timers/promises";var SHORTEST=250;var LONGEST=5e3;var POLL=25;
+var PATIENCE5=500;function sharedReader(reader,listing){let isFirst=true;let gathering;return{...reader,async listOrganizations(number4,wanted){
+if(number4>1){return await gathering?.page(number4)??await reader.listOrganizations(number4,wanted)}gathering?.stop();gathering=
+void 0;const begun=performance.now();const first=await reader.listOrganizations(number4,wanted);const last=surePages(first,
+first.organizations.length);if(isFirst&&last>listing.shard.count)gathering=new Gathering(reader,listing,last,performance.
+now()-begun);isFirst=false;return first}}}var Gathering=class{#reader;#listing;#pages=new Map;#missing=new Map;#asked=0;#took;#began=0;#ended=0;#stopped=false;constructor(reader,listing,last,took){
+this.#reader=reader;this.#listing=listing;this.#took=took;for(let number4=2;number4<=last;number4+=1){const page=new Promise(
+give=>this.#missing.set(number4,give));page.catch(()=>{});this.#pages.set(number4,page)}const{signal}=listing;const stop=()=>this.
+stop();signal.addEventListener("abort",stop,{once:true});void this.#gather().catch(()=>{}).finally(()=>{signal.removeEventListener(
+"abort",stop);this.stop()})}async page(number4){const page=this.#pages.get(number4);this.#pages.delete(number4);return await page}stop(){
+this.#stopped=true;for(const give of this.#missing.values())give(void 0);this.#missing.clear()}async#gather(){const{pages:pages2,
+list:list2,shard:shard2}=this.#listing;const reading=await pages2.join(list2,shard2);if(reading===null)return;try{const readers=await this.#meet(
+reading);const place2=readers.indexOf(shard2.index);const own5=[...this.#missing.keys()].filter((_,index)=>index%readers.
+length===place2);this.#ask(reading,await reading.claim(own5));await this.#listen(reading)}finally{await reading.leave()}}async#meet(reading){
+const{shard:shard2,concurrency}=this.#listing;const alone3=this.#took*Math.ceil(this.#missing.size/concurrency);const until=performance.
+now()+Math.min(LONGEST,Math.max(SHORTEST,alone3));for(;;){const readers=await reading.readers();if(readers.length>=shard2.
+count||performance.now()>=until||this.#stopped)return readers;await wait4(POLL)}}async#listen(reading){let heard=performance.
+now();while(this.#missing.size>0&&!this.#stopped){const found2=await reading.found([...this.#missing.keys()]);for(const[
+number4,text6]of found2)this.#give(number4,pageOf2(text6));const patience=Math.min(LONGEST,Math.max(PATIENCE5,this.#ended-
+this.#began));const isQuiet=performance.now()-heard>patience;if(found2.size>0||this.#asked>0)heard=performance.now();else if(isQuiet){
+const left=await reading.claim([...this.#missing.keys()]);if(left.length===0)return;this.#ask(reading,left)}await wait4(
+POLL)}while(this.#asked>0)await wait4(POLL)}#give(number4,page){this.#missing.get(number4)?.(page);this.#missing.delete(
+number4)}#ask(reading,numbers){this.#began=performance.now();for(const number4 of numbers){this.#asked+=1;const page=this.#reader.
+listOrganizations(number4,()=>!this.#stopped);this.#give(number4,page);page.then(async read2=>{this.#ended=performance.now();
+await reading.put(number4,textOf5(read2))}).catch(()=>this.stop()).finally(()=>{this.#asked-=1})}}};function textOf5({organizations,
+pageNumber,pageSize:pageSize2,totalPages,totalEntries}){return JSON.stringify({data:organizations,page_number:pageNumber,
+page_size:pageSize2,total_pages:totalPages,total_entries:totalEntries})}function pageOf2(text6){try{const parsed4=parseOrganizationPage(
+JSON.parse(text6));return"value"in parsed4?parsed4.value:void 0}catch{return void 0}}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
 warnings:array(looseObject({code:string2(),message:string2()})),changes:array(looseObject({address:string2(),label:string2().
 optional(),action:string2(),observed:string2(),destructive:boolean2(),destructions:array(string2()),requests:array(looseObject(
 {method:string2(),path:string2()})),fields:array(looseObject({path:string2(),before:unknown(),after:unknown(),sensitive:boolean2()})),
 warnings:array(looseObject({code:string2(),message:string2()})),reason:string2().nullable()}))});function shownOtherwise(stored3,plan,redactor){
 const parsed4=shownSchema.safeParse(stored3);const found2=parsed4.success?differences(parsed4.data,storedJson(redactPlan(
 plan,redactor))):[`${parsed4.error.issues[0]?.path.map(String).join(".")} isn't there, or is something else`];if(found2.
-length===0)return[];const told4=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;
-return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told4.join("; ")}`,[],"no\
+length===0)return[];const told5=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;
+return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told5.join("; ")}`,[],"no\
 thing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;function differences(shown3,now){
 const worded=shown3.tool_version===now.tool_version;const{drift:_,...counted2}=shown3.summary;const{drift:__,...counts2}=now.
 summary;const whole3=[...shown3.profile===now.profile?[]:["the profile"],...alike2(counted2,counts2)?[]:["the summary"],
-...alike2([...shown3.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told2(shown3.warnings,
-worded),told2(now.warnings,worded))?[]:["the warnings"]];if(shown3.changes.length!==now.changes.length)return[...whole3,
+...alike2([...shown3.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told3(shown3.warnings,
+worded),told3(now.warnings,worded))?[]:["the warnings"]];if(shown3.changes.length!==now.changes.length)return[...whole3,
 "the number of changes"];const left=new Map(now.changes.map(change2=>[change2.address,change2]));return[...whole3,...shown3.
 changes.flatMap(change2=>{const same3=left.get(change2.address)??[...left.values()].find(({address:address2})=>names2(change2.
 address,address2));if(same3===void 0)return[`${change2.address} isn't in it`];left.delete(same3.address);const parts=differing(
@@ -21179,13 +21809,13 @@ fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...tex
 now.action?[]:["the action"],...shown3.observed===now.observed?[]:["where its present value is known from"],...shown3.label===
 void 0||shown3.label===now.label?[]:["what it is called"],...requests.length===now.requests.length&&now.requests.every(({
 method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:["the requests"],...shown3.destructive===now.destructive&&
-alike2(sentences(shown3.destructions),sentences(now.destructions))?[]:["what would be lost"],...alike2(told2(shown3.warnings,
-worded),told2(now.warnings,worded))?[]:["the warnings"],...(worded?shown3.reason===now.reason:shown3.reason===null===(now.
+alike2(sentences(shown3.destructions),sentences(now.destructions))?[]:["what would be lost"],...alike2(told3(shown3.warnings,
+worded),told3(now.warnings,worded))?[]:["the warnings"],...(worded?shown3.reason===now.reason:shown3.reason===null===(now.
 reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{const[one,other]=[kept3.get(path),present3.get(path)];
 return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),fieldForm(now.kind,other))||one.confirmed===true&&other.
 confirmed!==true})]}function fieldForm(kind,field2){const{path,before,after:after2,sensitive,becomes=null,was=null}=field2;
 const types3=kindOf(kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
-type??value,side3??null);return[path??null,form(before),form(after2),sensitive??null,becomes,was]}function told2(warnings,worded){
+type??value,side3??null);return[path??null,form(before),form(after2),sensitive??null,becomes,was]}function told3(warnings,worded){
 return warnings.map(({code:code2,message})=>worded?`${code2} ${message}`:code2).sort()}function alike2(a2,b){return canonical(
 a2)===canonical(b)}function names2(masked,name2){const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===
 name2;const last=rest.pop()??"";if(!name2.startsWith(first))return false;let from=first.length;for(const part2 of rest){
@@ -21216,14 +21846,17 @@ options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({pl
 const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;const progress=withoutHarm(options.progress??noProgress);
 const life=new Life(async()=>{await connection.close();await held.lock?.release()});const signal=options.signal===void 0?
 life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.redactor??createRedactor();const{server,
-declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await backendOf(project,redactor.
+declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await workingBackendOf(project,redactor.
 add);await backend3.check(command2===void 0?"read":"write");const connection=openConnection(server,declared,{concurrency,
 timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,onRetry:progress.retry,signal,
 version:version2,...network2});const{reader,writer}=connection;const shard2=options.shard?.count===1?void 0:options.shard;
-const shared2={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,environment:project.
+const isAlone=shard2!==void 0&&options.ofJob===true&&project.state().in==="file";const alone3=isAlone?[unshared(backend3.
+place)]:[];const shared2={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,environment:project.
 environment};const held=await settleState(home,command2,{...shared2,server:server.baseUrl,shard:shard2,holds:redactor.holds}).
-catch(async failure2=>{await connection.close();throw failure2});let{state}=held;let current=new Plans;const madeWith=new WeakMap;
-const build2=async what=>{const made2=await buildPlan({...shared2,state,hasher:new Hasher(state,redactor.holds),selection:{
+catch(async failure2=>{await connection.close();throw failure2});let{state}=held;const behind2=await leftBehind2(project,
+state);const planning={...shared2,reader:shard2===void 0||backend3.pages===void 0?reader:sharedReader(reader,{pages:backend3.
+pages,list:hash4("sha256",server.baseUrl,"hex").slice(0,16),shard:shard2,concurrency,signal})};let current=new Plans;const madeWith=new WeakMap;
+const build2=async what=>{const made2=await buildPlan({...planning,state,hasher:new Hasher(state,redactor.holds),selection:{
 targets:[],kinds:[]},prune:false,assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...header(),
 ...what});return{...made2,plan:warnOfMasks(made2.plan,redactor.redact)}};let probed;const recognise=scope2=>{probed??=probe(
 reader,scope2).catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({server:server.baseUrl,profile:server.
@@ -21241,34 +21874,35 @@ baseUrl);const isOther3=await othersOf(state,home);if(isOther3(content.run))thro
 run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf.set(document2,adjusted.left);return adjusted.
 document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made2.plan,undoes:content.
 run.run,again},[...undo.left,...[...leftOf.values()].flat()],content);plans.remember({plan:undone.plan,replan:made2.replan},
-"undo");return undone};const session={project,warnings,notes:held.notes,files:manifests.files,plan:given2=>life.does(()=>plan(
-given2)),storePlan:made2=>life.does(async()=>{const given2=madeWith.get(made2);if(given2===void 0)throw new TypeError("o\
-nly a plan that this session made of the manifests can be stored");if(!given2.storable){throw new TypeError("a plan with\
- acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
-made2,given2.options,redactor)}),planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const stale2=await staleness(
-stored3,made2);const problems=stale2.length>0?stale2:shownOtherwise(stored3,made2,redactor);if(problems.length>0)markStale(
-made2,problems);return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run4=await newestRun(backend3.runs,state);
-if(run4!==void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is w\
-hat idops apply leaves; which state this is, --env and state.path say")])}),planUndo:(run4,{force=false}={})=>life.does(
-()=>planUndo(run4,force)),planRegeneration:clientId=>life.does(async()=>{ofAll();if(!identifier2().safeParse(clientId).success)
-throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=current;return plans.
-remember(await regenerationPlan(clientId,{...shared2,...header(),state}),"regenerate-did")}),close:()=>life.end()};const told4=async(result,made2)=>{
-const{undoes}=made2;if(undoes!==void 0){const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.
-besides??declared,sure,made2,result);return{...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||
-!mayBeUndone(result))return result;const content=await findRun(backend3.runs,partCalled(result.journal??result.run)).catch(
-()=>null);const undoing=await undoingOf(content);return undoing===void 0?result:{...result,undoing}};const apply=approved=>life.
-applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError("this plan was not approved: approve(plan, limits) d\
-oes it");const made2=current.find(approved.plan);if(made2===void 0){throw new TypeError("this plan was made in another s\
-ession, or before something was applied in this one, and what is there may have changed since: make it in this one, or s\
-tore it and let planStored make it anew")}const applied2=await applyPlan(approved,{...shared2,confirm:async()=>await held.
-lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise,writer,backend:backend3,state,shard:shard2,
-sharedRun:options.sharedRun,declaring:()=>declaredHash(declared),hasher:new Hasher(state,redactor.holds),command:made2.command,
-now:()=>new Date,redactor}).finally(()=>{current=new Plans});state=applied2.state;return{...applied2,result:await told4(
-applied2.result,approved.plan)}});return{session,apply}}function withDefaults({targets:targets2=[],kinds:kinds2=[],prune=false,
-assert:assert2=false}={}){return{targets:[...targets2],kinds:[...kinds2],prune,assert:assert2}}function againOf({targets:targets2,
-kinds:kinds2,prune,assert:assert2,shard:shard2},acceptDids){const repeated2=(option,values)=>values.flatMap(value3=>[option,
-value3]);return["apply",...repeated2("--target",targets2),...repeated2("--kind",kinds2),...prune?["--prune"]:[],...assert2?
-["--assert"]:[],...shard2===void 0?[]:["--shard",shardText(shard2)],...repeated2("--accept-did",acceptDids)]}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+"undo");return undone};const session={project,warnings:[...alone3,...warnings],notes:behind2===null?held.notes:[...held.
+notes,behind2],declared,files:manifests.files,plan:given2=>life.does(()=>plan(given2)),storePlan:made2=>life.does(async()=>{
+const given2=madeWith.get(made2);if(given2===void 0)throw new TypeError("only a plan that this session made of the manif\
+ests can be stored");if(!given2.storable){throw new TypeError("a plan with acceptDids is not stored, since applying it r\
+eads the manifests again and takes no DID: apply it here")}return await storedPlanText(made2,given2.options,redactor)}),
+planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const stale2=await staleness(stored3,made2);
+const problems=stale2.length>0?stale2:shownOtherwise(stored3,made2,redactor);if(problems.length>0)markStale(made2,problems);
+return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{const run4=await newestRun(backend3.runs,state);if(run4!==
+void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is what idops \
+apply leaves; which state this is, --env and state in the configuration say")])}),planUndo:(run4,{force=false}={})=>life.
+does(()=>planUndo(run4,force)),planRegeneration:clientId=>life.does(async()=>{ofAll();if(!identifier2().safeParse(clientId).
+success)throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=current;
+return plans.remember(await regenerationPlan(clientId,{...shared2,...header(),state}),"regenerate-did")}),close:()=>life.
+end()};const told5=async(result,made2)=>{const{undoes}=made2;if(undoes!==void 0){const sure=manifests.problems.length===
+0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made2,result);return{...result,undoes,...otherwise===void 0?
+{}:{otherwise}}}if(result.run===null||!mayBeUndone(result))return result;const content=await findRun(backend3.runs,partCalled(
+result.journal??result.run)).catch(()=>null);const undoing=await undoingOf(content);return undoing===void 0?result:{...result,
+undoing}};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError("this plan was \
+not approved: approve(plan, limits) does it");const made2=current.find(approved.plan);if(made2===void 0){throw new TypeError(
+"this plan was made in another session, or before something was applied in this one, and what is there may have changed \
+since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(approved,{...shared2,
+confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise,writer,backend:backend3,
+state,shard:shard2,sharedRun:options.sharedRun,declaring:()=>declaredHash(declared),hasher:new Hasher(state,redactor.holds),
+command:made2.command,now:()=>new Date,redactor}).finally(()=>{current=new Plans});state=applied2.state;return{...applied2,
+result:await told5(applied2.result,approved.plan)}});return{session,apply}}function withDefaults({targets:targets2=[],kinds:kinds2=[],
+prune=false,assert:assert2=false}={}){return{targets:[...targets2],kinds:[...kinds2],prune,assert:assert2}}function againOf({
+targets:targets2,kinds:kinds2,prune,assert:assert2,shard:shard2},acceptDids){const repeated2=(option,values)=>values.flatMap(
+value3=>[option,value3]);return["apply",...repeated2("--target",targets2),...repeated2("--kind",kinds2),...prune?["--pru\
+ne"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--shard",shardText(shard2)],...repeated2("--accept-did",acceptDids)]}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_nearest();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
@@ -21344,8 +21978,8 @@ est_target gives secrets to runs for any pull request";const pull=member(payload
 "workflow_run");if(pull!==void 0){if(isOfFork(pull))return another}else if(name2.startsWith("pull_request"))return unknown3(
 event);if(run4!==void 0){if(!isOneRepository(member(run4,"head_repository"),member(payload,"repository")))return another;
 if(bringsForeign(run4))return another}else if(name2==="workflow_run")return unknown3(event);if(name2==="check_run"||name2===
-"check_suite"){const check3=member(payload,name2);const suite=name2==="check_run"?member(check3,"check_suite"):check3;if(bringsForeign(
-check3)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown3(event)}if(name2===
+"check_suite"){const check4=member(payload,name2);const suite=name2==="check_run"?member(check4,"check_suite"):check4;if(bringsForeign(
+check4)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown3(event)}if(name2===
 "issue_comment"){const issue3=member(payload,"issue");if(member(issue3,"pull_request")!==void 0)return"issue_comment giv\
 es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown3(event)}if(name2==="status"){const branches=member(
 payload,"branches");if(!Array.isArray(branches)||branches.length===0)return unknown3(event)}if(name2==="repository_dispa\
@@ -21353,7 +21987,7 @@ tch"){const sent=at2(payload,"client_payload","pull_request");if(typeof sent==="
 if(name2.startsWith("deployment")&&!isOwnRef(at2(payload,"deployment","ref")))return unknown3(event);return own4.has(name2)||
 typeof payload==="object"&&payload!==null?null:unknown3(event)}function isOwnRef(ref){return typeof ref==="string"&&!/^refs\/pull\/|^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.
 test(ref)}function unknown3(event){return`the event ${event===""?"of this run":event} doesn't say that this run isn't fo\
-r a branch of another repository`}function bringsForeign(check3){const pulls=member(check3,"pull_requests");return Array.
+r a branch of another repository`}function bringsForeign(check4){const pulls=member(check4,"pull_requests");return Array.
 isArray(pulls)&&pulls.some(isOfFork)}function isOfFork(pull){return!isOneRepository(at2(pull,"head","repo"),at2(pull,"ba\
 se","repo"))}function isOneRepository(from,into){const[one,other]=[member(from,"id"),member(into,"id")];if(typeof one===
 "number"&&typeof other==="number")return one===other;const name2=member(from,"full_name");return typeof name2==="string"&&
@@ -21363,10 +21997,10 @@ address2,init);const headers=new Headers([...response.headers]);const{ok,status,
 text().catch(failure2=>{if(init?.signal?.aborted===true)throw failure2;if(ok&&expects===void 0)return"";throw new UnreadableAnswer(
 "broke off")});if(ok&&expects!==void 0){if(!expects(parsed3(text6)))throw new UnreadableAnswer("isn't what was asked for");
 headers.set("content-type","application/json")}return new Response(text6===""?null:text6,{status,statusText,headers})}}function parsed3(text6){
-try{return JSON.parse(text6)}catch{throw new UnreadableAnswer("isn't JSON")}}async function read(octokit,path,parameters,schema5){
-const{data:data3}=await octokit.request(`GET ${path}`,{...parameters,...expecting(schema5)});return schema5.parse(data3)}
-async function readAll2(octokit,path,parameters,item){const schema5=array(item);const all=[];let{url}=octokit.request.endpoint(
-`GET ${path}`,{...parameters,per_page:100});const{origin:origin2}=new URL(url);for(;;){const{data:data3,headers}=await octokit.
+try{return JSON.parse(text6)}catch{throw new UnreadableAnswer("isn't JSON")}}async function read(octokit,path,parameters2,schema5){
+const{data:data3}=await octokit.request(`GET ${path}`,{...parameters2,...expecting(schema5)});return schema5.parse(data3)}
+async function readAll2(octokit,path,parameters2,item){const schema5=array(item);const all=[];let{url}=octokit.request.endpoint(
+`GET ${path}`,{...parameters2,per_page:100});const{origin:origin2}=new URL(url);for(;;){const{data:data3,headers}=await octokit.
 request({method:"GET",url,...expecting(schema5)});all.push(...schema5.parse(data3));const[,next]=/<([^<>]+)>;\s*rel="next"/.
 exec(headers.link??"")??[];if(next===void 0)return all;url=new URL(next,url).href;if(new URL(url).origin!==origin2){throw new UnreadableAnswer(
 "leads to another server for the rest of a list, and that is not asked")}}}var refused4=object({errors:array(object({message:string2()})).
@@ -21374,7 +22008,7 @@ min(1)});async function query(octokit,text6,variables,schema5){const either=unio
 parse(await octokit.graphql(text6,{...variables,...expecting(either)}))}init_escape();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
 answered=false,mayBeDone:mayBeDone2=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;
 this.lacksPermission=lacksPermission;this.answered=answered;this.mayBeDone=mayBeDone2}};var retries=3;var longestWait=180;
-var secondaryPause=60;var once3={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2,signal,
+var secondaryPause=60;var once4={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2,signal,
 timeout=30,second=1e3}=manner;const[{getOctokit:getOctokit2},{retry:retry2},{throttling:throttling2},{default:Bottleneck2}]=await Promise.
 all([Promise.resolve().then(()=>(init_github2(),github_exports2)),Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),
 Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),Promise.resolve().then(()=>__toESM(require_light(),1))]).
@@ -21449,7 +22083,7 @@ rest}=octokit;const at3={owner,repo};return{viewer:()=>ask2(async()=>{const{view
 n databaseId } }",{},rawViewer);return{id:viewer.databaseId,login:viewer.login}}),comments:issue3=>ask2(async()=>{const path="\
 /repos/{owner}/{repo}/issues/{issue}/comments";return(await readAll2(octokit,path,{...at3,issue:issue3},rawRemark)).map(
 remark)}),addComment:(issue3,body2)=>ask2(async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2,
-...once3})}),updateComment:(id,body2)=>ask2(async()=>{try{await rest.issues.updateComment({...at3,comment_id:id,body:body2});
+...once4})}),updateComment:(id,body2)=>ask2(async()=>{try{await rest.issues.updateComment({...at3,comment_id:id,body:body2});
 return true}catch(failure2){if(failure2.status===404)return false;throw failure2}}),pullRequestsOf:sha=>ask2(async()=>{const path="\
 /repos/{owner}/{repo}/commits/{sha}/pulls";const found2=await readAll2(octokit,path,{...at3,sha},rawPullRequest);const here2=`${owner}\
 /${repo}`.toLowerCase();return found2.filter(({base:base2})=>base2.repo.full_name.toLowerCase()===here2).map(pullRequest)}),
@@ -21459,7 +22093,7 @@ pulls/{number}";const pull=await read(octokit,path,{...at3,number:number4},rawOr
 pull)}),...openHistory(octokit,ask2),openIssues:()=>ask2(async()=>{const path="/repos/{owner}/{repo}/issues";const asked={
 ...at3,state:"open",sort:"created",direction:"asc"};const found2=await readAll2(octokit,path,asked,rawIssue);return found2.
 filter(({pull_request})=>pull_request===void 0).map(issue3=>({...remark(issue3),id:issue3.number}))}),openIssue:(title,body2)=>ask2(
-async()=>{const request5={...expecting(rawNumber).request,...once3.request};return rawNumber.parse((await rest.issues.create(
+async()=>{const request5={...expecting(rawNumber).request,...once4.request};return rawNumber.parse((await rest.issues.create(
 {...at3,title,body:body2,request:request5})).data).number}),updateIssue:(number4,{body:body2,close})=>ask2(async()=>{await rest.
 issues.update({...at3,issue_number:number4,body:body2,...close?{state:"closed",state_reason:"completed"}:{}})})}}async function ownRemarks(api,remarks){
 if(remarks.length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame2(
@@ -21513,34 +22147,34 @@ ges|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$"].join(""));function readLine(line
 groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run4,form,changes}=groups3;return{kind:kind===
 "drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,run:run4??null,changes:changes===void 0?
 null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){return data3.toString("base64").replace(
-/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash4})=>[address2,action2,
-hash4]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(rows),{level:9}))}
+/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash5})=>[address2,action2,
+hash5]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(rows),{level:9}))}
 function ofNamed64(text6){const data3=Buffer.from(text6.replaceAll("-~","--"),"base64");try{const rows=packed.parse(JSON.
-parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash4])=>({id:idOf(
-address2),address:address2,action:action2,hash:hash4}))}catch{return null}}function compact64(changes){const rows=changes.
-map(({id,action:action2,hash:hash4})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
-hash4,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
+parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash5])=>({id:idOf(
+address2),address:address2,action:action2,hash:hash5}))}catch{return null}}function compact64(changes){const rows=changes.
+map(({id,action:action2,hash:hash5})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
+hash5,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
 from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
 compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex2=(from,length2)=>data3.
 toString("hex",at3+from,at3+from+length2);changes.push({id:hex2(0,idLength),address:null,action:action2,hash:hex2(idLength+
 1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text6){
 return createHash8("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
-plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told4=changes===null?[]:differences2(
+plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told5=changes===null?[]:differences2(
 changes,plan,marked,approval,redactor);const whole3=isSent?"the server has something else now than when the plan was mad\
 e":"what would be sent is not what was approved";return error("stale-plan",[isSent?`stale plan: ${source} approved ${digest}\
  for what the server had then, and it was changed since`:`stale plan: ${source} approved ${digest}, and it is ${plan.digest}\
- now`,...told4.length===0?[whole3]:told4.slice(0,namedMost),...told4.length>namedMost?[`and ${told4.length-namedMost} mo\
+ now`,...told5.length===0?[whole3]:told5.slice(0,namedMost),...told5.length>namedMost?[`and ${told5.length-namedMost} mo\
 re`]:[]].join("\n"),[],"nothing was sent; make a new plan and review it")}function differences2(approved,plan,marked,{digest,
-runUrl},redactor){const now=new Map((marked.changes??[]).map(change2=>[change2.id,change2]));const names3=namesOf2(plan,
-redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told4=approved.flatMap(({id,address:address2,
-action:action2,hash:hash4})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
-present3.hash.startsWith(hash4))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
+runUrl},redactor){const now=new Map((marked.changes??[]).map(change2=>[change2.id,change2]));const names3=namesOf3(plan,
+redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told5=approved.flatMap(({id,address:address2,
+action:action2,hash:hash5})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
+present3.hash.startsWith(hash5))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
 : ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[`${name2}: ${action2} was\
  approved, and it is ${present3.action} now`];return[digest===plan.digest?`${name2}: the server has something else there\
  now`:`${name2}: something else would be sent now, or the server has something else there`]});const fresh=[...now.values()].
 filter(({id})=>!before.has(id)).map(({address:address2,action:action2})=>`${address2}: ${action2} is new`);const where=runUrl===
 null?"":`; ${runUrl} shows what was approved`;const rest=nameless2.size===0?[]:[`approved, and not in the plan any more:\
- ${nameless2.size}${where}`];return[...told4,...fresh,...rest]}function namesOf2(plan,redactor){return new Map(plan.changes.
+ ${nameless2.size}${where}`];return[...told5,...fresh,...rest]}function namesOf3(plan,redactor){return new Map(plan.changes.
 map(change2=>[markedId(change2,redactor),redactor.redactName(change2.address)]))}var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest";async function approvalOf(api,event,{
 key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const source=`pull request #${pull.number}`;const text6=await approvedText(
 api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text6===null?null:planMarker(text6,key);if(marker===null||
@@ -21551,9 +22185,9 @@ observed,changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof GithubF
 hat was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the permi\
 ssions contents: read and pull-requests: read":`nothing was sent; run it again when ${failure2.answered?"that is put rig\
 ht or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(body2).find(marker=>marker.kind!=="dr\
-ift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told4=event.pullRequest?.number??event.
-mergeGroup?.number;const{named:named6=told4}=request5;if(told4!==void 0&&named6!==told4){throw refusal4(`this run is abo\
-ut pull request #${told4}, and the input pr-number is ${named6}`,"leave pr-number out, or start the workflow by hand")}const merge4=event.
+ift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told5=event.pullRequest?.number??event.
+mergeGroup?.number;const{named:named6=told5}=request5;if(told5!==void 0&&named6!==told5){throw refusal4(`this run is abo\
+ut pull request #${told5}, and the input pr-number is ${named6}`,"leave pr-number out, or start the workflow by hand")}const merge4=event.
 pullRequest?.merge??null;if(merge4!==null&&named6!==void 0){const{base:base2}=merge4;return mergedHere({number:named6,...merge4},
 event,event.branch??base2)}if(named6===void 0)return await broughtBy(api,event);const pull=await api.pullRequest(named6);
 if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.open){throw refusal4(
@@ -21581,46 +22215,30 @@ plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new
 {environment}";function environmentNames(text6){return text6.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
 "")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named6=lines.flatMap(line=>linePattern2.
 exec(line)?.[2]??[]);return[text6.trim(),...named6,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
-if(text6===void 0)return[];const names3=environmentNames(text6);const wrong2=(message,hint)=>{problems.push(error("wrong\
--option",message,[],hint))};if(command2==="apply"||command2==="check")wrong2("the input environments goes with the comma\
-nds plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong2(
+if(text6===void 0)return[];const names3=environmentNames(text6);const wrong3=(message,hint)=>{problems.push(error("wrong\
+-option",message,[],hint))};if(command2==="apply"||command2==="check")wrong3("the input environments goes with the comma\
+nds plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong3(
 "the inputs environment and environments say both what is meant","leave one of them out");for(const name2 of names3)if(!namePattern.
-test(name2))wrong2(`the input environments names "${name2}"`,"names are of letters, digits, dots, hyphens and underscore\
-s, with a comma between them");if(names3.length===0||names3.length>most||new Set(names3).size<names3.length)wrong2(names3.
+test(name2))wrong3(`the input environments names "${name2}"`,"names are of letters, digits, dots, hyphens and underscore\
+s, with a comma between them");if(names3.length===0||names3.length>most||new Set(names3).size<names3.length)wrong3(names3.
 length>most?`the input environments names ${names3.length}`:"the input environments names none, or one twice",`it takes \
-1 to ${most}, each once`);const planFile=given2("plan-file");if(planFile!==void 0&&!planFile.includes(environmentMark))wrong2(
+1 to ${most}, each once`);const planFile=given2("plan-file");if(planFile!==void 0&&!planFile.includes(environmentMark))wrong3(
 "the input plan-file names one file for several environments",`write ${environmentMark} where the name of the environmen\
-t belongs`);const[addresses3,tokens]=["base-url","token"].map(name2=>perName(name2,given2(name2),names3,wrong2));const isOneServer=addresses3?.
+t belongs`);const[addresses3,tokens]=["base-url","token"].map(name2=>perName(name2,given2(name2),names3,wrong3));const isOneServer=addresses3?.
 single!==void 0;const alone3=tokens?.single===void 0?tokens?.named.size===0?process.env.IDOPS_TOKEN:void 0:tokens.single;
-if(command2==="plan"&&names3.length>1&&(alone3??"")!==""&&!isOneServer)wrong2("one token is given for several environmen\
+if(command2==="plan"&&names3.length>1&&(alone3??"")!==""&&!isOneServer)wrong3("one token is given for several environmen\
 ts, whose servers would all get it","give a line NAME: TOKEN for each of them, or one base-url that is the server of all");
 return names3.map(name2=>{const[baseUrl2,token]=[addresses3,tokens].map(one=>one?.named.get(name2)??one?.single);return{
-name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input,text6,names3,wrong2){
+name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input,text6,names3,wrong3){
 const named6=new Map;if(text6===void 0)return{named:named6};const lines=text6.split("\n").map(line=>line.trim());const parts=lines.
 map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text6,named:named6};for(const[index,
 part2]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3=""]=part2??[];if(part2===null||!names3.includes(
-name2)||named6.has(name2))wrong2(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
-r is the second of one`,`the environments are ${names3.join(", ")}`);else named6.set(name2,value3)}return{named:named6}}init_problems();init_shard();init_problems();init_shard();var sources=[{index:"IDOPS_SHARD_INDEX",counts:["IDOPS_SHARD_COUNT"],first:1},{index:"JOB_C\
-OMPLETION_INDEX",counts:["IDOPS_SHARD_COUNT","JOB_COMPLETIONS"],first:0},{index:"CI_NODE_INDEX",counts:["CI_NODE_TOTAL"],
-first:1}];function shardOfJob(variables){const found2=sources.find(({index:index2})=>(variables[index2]??"")!=="");if(found2===
-void 0){throw new ProblemsError([error("wrong-option","--shard auto: no variable says which part this is",[],`set IDOPS_\
-SHARD_INDEX and IDOPS_SHARD_COUNT, or run it where ${sources.slice(1).map(({index:index2})=>index2).join(" or ")} is set`)])}
-const{index,counts:counts2,first}=found2;const name2=counts2.find(one=>(variables[one]??"")!=="");const count3=name2===void 0?
-"":variables[name2]??"";const number4=/^\d{1,4}$/.test(variables[index]??"")?Number(variables[index])-first+1:Number.NaN;
-const{IDOPS_SHARD_COUNT:said3=""}=variables;if(said3!==""&&said3!==count3){throw new ProblemsError([error("wrong-option",
-`--shard auto: ${name2??index} says ${count3}, and IDOPS_SHARD_COUNT ${said3}`,[],"unset one of them: who takes another \
-number of parts for granted leaves objects out")])}const shard2=parseShard(`${number4}/${count3}`);if(shard2!==void 0)return shard2;
-throw new ProblemsError([error("wrong-option",name2===void 0?`--shard auto: ${index} is ${variables[index]}, and ${counts2.
-join(" or ")} does not say of how many`:`--shard auto: ${index} ${variables[index]} and ${name2} ${count3} are no part o\
-f a whole`,[],`${index} counts from ${first}, and there are ${MAX_SHARDS} parts at most`)])}function shardOptions(shard2,variables){
-if(shard2===void 0)return{};const run4=sharedRun(variables);return{shard:shard2==="auto"?shardOfJob(variables):shard2,...run4===
-void 0?{}:{sharedRun:run4}}}function sharedRun(variables){const{IDOPS_SHARD_RUN,GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,CI_PIPELINE_ID}=variables;
-if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??
-"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong2=(message,hint)=>{problems.
+name2)||named6.has(name2))wrong3(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
+r is the second of one`,`the environments are ${names3.join(", ")}`);else named6.set(name2,value3)}return{named:named6}}init_problems();init_shard();var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong3=(message,hint)=>{problems.
 push(error("wrong-option",message,[],hint))};const name2=text6===void 0?"args: --shard":"the input shard";if(text6!==void 0&&
-inArgs!==void 0)return wrong2("the input shard and --shard in args say both what is meant","leave one of them out");const given2=text6===
-void 0?inArgs:ofText(text6);if(given2===void 0)return text6===void 0?void 0:wrong2(`the input shard is "${text6}"`,"it i\
-s I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command2))return wrong2(`${name2} goes with the c\
+inArgs!==void 0)return wrong3("the input shard and --shard in args say both what is meant","leave one of them out");const given2=text6===
+void 0?inArgs:ofText(text6);if(given2===void 0)return text6===void 0?void 0:wrong3(`the input shard is "${text6}"`,"it i\
+s I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command2))return wrong3(`${name2} goes with the c\
 ommands ${commands.join(", ")} alone`,"leave it out");try{return resolved(given2)}catch(failure2){if(!(failure2 instanceof
 ProblemsError))throw failure2;problems.push(...failure2.problems);return void 0}}function shardMeant(text6,args){const[,
 inArgs=""]=/(?:^|\s)--shard[=\s]["']?([\w/]+)/.exec(args)??[];try{return resolved(ofText(text6.trim()||inArgs))}catch{return void 0}}
@@ -21629,16 +22247,16 @@ function fileOf(name2,shard2){return shard2===void 0?name2:`${name2}-${shardName
 count===1?void 0:shard2}var commands2=["validate","plan","apply","check"];var checkRunModes=["true","false","on-overflow"];var commentModes=["tr\
 ue","false","on-change"];var fromPullRequest="from-pull-request";function readInputs(given2){const problems=[];const text6=name2=>given2(
 name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{const value3=text6(name2)??otherwise;const found2=known3.find(
-one=>one===value3.toLowerCase());if(found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is ${known3.
+one=>one===value3.toLowerCase());if(found2===void 0)problems.push(wrong2(`the input ${name2} is "${value3}"`,`it is ${known3.
 join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="true";const command2=oneOf(
 "command",commands2,"plan");const number4=(name2,least)=>{const value3=text6(name2);const found2=value3===void 0?void 0:
-whole2(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is \
-a whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
-void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong(`the input expe\
-ct-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command2!=="ap\
-ply"&&command2!=="check"){problems.push(wrong("the input expect-digest goes with the commands apply and check alone","le\
-ave it out"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command2!=="plan"){problems.push(wrong("the input dri\
-ft-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given2("args")),problems);const shard2=text6(
+whole2(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong2(`the input ${name2} is "${value3}"`,`it is\
+ a whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
+void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong2(`the input exp\
+ect-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command2!=="a\
+pply"&&command2!=="check"){problems.push(wrong2("the input expect-digest goes with the commands apply and check alone","\
+leave it out"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command2!=="plan"){problems.push(wrong2("the input \
+drift-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given2("args")),problems);const shard2=text6(
 "shard");const inputs={command:command2,workingDirectory:text6("working-directory")??".",...optional2("config",text6("co\
 nfig")),...optional2("environment",text6("environment")),environments:readEnvironments(text6("environments"),text6,command2,
 problems),...optional2("baseUrl",text6("base-url")),...optional2("token",text6("token")),...optional2("githubToken",text6(
@@ -21646,25 +22264,25 @@ problems),...optional2("baseUrl",text6("base-url")),...optional2("token",text6("
 ...optional2("planFile",text6("plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-chang\
 es"),driftIssue,...optional2("allowDestructive",number4("allow-destructive",0)),...optional2("prNumber",number4("pr-numb\
 er",1)),...optional2("shard",readShard(shard2,args.shard,command2,problems)),args};if(args.acceptDid.length>0&&command2!==
-"apply"){problems.push(wrong("args: --accept-did goes with the command apply alone","leave it out"))}if(command2==="chec\
-k"&&inputs.planFile!==void 0){problems.push(wrong("the input plan-file goes with the commands plan and apply alone","lea\
-ve it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2("sha\
-rd",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong(message,hint){return error("wrong-option",
-message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole2(text6,least){
+"apply"){problems.push(wrong2("args: --accept-did goes with the command apply alone","leave it out"))}if(command2==="che\
+ck"&&inputs.planFile!==void 0){problems.push(wrong2("the input plan-file goes with the commands plan and apply alone","l\
+eave it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2("s\
+hard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong2(message,hint){return error("wrong-opti\
+on",message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole2(text6,least){
 try{return wholeNumber(least)(text6)}catch(failure2){if(failure2 instanceof CommanderError)return void 0;throw failure2}}
 function argsOptions(){return[...selectionOptions(),acceptDidOption(),...connectionOptions(),debugOption()]}function readArgs(given2,problems){
 const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({long})=>long).join(", ")}`)=>problems.
-push(wrong(`args: ${message}`,hint));const parser=new Command2("args").helpOption(false).allowExcessArguments().configureOutput(
+push(wrong2(`args: ${message}`,hint));const parser=new Command2("args").helpOption(false).allowExcessArguments().configureOutput(
 {outputError(){}}).exitOverride();for(const option of options)parser.addOption(option);try{parser.parse(given2,{from:"us\
 er"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}'`);return parser.opts()}catch(failure2){
 if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="commander.optionMissingArgument")readArgs(given2.
 slice(0,-1),problems);const{message,reason}=commanderWords(failure2,options);refuseWith(message,reason);return{target:[],
 kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.
-map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve11,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve12,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
-function folderOf({workingDirectory}){return resolve11(workspace(),workingDirectory)}function folderInRepository(inputs){
+function folderOf({workingDirectory}){return resolve12(workspace(),workingDirectory)}function folderInRepository(inputs){
 const folder=relative14(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
-return resolve11(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
+return resolve12(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
 return relative14(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
 (process.env.IDOPS_ENV||null)}function commentKey(inputs,environment){return markerKey(configInRepository(inputs),environment??
 environmentOf(inputs),inputs.shard)}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).
@@ -21715,7 +22333,7 @@ text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt2(text6,li
 start3);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
 void 0||end2==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
 ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text6,sent,link:link2,listed:listed2}){
-const{after:after2}=parts;const told4=listed2!==void 0&&(sent||parts.result===null);const before=told4?withListed(parts.
+const{after:after2}=parts;const told5=listed2!==void 0&&(sent||parts.result===null);const before=told5?withListed(parts.
 before,listed2.name,listed2.words):parts.before;const block2=(part2,shown3)=>shown3===null||shown3===""?[]:[begins(part2,
 key),shown3,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept2(
 [...old,...parts.former],formerRoom);let result=sent?text6.trimEnd():parts.result;let unsent=sent?null:text6.trimEnd();const around=plan=>[
@@ -21753,8 +22371,8 @@ const several=inputs.environments.map(({name:name2})=>name2).join(", ");const en
 inputs):plan.environment;return{environment:environment===null?null:hide2(environment),config:config3==="idops.yaml"?null:
 hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,"")),shard:inputs.shard===void 0?null:
 shardText(inputs.shard),selected:selectedText(args,hide2),narrowed:args.target.length+args.kind.length>0||inputs.shard!==
-void 0}}function aboutText(what,subject){return told3(what,subject,name2=>code(short3(name2)))}function aboutPlain(what,subject){
-return told3(what,subject,name2=>escapeText(short3(name2)))}function told3(what,{environment,config:config3,server,shard:shard2},name2){
+void 0}}function aboutText(what,subject){return told4(what,subject,name2=>code(short3(name2)))}function aboutPlain(what,subject){
+return told4(what,subject,name2=>escapeText(short3(name2)))}function told4(what,{environment,config:config3,server,shard:shard2},name2){
 return[what,...shard2===null?[]:[`in shard ${shard2}`],...environment===null?[]:[`for ${name2(environment)}`],...config3===
 null?[]:[`of ${name2(config3)}`],...server===null?[]:[`at ${name2(server)}`]].join(" ")}function selectedSentence({selected}){
 if(selected==="")return"";const shown3=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
@@ -21801,28 +22419,28 @@ inputs,inputs.args,hide2,plan??void 0);const said3=sent?"It failed, and somethin
 problems,problemsRoom),`${origin(job.event)}
 `].join("\n\n");await post(job,inputs,plan,{text:text6,words:sent?"failed":"not applied",sent,did:true})}async function post(job,inputs,plan,{
 did,words:words7,...said3}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
-inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told4={...said3,...listed2,link:runAddress(
+inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told5={...said3,...listed2,link:runAddress(
 job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf5(body2,key);const{result,unsent}=parts2;if((result??
-unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told4.
-sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told4,text:ofOtherPlan(told4.text)}:
-told4)}if(!told4.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
+unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told5.
+sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told5,text:ofOtherPlan(told5.text)}:
+told5)}if(!told5.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
 await job.shared(inputs,plan),job.event);const parts=partsOf5(`${first}
-${sectionText(key,planned)}`,key);return withResult(parts,key,told4)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text6){
+${sectionText(key,planned)}`,key);return withResult(parts,key,told5)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text6){
 const note="**What was applied is another plan than the one below:** the summary of the run shows it.";return text6.replace(
 /^## .*$/m,title=>`${title}
 
 ${note}`)}function outcome2(result,troubled){const count3=summarizeResult(result);const parts=[[count3.failed,"failed"],
 [count3.not_converged,"not converged"],[count3.unknown,"unknown"],[count3.skipped,"skipped"],[count3.applied,"applied"]];
-const told4=parts.filter(([number4])=>number4>0).map(([number4,words7])=>`${number4} ${words7}`);if(result.interrupted)told4.
-unshift("interrupted");if(told4.length>0)return told4.join(", ");return troubled?"failed":"there was nothing to apply"}function undoLines(result,plan,inputs,{
+const told5=parts.filter(([number4])=>number4>0).map(([number4,words7])=>`${number4} ${words7}`);if(result.interrupted)told5.
+unshift("interrupted");if(told5.length>0)return told5.join(", ");return troubled?"failed":"there was nothing to apply"}function undoLines(result,plan,inputs,{
 environment}){const config3=configInRepository(inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord2(
 config3)],...environment===null?[]:["--env",shellWord2(environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord2(
 inputs.baseUrl)]];const steps=nextSteps(result,plan).filter(({command:command2})=>/^(?:undo|runs) /.test(command2??""));
 return steps.map(({before,command:command2})=>`${prose(before.replace(/: $/,""))}: ${code(["idops",command2,...options].
-join(" "))}`)}async function planAndApply(job,given2){const{planFile,expectDigest}=given2;const file=planFile===void 0?void 0:resolve12(
+join(" "))}`)}async function planAndApply(job,given2){const{planFile,expectDigest}=given2;const file=planFile===void 0?void 0:resolve13(
 folderOf(given2),planFile);const stored3=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored3?.apply.
-shard);const inputs=job.about(given2);const project=await job.project(inputs);const opened=await openForWriting(project,
-"apply",job.sessionOptions(inputs));return await job.within(opened,async session=>{const{plan,problems}=stored3===void 0?
+shard);const inputs=job.about(given2);const project=await job.project(inputs);const opened2=await openForWriting(project,
+"apply",job.sessionOptions(inputs));return await job.within(opened2,async session=>{const{plan,problems}=stored3===void 0?
 {plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored3);const shown3=redactPlan(
 plan,job.redactor);await job.tellPlan(plan,shown3);await writeSummary(await planSummary(await job.shared(inputs,shown3)));
 if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==void 0){await checkApproval(plan,await approvalFor(
@@ -21831,14 +22449,14 @@ plan,{maxDestructive});job.enters("sending");const{result:became,problems:found2
 became,job.redactor);const after2=redactProblems(found2,job.redactor);if(after2.length>0)await job.log.problems(after2);
 if(result.run!==null){const done2={result,plan:shown3};await job.log.report(resultReport,done2);await writeSummary(await renderText(
 resultReport,"markdown",done2,job.log.look))}await tellResult(job,inputs,{plan:shown3,result,problems:after2});job.enters(
-"told");const{failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+
-unknown5+skipped2+after2.length>0;return{code:result.interrupted?130:bad?1:0,summary:applied(result,after2),changed:changesServer(
+"told");const{failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const bad2=failed+not_converged+
+unknown5+skipped2+after2.length>0;return{code:result.interrupted?130:bad2?1:0,summary:applied(result,after2),changed:changesServer(
 plan),plan,...file===void 0?{}:{planFile:file},htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,
 {result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}function applied(result,problems){if(result.
 run!==null)return resultSummaryLine(result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(
-`${first.code}: ${first.message}`)}init_problems();init_plan();init_text();async function planAndCheck(job,inputs){const opened=await openSession(await job.project(inputs),job.sessionOptions(inputs));
-const plan=await job.within(opened,session=>session.plan(planOptionsOf(inputs.args)));const shown3=redactPlan(plan,job.redactor);
-await job.tellPlan(plan,shown3);const shared2=await job.shared(inputs,shown3);const{expectDigest=fromPullRequest}=inputs;
+`${first.code}: ${first.message}`)}init_problems();init_plan();init_text();async function planAndCheck(job,inputs){const opened2=await openSession(await job.project(inputs),job.sessionOptions(inputs));
+const plan=await job.within(opened2,session=>session.plan(planOptionsOf(inputs.args)));const shown3=redactPlan(plan,job.
+redactor);await job.tellPlan(plan,shown3);const shared2=await job.shared(inputs,shown3);const{expectDigest=fromPullRequest}=inputs;
 const changed2=changesServer(plan);const found2=await refusals2(async()=>{const approval=changed2?await approvalFor(job,
 inputs,expectDigest,plan,{open:true}):null;await checkApproval(plan,approval,job.redactor)});const problems=redactProblems(
 found2,job.redactor);await job.log.problems(problems);const blocked4=plan.changes.some(({action:action2})=>action2==="bl\
@@ -21852,461 +22470,13 @@ plan}}async function refusals2(work){try{await work();return[]}catch(failure2){i
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
 ...rest}=inputs;return inputs.environments.map(({name:name2,...own5})=>({...rest,...own5,environment:name2,environments:[],
 ...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir as tmpdir2}from"node:os";
-import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{
-dirname as dirname15,resolve as resolve13}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
-isFile()||/^\/(?:dev|proc)\//.test(resolve13(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
+import{join as join22}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{
+dirname as dirname17,resolve as resolve14}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
+isFile()||/^\/(?:dev|proc)\//.test(resolve14(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
-target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname15(target))}async function writeResult(file,text6,mode=438){
+target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname17(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
-written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_zod();init_zod();init_problems();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-s\
-tate";var text4=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text4().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,
-"must be the name of a remote, or its address").optional().meta({description:"A remote of the repository that the config\
-uration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
-'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"').optional().meta({description:"A branch \
-of its own for states and journals; the first run makes it.",examples:["idops-state"],default:DEFAULT_BRANCH}),path:string2().
-regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,'must be a path on the branch that ends in ".json": letters \
-(a to z), digits, "_", "-", "." and "/"').optional().meta({description:'The file of the state on the branch. Where it is\
- left out: the name of the environment, or state, and ".json", in the folder that the configuration has in the repositor\
-y.',examples:["production.json"]})}).meta({description:"Keeps the state on a branch of a git remote, for runs on any mac\
-hine.",examples:[{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var pem=(what,example)=>text4().optional().meta({description:`\
-A PEM file with ${what}; relative to the configuration.`,examples:[example]});var postgresSchema=strictObject({url:text4().
-optional().meta({description:"The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or \
-below an environment. Write a variable here, or in the place of the password, never the password itself.",examples:["${I\
-DOPS_STATE_URL}"]}),name:text4().optional().meta({description:"What tells this state from others in the database. Where \
-it is left out: the name of the environment, or state.",examples:["production"]}),ca_file:pem("the authorities to trust \
-for the database, in the place of those that Node.js knows","certificates/database-ca.pem"),client_cert_file:pem("the ce\
-rtificate that the database is shown","certificates/database.pem"),client_key_file:pem("its private key, without a passp\
-hrase","/run/secrets/database.key")}).meta({description:"Keeps the state in tables of a PostgreSQL database, for runs on\
- any machine.",examples:[{url:"${IDOPS_STATE_URL}"}]});var statePlaces=["path","git","postgres"];var stateSettingsSchema=strictObject(
-{path:text4().optional().meta({description:"The state file, relative to the configuration. A state belongs to one server\
-.",examples:[".idops/production.json"],default:DEFAULT_STATE}),allow_tracked:boolean2().optional().meta({description:"Ta\
-ke a state, a lock and journals that git tracks; they are refused otherwise.",examples:[true],default:false}),git:gitSchema.
-optional(),postgres:postgresSchema.optional()}).refine(given2=>statePlaces.filter(place2=>given2[place2]!==void 0).length<=
-1,{error:`a state is kept in one place: leave ${statePlaces.map(name2=>`"${name2}"`).join(" or ")} out`}).refine(({git:git2,
-postgres,allow_tracked})=>(git2??postgres)===void 0||allow_tracked===void 0,{error:'"allow_tracked" goes with a state fi\
-le alone'}).meta({description:"Where idops records what it applied.",examples:[{path:".idops/production.json"},{git:{remote:"\
-origin",branch:"idops-state"}},{postgres:{url:"${IDOPS_STATE_URL}"}}]});function lacking2({url,client_cert_file:cert,client_key_file:key}){
-const needs=(there,other)=>[error("missing-field",`"state.postgres.${there}" needs "state.postgres.${other}" beside it`)];
-return[...url===void 0?[error("missing-field",'"state.postgres" names no database',[],"add url to it, such as url: ${IDO\
-PS_STATE_URL}")]:[],...cert!==void 0&&key===void 0?needs("client_cert_file","client_key_file"):[],...cert===void 0&&key!==
-void 0?needs("client_key_file","client_cert_file"):[]]}function stateSettings(given2={},absolute){const{path=DEFAULT_STATE,
-allow_tracked:allowTracked=false,git:git2,postgres}=given2;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;
-return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};
-const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",name:name2=null,ca_file:ca,
-client_cert_file:cert,client_key_file:key}=postgres;const named6=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
-void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url,name:name2,files:Object.fromEntries(named6)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
-regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text5=()=>string2().
-min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text5().meta({description:"The address th\
-at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text5().meta(
-{description:"The id of the client.",examples:["${IDOPS_CLIENT_ID}"]}),client_secret:text5().meta({description:"The secr\
-et of the client. Write a variable here, never the secret itself.",examples:["${IDOPS_CLIENT_SECRET}"]}),scopes:array(text5().
-regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible ASCII without spaces")).optional().meta({description:"The \
-scopes to ask for; those that the manifests need where it is left out.",examples:[["users:manage:all"]]})}).meta({description:"\
-Asks an OAuth 2.0 token address for a token, by the client credentials grant.",examples:[{token_url:"https://id.example.\
-com/oauth/token",client_id:"${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject(
-{name:text5().meta({description:"The name of the header.",examples:["X-Api-Key"]}),value:text5().meta({description:"Its \
-value. Write a variable here, never the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of \
-your own in the place of "Authorization: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways2={token:text5().
-optional().meta({description:"The bearer token. Write a variable here, never the token itself.",examples:["${IDOPS_TOKEN\
-}"]}),token_file:text5().optional().meta({description:"A file with the bearer token, relative to the configuration. Read\
- again when the server refuses it.",examples:["/run/secrets/idops-token"]}),token_command:array(text5()).min(1,"must not\
- be empty").optional().meta({description:"A program that prints the bearer token, and its arguments; no shell takes part\
-. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of p\
-ass_env.",examples:[["vault","read","-field=token","identity/token"]]}),client_credentials:clientCredentialsSchema.optional(),
-header:headerSchema.optional()};var wayNames=Object.keys(ways2);var authSchema=strictObject({...ways2,pass_env:array(string2().
-regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().meta({description:"Names of further process\
- variables that the program of token_command gets.",examples:[["VAULT_ADDR","VAULT_TOKEN"]]})}).refine(({pass_env,...given2})=>Object.
-values(given2).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(
-", ")}`}).refine(({pass_env,token_command})=>pass_env===void 0||token_command!==void 0,{error:'"pass_env" goes with "tok\
-en_command" alone'}).meta({oneOf:wayNames.map(name2=>({required:[name2]})),dependentRequired:{pass_env:["token_command"]},
-description:"How idops authenticates: exactly one of the ways; pass_env belongs to token_command.",examples:[{token:"${I\
-DOPS_TOKEN}"}]});var tlsSchema=strictObject({ca_file:text5().optional().meta({description:"A PEM file with the authoriti\
-es to trust, in the place of those that Node.js knows; relative to the configuration.",examples:["certificates/ca.pem"]}),
-client_cert_file:text5().optional().meta({description:"A PEM file with the client certificate and its chain.",examples:[
-"certificates/client.pem"]}),client_key_file:text5().optional().meta({description:"A PEM file with the private key of th\
-e client certificate, without a passphrase.",examples:["/run/secrets/idops-client.key"]})}).meta({description:"Certifica\
-tes. TLS 1.2 is the least that is spoken.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObject({base_url:string2().
-min(1,"must not be empty").optional().meta({description:"The address that the paths of the API are relative to. Needed t\
-o speak to a server.",examples:["https://id.example.com","${IDOPS_BASE_URL}"]}),profile:_enum(Object.keys(profiles)).optional().
-meta({description:"What the server offers beyond the documented API; better written out. idops doctor tells which one fi\
-ts.",examples:["boruta"],default:"documented"}),auth:authSchema.optional(),tls:tlsSchema.optional(),allow_insecure_http:boolean2().
-optional().meta({description:"Allow http, which shows the token to the network, to other hosts than this one.",examples:[
-true],default:false})}).meta({description:"The server to manage. May be left out where --base-url and IDOPS_TOKEN are gi\
-ven.",examples:[{base_url:"https://id.example.com",profile:"documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(
-string2().min(1,"must not be empty")).meta({description:'Globs of manifests, relative to the configuration; "!" before o\
-ne excludes.',examples:[["manifests/**/*.yaml","!manifests/drafts/**"]],default:DEFAULT_MANIFESTS});var safetySchema=strictObject(
-{max_destructive:int().min(0,"must be 0 or more").optional().meta({description:"How many destructive changes one apply m\
-ay make.",examples:[0],default:DEFAULT_MAX_DESTRUCTIVE})}).meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});
-var sections={server:serverSchema.optional(),manifests:manifestsSchema.optional(),vars:record(variableName,union([string2(),
-number2(),boolean2()],{error:"expected a string, a number or a boolean"})).optional().meta({description:"Values for ${NA\
-ME} in manifests and in this file; they stand above process variables.",examples:[{support_email:"help@example.com"}]}),
-allow_env:array(variableName).optional().meta({description:"Process variables that may be used as ${NAME}, beside those \
-that start with IDOPS_.",examples:[["SMTP_PASSWORD"]]}),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),
-checks:checksSchema.optional(),email:emailSchema.optional()};var environmentSchema=strictObject(sections).describe("Laid\
- over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().regex(/^[\w.-]+$/,
-'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe(
-"The version of this format."),...sections,environments:record(environmentName,environmentSchema).optional().meta({description:"\
-What is different in an environment, by its name. --env chooses one.",examples:[{production:{server:{base_url:"https://i\
-d.example.com"}}}]})}).describe("The configuration of an idops project.");init_problems();init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{dirname as dirname17,resolve as resolvePath4}from"node:path";init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
-function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
-this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
-this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
-slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after2=this.#text[next+
-1];if(after2==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+=
-"$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start3=this.#at;
-if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start3);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
-lastIndex=start3+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
-a name',start3);const told4=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start3+2+found2.length;if(this.#text[this.#at]===
-"}"){this.#at+=1;return{name:found2,written:this.#text.slice(start3,this.#at)}}const operator=this.#text.slice(this.#at,
-this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told4}\
-" is not closed by "}"`:`"\${${told4}" is followed by something unknown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.
-template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told4}" is not closed by "}"`,start3);const message=this.#text.
-slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start3,this.#at);return operator===":-"?{name:found2,written:written4,
-fallback:inner}:{name:found2,written:written4,message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(
-start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
-this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
-this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
-try{template2=parseVariables(text6)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
-"bad-variable",failure2.message,[placeOf2(failure2.written,context3)],text6.includes("${{")?"only a workflow knows ${{ \u2026\
- }}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default\
-}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}parts(text6,node2,file){
-try{return parseVariables(text6).map(part2=>{if(typeof part2==="string")return part2;const value3=this.#lookUp(part2,{node:node2,
-file,path:[]});return value3.unknown||value3.tainted?null:value3.text})}catch(failure2){if(!(failure2 instanceof BadVariable))
-throw failure2;return[null]}}#fill(template2,context3){let text6="";let tainted=false;let unknown5=false;for(const part2 of template2){
-if(typeof part2==="string")text6+=part2;else{const value3=this.#lookUp(part2,context3);text6+=value3.text;tainted||=value3.
-tainted;unknown5||=value3.unknown;if(text6.length>MAX_TEXT){this.#report(error("too-large","the variables make a text of\
- more than 16 MiB",[placeOf2("",context3)]));return nothing}}}return{text:text6,tainted,unknown:unknown5}}#lookUp(reference,context3){
-const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){this.#report(error("credential-variable",`the vari\
-able ${name2} is a credential of the server, which no manifest may use`,[placeOf2(reference.written,context3)],"use a va\
-riable of another name for what belongs into a manifest"));return{...nothing,tainted:true}}const node2=this.#sources.vars.
-get(name2);if(node2!==void 0){const value4=this.#variable(name2,node2);if(value4.unknown||value4.text!=="")return value4;
-if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);return reference.message===void 0?value4:this.#unresolved(
-reference,context3,"is empty")}const value3=Object.hasOwn(this.#sources.process,name2)?this.#sources.process[name2]:void 0;
-const allowed=name2.startsWith("IDOPS_")||this.#sources.allowed.has(name2);if(!allowed&&value3!==void 0){this.#report(error(
-"env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf2(reference.written,context3)],`add ${name2}\
- to allow_env in the configuration, or to vars`));return{...nothing,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.
-set(name2,value3);return{text:value3,tainted:true,unknown:false}}if(reference.fallback!==void 0)return this.#fill(reference.
-fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,value3===""?"is empty":allowed?
-"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2} is not set, so what it would \
-give is not checked`,[placeOf2(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){const known3=this.#resolved.
-get(name2);if(known3!==void 0)return known3;const{file}=this.#sources;if(this.#resolving.includes(name2)){const circle=[
-...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(error("variable-cycle",`vars t\
-hat need each other: ${circle}`,[file.place(node2.range)],"write one of them out"));return nothing}if(this.#resolving.length>=
-MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a row`,[file.place(node2.range)]));
-return nothing}this.#resolving.push(name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;
-const text6=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text6.includes("$")?this.resolve(
-text6,node2,file,[name2]):{text:text6,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(
-name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;const known3=[...this.#sources.
-vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===void 0?isSecret2(name2,context3)?
-`add it to allow_env in the configuration, and ${inEnvironment}`:`add it to vars in the configuration, or to allow_env a\
-nd set it${similar===void 0?"":`; or write ${similar}`}`:ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:
-`set it, or write \${${name2}:-default}`);const text6=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`va\
-riable ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",
-text6,[placeOf2(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place2]=problem.
-places;const key=`${problem.code}\0${problem.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;if(this.#reported.
-has(key))return;this.#reported.add(key);this.#problems.push(problem)}};var ownVariables=new Map([["IDOPS_BASE_URL","set \
-it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints both"],["IDOPS_TO\
-KEN","set it to a bearer token of your server; idops sandbox runs one to practise on and prints both"]]);var inEnvironment="\
-set it in the environment, in CI from a secret";function isSecret2(name2,{path}){return looksSecret(name2)||path.some(step=>typeof step===
-"string"&&(step==="auth"||looksSecret(step)))}function placeOf2(written4,{node:node2,file}){const at3=written4===""?-1:file.
-text.indexOf(written4,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(node2.range);return file.place(
-{start:at3,end:at3+written4.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text6,use){const{allowInsecureHttp,
-what="the base URL",places=[]}=use;const bad=(why,hint)=>error("bad-address",`${what} ${why}`,places,hint);const example="\
-write it as https://id.example.com";const slip=slipIn(text6);if(slip!==void 0)return bad(...slip);const url=URL.canParse(
-text6)?new URL(text6):void 0;if(url===void 0||url.hostname==="")return bad("is not an http or https address",example);if(url.
-protocol!=="https:"&&url.protocol!=="http:"){return bad("does not begin with https:// or http://",example)}if(url.username!==
-""||url.password!==""){return bad("holds a user name or a password","remove what stands before the @, and give credentia\
-ls under server.auth")}const mark=/[?#]/.exec(text6)?.[0];if(mark!==void 0){return bad(`has a ${mark==="?"?"query":"frag\
-ment"}`,`remove everything from the "${mark}" on`)}if(url.protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url.hostname)){
-return error("insecure-http",`${what} is plain http to another machine, which would show the token to the network`,places,
-'use https, or set "allow_insecure_http: true" under server if the network is trusted')}if(text6.includes("\\"))return bad(
-"has a backslash in it",example);const written4=/^https?:\/\/([^/:]*)/i.exec(text6)?.[1];const isFilledUp=/^\d+(\.\d+){3}$/.
-test(url.hostname)&&written4!==url.hostname;if(isFilledUp||/^https?:\/\/https?:?\/\//i.test(text6)){return bad("names no\
- host that there can be",example)}if(url.port==="0"||!isHost(url.hostname)){return bad(url.port==="0"?"has the port 0":"\
-names no host that there can be",example)}const prefix=url.pathname.replace(/\/+$/,"");return{href:`${url.origin}${prefix}`,
-origin:url.origin,prefix}}function slipIn(text6){const example="write it as https://id.example.com";const trimmed2=text6.
-trim();if(trimmed2==="")return["is empty",example];if(/^\$[A-Za-z_{(]/.test(trimmed2)){return["is the name of a variable\
- that nothing filled in","in idops.yaml write ${NAME}, with braces"]}if(/\s/.test(trimmed2))return["has white space in i\
-t",example];const bare3=/^(https?)\/\//i.exec(trimmed2)?.[1]?.toLowerCase();if(bare3!==void 0)return[`lacks the colon af\
-ter ${bare3}`,`write ${bare3}:// in the place of ${bare3}//`];const scheme=/^https?:/i.exec(trimmed2)?.[0];if(scheme===void 0){
-if(!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.test(trimmed2))return void 0;const local=/^(?:\/\/)?(?:localhost|127\.[\d.]+)(?:[:/]|$)/.
-test(trimmed2);return["does not say whether it is https or http",`write ${local?"http":"https"}:// before the host`]}const rest=trimmed2.
-slice(scheme.length);if(!/^\/\/[^/\\]/.test(rest)){return/^[/\\]*$/.test(rest)?["names no host",example]:[`lacks the two\
- slashes after ${scheme.toLowerCase()}`,example]}if(/^\/\/[^/?#]*@/.test(rest))return void 0;const port=/^\/\/(?:[^/?#@]*@)?(?:\[[^\]/]*\]|[^/?#:[\]]*):([^/?#]*)/.
-exec(rest)?.[1];if(port!==void 0&&port!==""&&!(/^\d{1,5}$/.test(port)&&Number(port)<=65535)){return["has a port that is \
-no number from 1 to 65535",example]}return void 0}function isHost(host){if(host.startsWith("["))return true;return host.
-replace(/\.$/,"").split(".").every(part2=>/^[a-z\d_](?:[\w-]*[a-z\d_])?$/i.test(part2))}function isLoopback(host){const name2=host.
-replace(/\.$/,"");return name2==="localhost"||name2.endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses2=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token \
-address"}];var given=["id.example.com","https://id.example.com","https","s","//id.example.com","","/","x","1","0.0","0.0\
-.1","::1","localhost"];var MOST_VARIABLES=3;function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,
-parts}of layers){const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.
-node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete:complete2}=find6(
-config3,["server",...path]);const written4=complete2&&node2.type==="scalar"?parts(node2):void 0;if(written4===void 0||node2.
-type!=="scalar")continue;const wrong2=wrongIn(written4,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong2!==void 0)
-found2.set(`${wrong2.code} ${node2.range.start}`,wrong2)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
-filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong2;for(const text6 of filled3(parts)){const checked2=checkBaseUrl(
-text6,use);if(isBaseUrl(checked2))return void 0;wrong2??=checked2}return wrong2}function*filled3(parts,before=""){const[
-part2,...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])
-yield*filled3(rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
-/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat5,realpath as realpath6}from"node:fs/promises";import{dirname as dirname16,
-join as join18}from"node:path";async function findAbove(name2,cwd){if(await isThere(join18(cwd,name2)))return join18(cwd,name2);const top=await topOf(cwd);
-if(top===void 0)return void 0;for(let folder=await realpath6(cwd);folder!==top;){folder=dirname16(folder);const path=join18(
-folder,name2);if(!await isThere(path))continue;for(const one of[path,join18(top,".git")])await refuseOthers(one,path,cwd);
-return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath6(cwd).catch(()=>void 0);if(folder===
-void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname16(folder)!==folder;folder=dirname16(folder)){const path=join18(
-dirname16(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath6(
-cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
-const own5=process.getuid?.();const{uid}=await lstat5(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
-shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
-lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
- is the one`)])}import{resolve as resolvePath2}from"node:path";init_problems();init_nearest();init_problems();var import_fastest_levenshtein3=__toESM(require_mod(),1);init_secret_names();var plainMembers={name:/^[A-Za-z][A-Za-z-]{0,40}$/,pass_env:/^[A-Z_][A-Z0-9_]*$/,ca_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,
-client_cert_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,client_key_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,base_url:/^https?:\/\/[\w.:/[\]-]+$/,
-profile:/^[a-z][a-z-]{1,30}$/};var longLine=5e3;var plainKey=/^[A-Za-z_][\w-]{0,40}$/;function credentialRanges(text6){const found2=[];
-const word2=/[A-Za-z_]+/g;let lineStart=0;let lineStop=lineEnd(text6,0);for(let match=word2.exec(text6);match!==null;match=
-word2.exec(text6)){const[name2]=match;if(!isSection2(name2))continue;while(lineStop<match.index){lineStart=lineStop+1;lineStop=
-lineEnd(text6,lineStart)}const section2=sectionAt(text6,lineStart,match.index,word2.lastIndex);if(section2===void 0)continue;
-hideWithin(text6,section2,found2);word2.lastIndex=Math.max(word2.lastIndex,section2.end)}return found2}function isSection2(name2){
-const lower=name2.toLowerCase();if(lower==="tls"||/^auth(?:n|entication)?$/.test(lower))return true;if(lower.length<3||lower.
-length>8)return false;return lower.startsWith("a")&&lower.length<=5&&(0,import_fastest_levenshtein3.distance)(lower,"aut\
-h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"header")<=2}function sectionAt(text6,lineStart,key,keyEnd){
-const isFar=key-lineStart>500;const before=text6.slice(isFar?key-50:lineStart,key);const after2=text6[keyEnd]??"";if(keyCharacter.
-test(after2))return void 0;const isBlock=!isFar&&/^\s*(?:[-?][ \t]+)*["']?$/.test(before);if(!isBlock&&!/[{,]\s*["']?$/.
-test(before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start3=keyEnd+
-gap.length;if(key-lineStart>longLine)return{start:start3,end:lineEnd(text6,keyEnd)};let end2=secretEnd(text6,lineStart,key,
-start3);if(isBlock&&text6.slice(start3,end2).trim()==="")end2=besideEnd(text6,key-lineStart,end2);return{start:start3,end:end2}}
-function besideEnd(text6,indent2,from){if(indent2===0)return from;let end2=from;while(end2<text6.length){const next=lineEnd(
-text6,end2+1);const line=text6.slice(end2+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end2=next}return end2}
-function hideWithin(text6,{start:start3,end:end2},found2){let owner;let at3=start3;while(at3<end2){const char=text6[at3]??
-"";if(/[\s{}[\],]/.test(char)||/[-?]/.test(char)&&/\s/.test(text6[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||
-char==="'";const tokenEnd=Math.min(end2,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written4=text6.slice(
-at3,tokenEnd);const said3=isQuoted?written4.slice(1,-1):written4;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(
-tokenEnd,tokenEnd+100))??[];const isKey=colon!==void 0;const isPlain2=isKey?plainKey.test(said3)&&!endsThere(text6,tokenEnd+
-colon.length):isOpen(owner,said3);if(!isPlain2&&!isReference(written4)){const[known3=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.
-exec(written4)??[];const from=known3.length<written4.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
-found2.push({start:from,end:tokenEnd})}if(isKey)owner=said3;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
-length??0);if(at3<end2&&at3===tokenEnd&&text6[at3]===":")at3+=1}}function isOpen(owner,said3){const pattern=owner!==void 0&&
-Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said3)===true&&said3.length<=100&&!looksLikeCredential2(
-said3)}function endsThere(text6,at3){const[rest=""]=text6.slice(at3,at3+500).split("\n",1);if(!/^\s*(?:$|[,}#])/.test(rest))
-return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text6.slice(at3,at3+500))??[];const line=text6.slice(text6.lastIndexOf(
-"\n",at3-1)+1,at3);return/^\s*[,}]/.test(rest)||below2.trim()===""||below2.search(/\S/)<=line.search(/\S/)}function plainEnd(text6,at3){
-const stop=/\$\{[^{}\n]{0,200}\}|\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;stop.lastIndex=at3;let found2=stop.exec(text6);while(found2?.[0].
-startsWith("$")===true)found2=stop.exec(text6);return Math.max(found2?.index??text6.length,at3+1)}function merge3(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry3]of over.entries){const below2=entries.
-get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry3.value.type==="map"&&!exclusive2.has(name2);entries.
-set(name2,both?{key:entry3.key,value:mergeMaps(below2.value,entry3.value,exclusive2)}:entry3)}return mapNode(base2.range,
-entries)}function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge3(below2,above,
-exclusive2):above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
-name2,value3))))}var exclusive=new Set(["auth"]);function readConfig(file,environment){for(const range2 of credentialRanges(file.text))file.
-hide(range2);const{documents,problems:found2}=parseYaml(file);const problems=[...found2];const[first,second]=documents;if(second!==
-void 0){problems.push(error("wrong-value","a configuration is one document",[file.place(second.root.range)],"remove the \
-others"))}const empty2=mapNode({start:0,end:0},new Map);const written4=first?.root??(problems.length===0?empty2:void 0);
-if(written4===void 0)throw new ProblemsError(problems);if(written4.type!=="map"){throw new ProblemsError([...problems,error(
-"wrong-type","the configuration must be a map",[file.place(written4.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
-written4);hideCredentials(root,file);problems.push(...check({schema:configSchema,root,file,variables:null,name:"configur\
-ation"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.type==="map"?[...environments.
-entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);if(environment!==null&&
-chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-environment",`there is n\
-o environment "${environment}" in ${file.path}${similar===void 0?"":`, did you mean "${similar}"?`}`,[],known3.length===
-0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under environments":`environments there: ${known3.
-join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.
-type==="map"?merge3(withoutPlace(base2,node2),node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),own:chosen?.
-node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[base2,...known3.map(name2=>over(find6(root,["environme\
-nts",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].map(({entries:entries2})=>entries2.get(
-"state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named6=statePlaces.
-find(place2=>entries.has(place2));if(named6===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
-named6),...named6==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
-base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var hidden=[["server","auth","header","value"],
-["server","auth","token_command"],["state","git","remote"],["state","postgres","url"]];function hideCredentials(root,file){
-const environments=root.entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.
-values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of hidden){const found2=find6(
-node2,path);if(found2.complete)file.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!==
-"version"&&isEmpty3(value4));const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;
-const cleaned=new Map([...environments.value.entries].map(([name2,entry3])=>{const{value:value4}=entry3;if(isEmpty3(value4))
-return[name2,{...entry3,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry3,value:without(
-value4,(_,inner)=>isEmpty3(inner))}:entry3]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.
-range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.
-type==="scalar"&&node2.value===null}var secretPaths=[["server","auth","token"],["server","auth","client_credentials","client_secret"],["server","auth","head\
-er","value"],["state","git","remote"],["state","postgres","url"]];var isOpen2=(path,text6)=>path[0]==="state"&&!/^[^/]*:\/\/[^/@]*:[^/@]+@|[?&]password=./.
-test(text6);function plainCredentials(configs){const found2=configs.flatMap(config3=>secretPaths.flatMap(path=>{const{node:node2,
-complete:complete2}=find6(config3,path);if(!complete2||node2.type==="scalar"&&isOpen2(path,String(node2.value)))return[];
-return plainPlaces(node2,path.join("."),config3,new Map)}));return[...new Set(found2)]}function plainPlaces(node2,name2,config3,known3){if(node2.type!=="scalar"||node2.value===null||node2.value==="")return[];
-if(typeof node2.value!=="string")return[name2];try{return placesOf2(parseVariables(node2.value),name2,config3,known3)}catch(failure2){
-if(failure2 instanceof BadVariable)return[];throw failure2}}function placesOf2(template2,name2,config3,known3){const references=template2.
-flatMap(part2=>typeof part2==="string"?[]:[part2]);if(references.length===0)return template2.length===0?[]:[name2];const fallen=name2.
-startsWith(DEFAULT)?name2:`${DEFAULT}${name2}`;const defaults3=references.flatMap(({fallback=[]})=>placesOf2(fallback,fallen,
-config3,known3));const members3=references.map(({name:variable})=>memberPlaces(variable,config3,known3));const isAllPlain=members3.
-every(places=>places.length>0);return[...new Set([...defaults3,...isAllPlain?members3.flat():[]])]}var DEFAULT="the defa\
-ult of ";function memberPlaces(variable,config3,known3){const told4=known3.get(variable);if(told4!==void 0)return told4;
-known3.set(variable,[]);const{node:node2,complete:complete2}=find6(config3,["vars",variable]);const places=complete2?plainPlaces(
-node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places);return places}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states2=new Set;
-const named6=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).
-flatMap(scalar=>{const known3=text6(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["se\
-rver","auth"],["server","tls"],["state","postgres"]]){const{node:node2,complete:complete2}=find6(config3,section2);if(!complete2)
-continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn3(scalar))named6.add(name2);for(const name2 of passedNodes(
-node2).flatMap(texts2))named6.add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of fileNodes(
-node2,isSecretFile).flatMap(texts2))secretFiles.add(resolvePath2(root,file));for(const file of[...fileNodes(node2).flatMap(
-texts2),...given2])files.add(resolvePath2(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
-remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named6.add(name2);const state=find6(config3,["state",
-"path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath2(root,path))}const pending=[
-...named6];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
-const{node:node2,complete:complete2}=find6(config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn3(
-node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(
-layers.map(({config:config3})=>config3)),states:[...states2]}}function isSecretFile(key){return key==="token_file"||key===
-"client_key_file"}function fileNodes(node2,isMeant=key=>key.endsWith("_file")){if(node2.type!=="map")return[];return[...node2.
-entries].flatMap(([key,{value:value3}])=>isMeant(key)?[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.
-type==="map"?node2.entries.get("token_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){
-const behind2=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind2,...argument.
-split(/[\s"'`=@:,;|&<>()]+/)].filter(part2=>part2!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
-entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
-"scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
-({value:value3})=>scalarsOf(value3))}function namesIn3({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
-return[];try{return namesOf3(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
-function namesOf3(template2){return template2.flatMap(part2=>typeof part2==="string"?[]:[part2.name,...namesOf3(part2.fallback??
-[])])}init_problems();init_values();import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath3}from"node:path";init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
-const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
-hostname3,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
-return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing of[name2,name2.toUpperCase()]){
-const value3=Object.hasOwn(variables,writing)?variables[writing]?.trim():void 0;if(value3)return{name:writing,value:value3}}
-return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host,port,variables){
-const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
-"");return entries.filter(Boolean).some(entry3=>{if(entry3==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
-exec(entry3)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address2??entry3).replace(/^\[|\]$/g,
-"").replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable){const bad=why=>error(
-"bad-proxy",`the proxy in ${variable} ${why}`,[],"write it as http://proxy.example.com:3128");const address2=/^[a-z][a-z0-9+.-]*:\/\//i.
-test(text6)?text6:`http://${text6}`;const url=URL.canParse(address2)?new URL(address2):void 0;if(url===void 0||url.hostname===
-"")return bad("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad("is neither http nor ht\
-tps");let authorization=null;try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;if(pair!==
-":")authorization=`Basic ${Buffer.from(pair).toString("base64")}`}catch{return bad("has a user name or a password that i\
-s not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
-this.#sources=sources2;this.#problems=[...sources2.section.problems]}async build(){const server=this.#sources.section.data??
-{};const allowInsecureHttp=server.allow_insecure_http??false;const address2=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
-server.auth,allowInsecureHttp);if(this.#sources.given.pinned&&address2!==void 0&&auth2!==void 0)this.#staysAt(address2,auth2);
-const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:this.#proxy(address2);this.#rememberVariables();
-refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===void 0||address2===void 0||auth2===
-void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.href,address:address2,
-profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!==
-"")}}#baseUrl(server,allowInsecureHttp){const{given:given2,place:place2}=this.#sources;const text6=given2.baseUrl??server.
-base_url;if(text6===void 0){this.#missing("the address of the server","add server.base_url to the configuration, or give\
- --base-url or IDOPS_BASE_URL");return void 0}const places=given2.baseUrl===void 0?place2("base_url"):[];const address2=this.#address(
-text6,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given2.aside!==void 0)this.#sameAddress(address2,given2.
-aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",
-places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.push(error("oth\
-er-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.environment}\
- is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment"))}#address(text6,what,places,allowInsecureHttp){
-const checked2=checkBaseUrl(text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.
-push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(
-proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(
-/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+
-1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.length>0)return;this.#problems.push(error("missin\
-g-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){const{given:given2,cwd,root,
-place:place2}=this.#sources;if(given2.tokenFile!==void 0)return await this.#tokenFile(resolvePath3(cwd,given2.tokenFile),
-[]);if(given2.token!==void 0)return this.#token(given2.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
-auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath3(
-root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
-token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
-auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
-ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#staysAt({
-origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a program for a token":auth2.way==="client\
-_credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.address.origin} for a token`:void 0;if(elsewhere===void 0)
-return;this.#problems.push(error("auth-elsewhere",`"server.auth" ${elsewhere}, and base-url, which is an input, pins cre\
-dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input token too, which stands above server.auth"))}#passed({
-pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
-hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text6,what,places){
-const token=text6.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
-token)}}async#tokenFile(path,places){const shown3=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
-he token file ${shown3}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
-trim();this.#wrong(wrongInToken(token,`the token file ${shown3}`,places));this.#secrets.push(token)}return{way:"token_fi\
-le",path,shown:shown3}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
-place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the token address",places,allowInsecureHttp);
-this.#secrets.push(client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(
-address2),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
-const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part:part2,why}=wrong2;this.#problems.push(error("bad-h\
-eader",`"auth.header.${part2}" ${why}`,this.#sources.place("auth","header",part2)))}this.#secrets.push(value3,value3.slice(
-value3.indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.
-push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
-"client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
-createPrivateKey);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===
-void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("t\
-ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking3}" beside it`,places))}else if(cert!==
-void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(error(
-"bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
-push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
-key)}}}async#pem(member2,file,parse11){if(file===void 0)return void 0;const path=resolvePath3(this.#sources.root,file);const places=this.#sources.
-place("tls",member2);const shown3=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown3}\
- of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
-try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
-cates";this.#problems.push(error("bad-certificate",`${shown3} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
-const bytes=await readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")
-return text6.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
-const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
-includes("token_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf2,data3);if(typeof value3===
-"string")this.#secrets.push(value3)}}};function memberOf2(value3,step){if(Array.isArray(value3))return value3[Number(step)];
-if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
-function checkCertificates(pem2){const found2=pem2.match(certificate)??[];if(found2.length===0)throw new Error("no certi\
-ficate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){const[own5]=cert.match(certificate)??
-[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(key))}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
-const file=await readSource(path,nameOf3(path,{cwd,root:dirname17(path)}));if(!("text"in file))throw new ProblemsError([
-await unreadableConfig(path,options,file)]);const root=await realpath7(dirname17(path)).catch(failure2=>{throw new ProblemsError(
-[error("file-unreadable",`${shownPath(dirname17(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
-env??setting2(variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}
-async function configPath(options){const{cwd,above=true}=options;const given2=givenConfig(options);if(given2!==void 0)return resolvePath4(
-cwd,given2);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath4(cwd,CONFIG)}function givenConfig({config:config3,
-variables}){return config3??setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{
-cwd,above=true}=options;const bytes=await readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;
-if(await isThere(path)){return error("file-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the\
- file where the link leads, or put the configuration in the place of the link")}if(givenConfig(options)!==void 0){return error(
-"no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(
-CONFIG,cwd):void 0;if(passed!==void 0){const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG}\
- in this folder, and ${shown3} is not taken by itself, since this is no git work tree`,[],`start idops in that folder, o\
-r write --config ${shown3}`)}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up t\
-o ${shownPath(top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,
-[],'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){
-const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
-chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
-cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
-own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources=variableSources(
-chosen,source,options.variables);this.profile=this.#literalProfile()}variables(options){return new Variables({...this.#sources,
-credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(this.#layers(),this.root,DEFAULT_STATE);
-const token=this.#tokenFile===void 0?[]:[resolvePath4(this.cwd,this.#tokenFile)];return{...this.#guarded,files:[resolvePath4(
-this.cwd,this.file),...token,...this.#guarded.files],secretFiles:[...token,...this.#guarded.secretFiles]}}everyGlobs(){return this.#layers().
-map(({config:config3,text:text6})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
-return node2.items.flatMap(item=>item.type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.
-map(config3=>{const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,
-text:node2=>{if(typeof node2.value!=="string")return void 0;const{text:text6,unknown:unknown5}=variables.resolve(node2.value,
-node2,this.#source);return unknown5?void 0:text6},parts:({value:value3,...node2})=>typeof value3==="string"?variables.parts(
-value3,{...node2,value:value3},this.#source):void 0}})}state(){const section2=this.#section("state",stateSettingsSchema);
-return stateSettings(section2,path=>resolvePath4(this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,
-safety:safetySchema,checks:checksSchema,email:emailSchema};return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(
-name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();const used=this.environment===null&&
-base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),...addressProblems(this.#layers(
-used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;for(const config3 of configs){
-const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)continue;const variables=new Variables(variableSources(
-config3,this.#source,this.#process),{lenient:true});resolve6(node2,this.#source,variables,["server"]);for(const problem of variables.
-takeProblems()){const[place2]=problem.places;if(problem.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
-problem)}}return[...found2.values()]}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
-return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry3=this.#config.
-entries.get("manifests");if(entry3===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
-"manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry3.value,[index]).node.
-range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
-overrides.baseUrl===void 0;const given2={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
-tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
-if(given2.baseUrl!==void 0)replaced3.add("base_url");if(given2.tokenFile!==void 0||given2.token!==void 0)replaced3.add("\
-auth");const entry3=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
-replaced3),given:given2,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry3===void 0?
-[]:[this.#source.place(entry3.key)],place:(...path)=>entry3===void 0?[]:[this.#source.place(find6(entry3.value,path).node.
-range)]})}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){
-return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry3=this.#config.
-entries.get(name2);if(entry3===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry3.
-value.type==="map"?without(entry3.value,member2=>replaced3.has(member2)):entry3.value;const variables=new Variables(this.#sources,
-{lenient});return check({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
-const{node:node2,complete:complete2}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
-void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
-let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text6,
-tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||unknown5)return fallback;name2=text6}return(Object.
-hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){const vars=config3.
-entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="\
-map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.
-type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(
-item.value)]:[])),process:process2}}init_regular();init_work_tree();import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join19,
+written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join21,
 relative as relative15,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
 files))return void 0;const here2=await realpath8(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
@@ -22320,21 +22490,21 @@ CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;const sha=head===""?env.CI_COMMI
 /-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2,repository}){const checkedOut=workspace2===void 0||workspace2===
 ""?void 0:await realpath8(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
 return checkedOut;return repository!==void 0&&await comesFrom(top,repository)?top:void 0}async function comesFrom(top,repository){
-const config3=await readRegular(join19(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
+const config3=await readRegular(join21(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
 some(([,url=""])=>{const path=url.replace(/\/$|\.git\/?$/,"").toLowerCase();return path.endsWith(`/${repository.toLowerCase()}`)||
 path.endsWith(`:${repository.toLowerCase()}`)})}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email3}=kindOf(kind);return email3!==void 0&&declaredAt!==null?[{address:address2,
 type:apply.identity[email3.type]??"",manifest:declaredAt.file}]:[]}));const warnings=refuse(problems);return{samples:found2,
 warnings}}init_words();init_zod();init_github();init_words();var batch=50;var most2=1e3;var messageLimit=64*1024;var titleLimit=255;var nameLimit=100;var rawCheck=object({id:number2()});
 var levels2={error:"failure",warning:"warning",notice:"notice"};async function writeCheckRun(token,{owner,repository:repo,
-sha},manner,check3,annotations){const{octokit,ask:ask2}=await openClient(token,manner);const{checks}=octokit.rest;const sent=annotations.
-slice(0,most2).map(annotation=>annotationOf2(annotation,check3.file));const output=from=>{const here2=Math.min(from+batch,
-sent.length);const part2=here2<annotations.length?`, of which the first ${here2} are here`:"";return{title:titleLine(check3.
-title).slice(0,titleLimit),summary:`${plural(annotations.length,"annotation")}${part2}. [The run](${check3.url}) has all\
+sha},manner,check4,annotations){const{octokit,ask:ask2}=await openClient(token,manner);const{checks}=octokit.rest;const sent=annotations.
+slice(0,most2).map(annotation=>annotationOf2(annotation,check4.file));const output=from=>{const here2=Math.min(from+batch,
+sent.length);const part2=here2<annotations.length?`, of which the first ${here2} are here`:"";return{title:titleLine(check4.
+title).slice(0,titleLimit),summary:`${plural(annotations.length,"annotation")}${part2}. [The run](${check4.url}) has all\
  of it in its summary.`,annotations:sent.slice(from,from+batch)}};const id=await ask2(async()=>{const{data:data3}=await checks.
-create({owner,repo,name:titleLine(check3.name).slice(0,nameLimit),head_sha:sha,status:"completed",conclusion:check3.conclusion,
-details_url:check3.url,output:output(0),request:{...expecting(rawCheck).request,...once3.request}});return data3.id});for(let from=batch;from<
-sent.length;from+=batch){await ask2(()=>checks.update({owner,repo,check_run_id:id,output:output(from),...once3}))}return sent.
+create({owner,repo,name:titleLine(check4.name).slice(0,nameLimit),head_sha:sha,status:"completed",conclusion:check4.conclusion,
+details_url:check4.url,output:output(0),request:{...expecting(rawCheck).request,...once4.request}});return data3.id});for(let from=batch;from<
+sent.length;from+=batch){await ask2(()=>checks.update({owner,repo,check_run_id:id,output:output(from),...once4}))}return sent.
 length}function annotationOf2({level:level3,title,message,place:place2,folder},file){const path=place2?.file===void 0?file:
 inRepository(folder,place2.file);const line=place2?.file===void 0?1:place2.line??1;return{path,start_line:line,end_line:line,
 annotation_level:levels2[level3],title:titleLine(title).slice(0,titleLimit),message:withinBytes(annotationText(message))}}
@@ -22357,8 +22527,8 @@ number??named6;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.mer
 null&&mergeCommit===commit2?known3:null}const found2=(await api.pullRequestsOf(commit2)).find(({base:base2,mergedAt,mergeCommit})=>mergedAt!==
 null&&mergeCommit===commit2&&base2===branch);return found2?.number??null}async function syncResult(api,number4,key,tell){
 const remarks=(await api.comments(number4)).filter(({body:body2})=>showsPlan(body2,key));const own5=await latestOf(api,number4,
-remarks);const told4=await tell(own5?.body??null);if(told4===null||own5!==void 0&&await api.updateComment(own5.id,told4))
-return;const anew=own5===void 0?told4:await tell(null);if(anew!==null)await api.addComment(number4,anew)}async function latestOf(api,number4,remarks){
+remarks);const told5=await tell(own5?.body??null);if(told5===null||own5!==void 0&&await api.updateComment(own5.id,told5))
+return;const anew=own5===void 0?told5:await tell(null);if(anew!==null)await api.addComment(number4,anew)}async function latestOf(api,number4,remarks){
 if(remarks.length===0)return void 0;const{viewer,comments}=await api.histories(remarks.map(({node:node2})=>node2));const since=({
 lastEditedAt,createdAt})=>Date.parse(lastEditedAt??createdAt);const[latest]=comments.filter(({author})=>author!==null&&isSame2(
 author,viewer)).sort((one,other)=>since(other)-since(one));if(latest===void 0)return void 0;const stranger=strangerIn(latest,
@@ -22375,11 +22545,11 @@ number??inputs.prNumber;if(number4===void 0||inputs.comment==="false"||inputs.gi
 api,number4,about2,tell);await this.#asking("The comment","pull-requests: write",inputs.githubToken,ask2,{quiet})}async result(inputs,key,tell){
 const{githubToken,comment}=inputs;if(comment==="false"||githubToken===void 0||this.#event.commit==="")return;const write2=async api=>{
 const number4=await broughtBy2(api,this.#event,inputs.prNumber);if(number4!==null)await syncResult(api,number4,key,tell)};
-await this.#asking("The result","pull-requests: write",githubToken,write2)}async check(inputs,check3){const{githubToken,
+await this.#asking("The result","pull-requests: write",githubToken,write2)}async check(inputs,check4){const{githubToken,
 checkRun}=inputs;const{sha}=this.#event;const isWanted=checkRun==="true"||checkRun==="on-overflow"&&this.#log.overflows;
 if(!isWanted||githubToken===void 0||sha==="")return;const{annotations}=this.#log;try{const manner={signal:this.#signal};
-const count3=await writeCheckRun(githubToken,this.#event,manner,check3,annotations);const all=count3===annotations.length?
-"all":"the first";this.#log.say(`The check run "${check3.name}" shows ${all} ${plural(count3,"annotation")}.`)}catch(failure2){
+const count3=await writeCheckRun(githubToken,this.#event,manner,check4,annotations);const all=count3===annotations.length?
+"all":"the first";this.#log.say(`The check run "${check4.name}" shows ${all} ${plural(count3,"annotation")}.`)}catch(failure2){
 if(!(failure2 instanceof GithubFailure))throw failure2;const said3=failure2.lacksPermission?`The permission checks: writ\
 e would show all ${plural(annotations.length,"annotation")} in a check run.`:this.#unwritten(`The check run with all ${plural(
 annotations.length,"annotation")}`,failure2);this.#log.annotate("notice",said3)}}async drift(inputs,shown3,{found:found2,
@@ -22408,12 +22578,12 @@ config:config3,environment,token,...inputs}){return await loadProject({cwd:folde
 token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async samples(plan,project){
 const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.log.problems(redactProblems(warnings,
 this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
-if(!(failure2 instanceof ProblemsError))throw failure2;const told4=failure2.problems.map(problem=>({...problem,severity:"\
-warning"}));await this.log.problems(redactProblems(told4,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
-const shown3=report2.redact(found2,this.redactor);const file=join20(await this.temporaryFolder(),name2);await writeResult(
+if(!(failure2 instanceof ProblemsError))throw failure2;const told5=failure2.problems.map(problem=>({...problem,severity:"\
+warning"}));await this.log.problems(redactProblems(told5,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
+const shown3=report2.redact(found2,this.redactor);const file=join22(await this.temporaryFolder(),name2);await writeResult(
 file,await renderText(report2,"html",shown3,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
 process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
-args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join20(process.env.RUNNER_TEMP||tmpdir2(),
+args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join22(process.env.RUNNER_TEMP||tmpdir2(),
 "idops-"));return this.#temporary}async tellPlan(plan,shown3){this.#made=plan;await this.log.report(planReport,{plan:shown3,
 samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given2){if(given2("command").trim().toLowerCase()!==
 "apply")return null;const inputs=inputsOf(given2,given2("comment").trim().toLowerCase()==="false"?"false":"on-change");const number4=given2(
@@ -22433,27 +22603,27 @@ lan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan"
 await job.posts.comment(inputs,{key,covers:covers2},async before=>({body:`${first}
 ${sectionText(key,plainText(heading,[...replaced2(before),text6].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
 !quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
-"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve16}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join21,relative as relative16,
-resolve as resolve15,sep as sep11}from"node:path";init_problems();import{posix as posix4,resolve as resolve14}from"node:path";var NOWHERE2=resolve14("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir6=(path,_,callback2)=>{
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join24,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join23,relative as relative16,
+resolve as resolve16,sep as sep11}from"node:path";init_problems();import{posix as posix4,resolve as resolve15}from"node:path";var NOWHERE2=resolve15("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir8=(path,_,callback2)=>{
 const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
 const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
 callback2(null,[...entries].map(([name2,isFolder])=>entry2(name2,isFolder)))};const patterns=project.patterns().map(({pattern})=>pattern);
 const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const named6=patterns.filter(one=>!one.startsWith(
 "!")&&!one.split("/").includes(".."));const found2=await Promise.all(named6.map(pattern=>glob(pattern,{cwd:NOWHERE2,ignore,
-expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir6}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
+expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir8}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
 split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,index).join("/")||".";const entries=folders.
 get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry2(name2,isFolder){
 return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
 known3);const taken2=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
-all([resolve15(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
-for(const output of outputs){const path=resolve15(output);const names3=await identity(path);if(names3.some(name2=>inputs.
+all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
+for(const output of outputs){const path=resolve16(output);const names3=await identity(path);if(names3.some(name2=>inputs.
 has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
 way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
 some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
 be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
 a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
-startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
-for(const output of outputs){for(const place2 of await ways3(resolve15(output))){if(!isInside(place2,project.root))continue;
+startsWith(path+sep11)||path===join23(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
+for(const output of outputs){for(const place2 of await ways3(resolve16(output))){if(!isInside(place2,project.root))continue;
 inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,
 [...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}
 async function inputsOf2(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3===
@@ -22461,10 +22631,10 @@ async function inputsOf2(known3){try{const project=typeof known3==="function"?aw
 ...files,...read2.files],states:states2,project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
 return{files:[],states:[]}}}function refusal5(output,why){return error("output-is-input",`${output} is not written: ${why}`,
 [],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===
-true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join21(await realPlaceOf(dirname18(
-path)),basename12(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called2="plan"){const name2=fileOf(called2,inputs.shard);const opened=await openSession(
-await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened,async session=>{if(inputs.planFile!==
-void 0){const asked=resolve16(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
+true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join23(await realPlaceOf(dirname18(
+path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called2="plan"){const name2=fileOf(called2,inputs.shard);const opened2=await openSession(
+await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened2,async session=>{if(inputs.planFile!==
+void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
 plan(planOptionsOf(inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.
 project}});const{plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(
 plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);
@@ -22483,8 +22653,8 @@ No issue is opened, changed or closed: drift is what schedule, push and workflow
 d this run is for something else.";async function tellDrift(job,inputs,{shared:shared2,marker,tells:tells3}){if(inputs.driftIssue&&
 job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells3});else if(inputs.driftIssue)job.log.
 annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
-join22(await job.temporaryFolder(),`${name2}.json`):resolve16(folderOf(inputs),inputs.planFile);await writeResult(planFile,
-await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve17}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each=[];const hasLines=inputs.environments.
+join24(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(planFile,
+await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join25,resolve as resolve18}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each=[];const hasLines=inputs.environments.
 some(({token})=>token!==void 0);for(const own5 of eachEnvironment(inputs))each.push(await planOne(job,own5,hasLines));const list2=each.
 map(one=>`- ${code(one.name)}: ${wordsOf4(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
 inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each.length,"environment")}
@@ -22520,13 +22690,13 @@ job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-or
 problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
 
 ${block2}`,job.event)}async function endingOf(job,inputs,each){const made2=each.flatMap(({name:name3,planned})=>planned===
-null?[]:[[name3,planned]]);const changed2=made2.some(([,planned])=>planned.changed);const bad=made2.length<each.length||
+null?[]:[[name3,planned]]);const changed2=made2.some(([,planned])=>planned.changed);const bad2=made2.length<each.length||
 made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes,\
- and fail-on-changes is set.");const told4=each.map(({name:name3,planned,problems:[first]})=>{const failed=first===void 0?
+ and fail-on-changes is set.");const told5=each.map(({name:name3,planned,problems:[first]})=>{const failed=first===void 0?
 "failed":`${first.code}: ${first.message}`;return`${name3}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
 temporaryFolder();const{planFile}=inputs;const name2=fileOf(`plan-${environmentMark}`,inputs.shard);return{code:job.signal.
-aborted?130:bad?1:changed2?2:0,summary:titleLine(told4.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
-name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve17(folderOf(inputs),planFile),htmlReport:join23(
+aborted?130:bad2?1:changed2?2:0,summary:titleLine(told5.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
+name3,plan])),planFile:planFile===void 0?join25(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join25(
 temporary,`${name2}.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
 every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,
@@ -22534,16 +22704,16 @@ await bodyChecks(project,loaded.declared))):[];const addresses3=project.addressP
 ...addresses3,...settings,...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)
 throw failure2;const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{
 problems,objects:0}}}async function validate2(job,inputs,reason=null){const checked2=[];for(const own5 of eachEnvironment(inputs))checked2.push(
-await check2(job,own5));const several=inputs.environments.length>0;const told4=checked2.map(({environment,summary:summary3})=>several?
-`${environment}: ${summary3}`:summary3);const summary2=told4.join("; ");const why=reason===null?"":`There is no plan for\
+await check3(job,own5));const several=inputs.environments.length>0;const told5=checked2.map(({environment,summary:summary3})=>several?
+`${environment}: ${summary3}`:summary3);const summary2=told5.join("; ");const why=reason===null?"":`There is no plan for\
  this ${job.event.pullRequest===null?"run":"pull request"}: ${reason}. It was validated alone.`;if(why!=="")job.log.annotate(
 "notice",why);job.log.say(`${summary2}.`);const blocks=await Promise.all(checked2.map(async({problems},index)=>[`## idop\
-s validate: ${told4[index]}
+s validate: ${told5[index]}
 `,...why===""||index>0?[]:[`${why}
 `],...problems.length===0?[]:[await problemsBlock(problems)]]));await writeSummary(blocks.flat().join("\n"));const failed=checked2.
 some(one=>one.failed);if(reason!==null&&inputs.command==="plan"){const text6=`${why} ${failed?`It is not valid: ${summary2}\
 .`:`${summary2}.`}`;await tellNoPlan(job,inputs,{title:"validated only",text:text6,hide:job.redactor.redact,quiet:true})}
-return{code:failed?1:0,summary:why===""?summary2:`${summary2}. ${why}`,changed:false}}async function check2(job,inputs){
+return{code:failed?1:0,summary:why===""?summary2:`${summary2}. ${why}`,changed:false}}async function check3(job,inputs){
 const{problems:found2,objects:objects2}=await validateProject(()=>job.project(inputs),{onSecret:job.redactor.add,signal:job.
 signal});const problems=redactProblems(found2,job.redactor);await job.log.problems(problems);const errors2=problems.filter(
 ({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?plural(errors2,"error"):validText(
@@ -22578,7 +22748,7 @@ withoutPastedIn(problemsOf(failure2),typed,job.redactor),job.redactor);await job
 debug===true)job.log.say(escapeLines(job.redactor.redact(stacksOf(failure2))));const[first]=problems;const code2=job.signal.
 aborted?130:1;await writeSummary(`## idops: failed
 
-${await problemsBlock(problems)}`);const hide2=told4=>unsaid(job.redactor.redact(told4));const where=inputs===void 0?commentInputs(
+${await problemsBlock(problems)}`);const hide2=told5=>unsaid(job.redactor.redact(told5));const where=inputs===void 0?commentInputs(
 getInput):inputs.command==="plan"?inputs:null;if(where!==null){const text6=`There is no plan for this commit:
 
 ${await problemsBlock(problems)}`;await tellNoPlan(job,where,{title:"failed",text:text6,hide:hide2})}const applied2=inputs===
