@@ -123,12 +123,12 @@ export function sharded(
         {
           seed: { ...loadSeed('empty'), organizations },
           pageSize: 2,
-          // Nobody goes on before all have begun, and all wait for the others as long as this takes.
+          // Nobody goes on before all have begun, and all wait for the others, and for their pages, as long as this takes.
           intercept: async ({ method, path }) => {
-            if (method !== 'GET' || !/organizations(\?page=1)?$/.test(path)) return undefined;
-            begun += 1;
+            if (method !== 'GET' || !path.includes('/organizations')) return undefined;
+            if (!/page=(?!1$)/.test(path)) begun += 1;
             while (begun < SHARDS) await pause();
-            await new Promise((done) => setTimeout(done, 1_500));
+            await new Promise((done) => setTimeout(done, 2_000));
             return undefined;
           },
         },

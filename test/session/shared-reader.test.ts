@@ -92,13 +92,12 @@ const inOrder = (numbers: readonly number[]): number[] => numbers.toSorted((a, b
 describe('a list that several shards read', () => {
   it('is shared out among those that read it at the same time', async () => {
     const [server, pages] = [new Server(60), await shelf()];
-    // Nobody goes on before all have begun, and all wait for the others as long as this takes.
+    // Nobody goes on before all have begun, and all wait for the others, and for their pages, as long as this takes.
     let begun = 0;
     server.before = async (page) => {
-      if (page !== 1) return;
-      begun += 1;
+      if (page === 1) begun += 1;
       while (begun < 3) await new Promise((done) => setTimeout(done, 5));
-      await new Promise((done) => setTimeout(done, 1_000));
+      await new Promise((done) => setTimeout(done, 2_000));
     };
     const readers = [1, 2, 3].map((index) => part(server, pages, { index }));
     for (const names of await Promise.all(readers.map(listed))) expect(names).toEqual(namesOf(server));
