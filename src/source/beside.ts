@@ -68,13 +68,25 @@ export function partsOf(text: string, length = PART): Part[] {
   let offset = 0;
   while (text.length - offset > length) {
     marker.lastIndex = offset + length;
-    const found = marker.exec(text);
+    let found = marker.exec(text);
+    while (found !== null && endsInComment(text, offset, found.index)) found = marker.exec(text);
     if (found === null) break;
     parts.push({ text: text.slice(offset, found.index + 1), offset });
     offset = found.index + 1;
   }
   parts.push({ text: text.slice(offset), offset });
   return parts;
+}
+
+/** Whether the last line before an end that isn't blank may have a comment: where a document ends that has one hangs on what follows. */
+function endsInComment(text: string, begin: number, end: number): boolean {
+  for (let last = end; last > begin; ) {
+    const first = Math.max(begin, text.lastIndexOf('\n', last - 1) + 1);
+    const line = text.slice(first, last);
+    if (line.trim() !== '') return line.includes('#');
+    last = first - 1;
+  }
+  return false;
 }
 
 interface Waiting {

@@ -28,6 +28,8 @@ const line = fc.constantFrom(
     ' b: 2}\n',
     '...\n',
     'e:\n',
+    'e: # note\n',
+    '  \n',
     '--- {a: 1}\n',
     '- --- x\n',
     '  ---\n',
@@ -69,6 +71,15 @@ describe('the parts of a text', () => {
       '---\nc: 2\n',
     ]);
     expect(partsOf(text, 1000)).toEqual([{ text, offset: 0 }]);
+  });
+
+  it('do not end behind a comment, since what follows says where its document ends', () => {
+    for (const end of ['# note\n', '# note\n\n', 'f: 1 # note\n \r\n'])
+      expect(partsOf(`e:\n${end}---\na: 1\n---\nb: 1\n`, 1).map(({ text }) => text)).toEqual([
+        `e:\n${end}---\na: 1\n`,
+        '---\nb: 1\n',
+      ]);
+    expect(partsOf('e: 1\n\n\n---\na: 1\n', 1)).toHaveLength(2);
   });
 });
 
