@@ -20198,17 +20198,20 @@ takeApart(source.text));threads.start();for(const[index,of]of files.entries()){c
 []);parts[index]=[];const plain3=tapes.filter(tape=>tape!==null);const taken2=plain3.length===tapes.length?plain3:null;yield{
 of,parsed:await pauses.during(parsing(of.source,taken2))}}}finally{threads.close()}}function partsOf4(text6,length2=PART){
 const parts=[];const marker=/\n(?=---\s)/g;let offset=0;while(text6.length-offset>length2){marker.lastIndex=offset+length2;
-const found2=marker.exec(text6);if(found2===null)break;parts.push({text:text6.slice(offset,found2.index+1),offset});offset=
-found2.index+1}parts.push({text:text6.slice(offset),offset});return parts}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){
-this.#script=script}takeApart(text6){return partsOf4(text6).map(async({text:part2,offset})=>{const tape=await new Promise(
-done2=>{this.#waiting.push({text:part2,done:done2})});return tape===null?null:{tape,offset}})}start(){this.#waiting.reverse();
-const most3=Math.min(MOST_THREADS,availableParallelism2(),this.#waiting.length);for(let count3=0;count3<most3;count3+=1)
-this.#add(new Worker(this.#script))}close(){for(const worker of this.#threads.keys())void worker.terminate()}#add(worker){
-const jobs=new Map;this.#threads.set(worker,jobs);worker.on("message",({id,tape})=>{jobs.get(id)?.done(tape);jobs.delete(
-id);this.#feed(worker,jobs)});const ended=()=>{this.#threads.delete(worker);const left=[...jobs.values(),...this.#threads.
-size===0?this.#waiting.splice(0):[]];jobs.clear();for(const{done:done2}of left)done2(null)};worker.on("error",ended);worker.
-on("exit",ended);this.#feed(worker,jobs)}#feed(worker,jobs){while(jobs.size<AHEAD2){const next=this.#waiting.pop();if(next===
-void 0)return;this.#jobs+=1;jobs.set(this.#jobs,next);worker.postMessage({id:this.#jobs,text:next.text})}}};function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
+let found2=marker.exec(text6);while(found2!==null&&endsInComment(text6,offset,found2.index))found2=marker.exec(text6);if(found2===
+null)break;parts.push({text:text6.slice(offset,found2.index+1),offset});offset=found2.index+1}parts.push({text:text6.slice(
+offset),offset});return parts}function endsInComment(text6,begin,end2){for(let last=end2;last>begin;){const first=Math.max(
+begin,text6.lastIndexOf("\n",last-1)+1);const line=text6.slice(first,last);if(line.trim()!=="")return line.includes("#");
+last=first-1}return false}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){this.#script=
+script}takeApart(text6){return partsOf4(text6).map(async({text:part2,offset})=>{const tape=await new Promise(done2=>{this.#waiting.
+push({text:part2,done:done2})});return tape===null?null:{tape,offset}})}start(){this.#waiting.reverse();const most3=Math.
+min(MOST_THREADS,availableParallelism2(),this.#waiting.length);for(let count3=0;count3<most3;count3+=1)this.#add(new Worker(
+this.#script))}close(){for(const worker of this.#threads.keys())void worker.terminate()}#add(worker){const jobs=new Map;
+this.#threads.set(worker,jobs);worker.on("message",({id,tape})=>{jobs.get(id)?.done(tape);jobs.delete(id);this.#feed(worker,
+jobs)});const ended=()=>{this.#threads.delete(worker);const left=[...jobs.values(),...this.#threads.size===0?this.#waiting.
+splice(0):[]];jobs.clear();for(const{done:done2}of left)done2(null)};worker.on("error",ended);worker.on("exit",ended);this.#feed(
+worker,jobs)}#feed(worker,jobs){while(jobs.size<AHEAD2){const next=this.#waiting.pop();if(next===void 0)return;this.#jobs+=
+1;jobs.set(this.#jobs,next);worker.postMessage({id:this.#jobs,text:next.text})}}};function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
 b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
 a2.column-b.column})}init_values();function pathKey(path){return path.map(String).join("\0")}function resolve6(root,file,variables,under=[]){
 const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
