@@ -155,13 +155,16 @@ export function sharded(
         open = done;
       });
       let held = '';
+      let isHeld = false;
       const made = await make(manifests, {
         intercept: async ({ method, path }) => {
-          if (method !== 'GET' && held !== '' && path.includes(held)) await opened;
+          if (method === 'GET' || held === '' || !path.includes(held)) return undefined;
+          isHeld = true;
+          await opened;
           return undefined;
         },
       });
-      const { idops, begin, runner, writes, sandbox } = made;
+      const { idops, begin, runner, sandbox } = made;
       const plans = await Promise.all(
         [1, 2, 3].map(async (index) =>
           JSON.parse((await idops(`plan --shard ${index}/3 --format json`)).stdout),
@@ -173,7 +176,7 @@ export function sharded(
       held = '/users/';
       const cwd = await runner();
       const first = begin(applying(`${killed + 1}/3`), { cwd });
-      while (!writes().some((one) => one.includes(held))) await pause();
+      while (!isHeld) await pause();
       const others = [1, 2, 3].filter((index) => index !== killed + 1);
       held = '/none/';
       for (const index of others) {
