@@ -35,6 +35,18 @@ const empty = { idops: { args: [cli, '--version'] }, floor: { args: ['-e', '0'] 
  * @property {{ whole?: number, beyond?: number, memory?: number }} [most] What is aimed at, against the first of the floors.
  */
 
+/** Removes a folder into which what was killed just now may still write: a process that ends can't wait for that otherwise. */
+function removeAll(folder) {
+  for (let left = 50; ; left -= 1) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch (failure) {
+      if (failure.code !== 'ENOTEMPTY' || left === 0) throw failure;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    }
+  }
+}
+
 export class Bench {
   #repeats;
   #told;
@@ -44,7 +56,7 @@ export class Bench {
   #number = 0;
   #remove = () => {
     for (const child of this.#children) child.kill('SIGKILL');
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeAll(this.#folder);
   };
 
   /** @param {{ quick: boolean, repeats: number | undefined, told: (result: object) => void }} options */

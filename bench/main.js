@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Bench } from './bench.js';
-import { storeRun, surroundings, terminal, text } from './results.js';
+import { storeRun, surroundings, terminal, text, withRatios } from './results.js';
 
 const letters = readdirSync('bench/scenarios')
   .map((name) => name.replace('.js', ''))
@@ -13,7 +13,7 @@ const usage = `npm run bench -- [SCENARIO ...] [--repeats N] [--quick] [--json F
   SCENARIO     ${letters.join(', ')}; all where none is named
   --repeats N  how often each is measured, whatever it says itself
   --quick      small sizes, once: shows that the suite works
-  --json FILE  writes what was measured, after each scenario
+  --json FILE  writes what was measured and its ratios, after each scenario
   --write      adds the run to bench/results.json and to docs/benchmarks.md`;
 
 const wrong = (reason) => {
@@ -52,7 +52,7 @@ if (values.quick && repeats !== undefined) wrong('a quick run measures once: lea
 const keep = (measured, refuse) => {
   if (values.json === undefined) return;
   try {
-    writeFileSync(values.json, text(measured));
+    writeFileSync(values.json, text(withRatios(measured)));
   } catch (failure) {
     refuse(`--json ${values.json} can't be written: ${failure.message}`);
   }

@@ -26,7 +26,8 @@ export async function postgres(folder) {
     ...options,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  process.once('exit', () => child.kill('SIGQUIT'));
+  // Before what it writes to is removed.
+  process.prependOnceListener('exit', () => child.kill('SIGQUIT'));
   const ended = new Promise((done) => child.once('exit', done));
   await new Promise((done, failed) => {
     let log = '';

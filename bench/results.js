@@ -75,6 +75,24 @@ function ratios({ rounds }, floor) {
   return { whole, beyond, cpu };
 }
 
+/**
+ * A run with what its times come to: for each measurement the ratios by the floor (`whole`, `beyond` the start and of the
+ * processor time, each with its median, the least and the most), and the median of the peaks of memory in MB.
+ * @param {Run} run
+ */
+export function withRatios(run) {
+  const told = (result) => {
+    const floors = Object.keys(result.rounds[0]?.floors ?? {});
+    const found = Object.fromEntries(floors.map((floor) => [floor, ratios(result, floor)]));
+    return { ...result, memory: megabytes(result), ratios: found };
+  };
+  const scenarios = Object.entries(run.scenarios).map(([letter, scenario]) => [
+    letter,
+    { ...scenario, results: scenario.results.map(told) },
+  ]);
+  return { ...run, scenarios: Object.fromEntries(scenarios) };
+}
+
 const figure = (number) => number.toFixed(number < 10 ? 2 : number < 100 ? 1 : 0);
 const shown = (ratio) =>
   ratio === undefined ? '–' : `${figure(ratio.median)} (${figure(ratio.least)}–${figure(ratio.most)})`;
@@ -107,29 +125,32 @@ function cells(result, floor) {
   return [shown(whole), shown(beyond), shown(cpu), `${Math.round(megabytes(result))} MB`, requests(result)];
 }
 
-/** The table of one scenario, some runs side by side. */
-function scenarioTable(letter, runs) {
-  const scenarios = runs.map((run) => run.scenarios[letter]);
+/** The table of one scenario, the runs side by side that measured it. */
+function scenarioTable(letter, all) {
+  const runs = all.flatMap((run, index) =>
+    run.scenarios[letter] === undefined ? [] : [{ run, number: index + 1 }],
+  );
+  const scenarios = runs.map(({ run }) => run.scenarios[letter]);
   const known = new Map();
-  for (const { results = [] } of scenarios.map((scenario) => scenario ?? {})) {
+  for (const { results } of scenarios) {
     for (const result of results) {
       for (const floor of Object.keys(result.rounds[0].floors)) {
         known.set(JSON.stringify([result.name, floor]), { name: result.name, floor, most: result.most });
       }
     }
   }
-  const several = runs.length > 1;
+  const several = all.length > 1;
   const head = [
     'measured',
     'against',
     'aim',
-    ...runs.flatMap((_, index) => measured.map((part) => (several ? `${part}, run ${index + 1}` : part))),
+    ...runs.flatMap(({ number }) => measured.map((part) => (several ? `${part}, run ${number}` : part))),
   ];
   const told = new Set();
   const rows = [...known.values()].map(({ name, floor, most }) => {
     const first = !told.has(name);
     told.add(name);
-    const results = scenarios.map((scenario) => scenario?.results.find((result) => result.name === name));
+    const results = scenarios.map((scenario) => scenario.results.find((result) => result.name === name));
     return [name, floor, first ? aim(most) : '–', ...results.flatMap((result) => cells(result, floor))];
   });
   return { head, rows };

@@ -6,12 +6,11 @@ import { startSandbox } from '../dist/sandbox/index.js';
 const [file, options] = process.argv.slice(2);
 const { answersWrites = Number.POSITIVE_INFINITY, ...given } = JSON.parse(options);
 let answered = answersWrites;
+const undone = [];
+/** Whose writes these are: those of all, or of these paths. */
+let counted = { has: () => true };
 let seed = JSON.parse(readFileSync(file, 'utf8'));
-const sandbox = await startSandbox({
-  ...given,
-  seed,
-  ...(answered === Number.POSITIVE_INFINITY ? {} : { intercept }),
-});
+const sandbox = await startSandbox({ ...given, seed, intercept });
 findSoon(sandbox.data);
 const writes = () => sandbox.requests.filter(({ method }) => method !== 'GET').length;
 
@@ -36,10 +35,12 @@ function findSoon(data) {
 }
 
 /** Leaves all writes after the given number unanswered and undone, so that a kill finds the same each time. */
-function intercept({ method }) {
-  if (method === 'GET') return undefined;
+function intercept({ method, path }) {
+  if (answered === Number.POSITIVE_INFINITY || method === 'GET' || !counted.has(path)) return undefined;
   answered -= 1;
-  return answered < 0 ? { kind: 'stall', when: 'before' } : undefined;
+  if (answered >= 0) return undefined;
+  undone.push(path);
+  return { kind: 'stall', when: 'before' };
 }
 
 const answers = {
@@ -61,10 +62,21 @@ const answers = {
     while (writes() < number) await wait(2);
     return null;
   },
+  holds: async (paths, after) => {
+    counted = new Set(paths);
+    answered = after;
+    while (answered >= 0) await wait(2);
+    return null;
+  },
   groups: () => {
     const counts = {};
     for (const { group } of sandbox.data.users) counts[group] = (counts[group] ?? 0) + 1;
     return counts;
+  },
+  undone: () => undone,
+  goOn: () => {
+    answered = Number.POSITIVE_INFINITY;
+    return null;
   },
   keep: () => {
     seed = sandbox.snapshot();

@@ -18,6 +18,10 @@ import { join, resolve } from 'node:path';
  * @property {() => Promise<number>} count How many requests there were.
  * @property {() => Promise<Sent[]>} requests
  * @property {(writes: number) => Promise<void>} reaches Resolves when so many requests that write have come.
+ * @property {(paths: string[], after: number) => Promise<void>} holds Answers and does so many requests that write to one of these
+ *   paths, and no more until `goOn`. Resolves when the first has come that isn't answered.
+ * @property {() => Promise<string[]>} undone The paths of those that it didn't answer, one for each.
+ * @property {() => Promise<void>} goOn
  * @property {() => Promise<Record<string, number>>} groups How many users are in each group.
  * @property {() => Promise<void>} keep Takes the data as it is for what `reset` puts back.
  * @property {() => Promise<void>} close
@@ -53,6 +57,9 @@ export async function serve(folder, { seed, ...options }) {
     count: () => ask('count'),
     requests: () => ask('requests'),
     reaches: (writes) => ask('reaches', writes),
+    holds: (paths, after) => ask('holds', paths, after),
+    undone: () => ask('undone'),
+    goOn: () => ask('goOn'),
     keep: () => ask('keep'),
     groups: () => ask('groups'),
     close: async () => {

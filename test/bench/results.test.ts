@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { markdown, type Run, terminal, text } from '../../bench/results.js';
+import { markdown, type Run, terminal, text, withRatios } from '../../bench/results.js';
 
 /** A run of one scenario, whose rounds took idops and its floor so long; starting takes 40 and 20. */
 function run(times: readonly (readonly [idops: number, floor: number])[], more: object = {}): Run {
@@ -67,6 +67,39 @@ describe('the table', () => {
     expect(rows(markdown([first, other]))).toEqual([
       '| apply | requests | 1.15 beyond the start | 2.00 (1.17–2.83) | 2.00 (1.00–3.00) | 1.50 (1.50–1.50) | 240 MB | 102 | – | – | – | – | – |',
     ]);
+  });
+});
+
+it('a scenario has the columns of the runs that measured it, by their numbers', () => {
+  const [first, last] = [run([[240, 120]]), run([[180, 100]])];
+  const { a } = first.scenarios;
+  const between: Run = { ...first, scenarios: { e: a ?? { title: '', results: [] } } };
+  const tables = markdown([first, between, last]).split('**(e)**');
+  expect(tables[0]).toContain('| in all, run 1 |');
+  expect(tables[0]).toContain('| in all, run 3 |');
+  expect(tables[0]).not.toContain(', run 2 |');
+  expect(tables[0]).not.toContain('| – |');
+  expect(tables[1]).toContain('| aim | in all, run 2 |');
+});
+
+it('a run as JSON has its ratios', () => {
+  const told = withRatios(
+    run([
+      [240, 120],
+      [140, 120],
+      [340, 120],
+    ]),
+  );
+  expect(told.scenarios.a?.results[0]).toMatchObject({
+    name: 'apply',
+    memory: 240,
+    ratios: {
+      requests: {
+        whole: { median: 2, least: 140 / 120, most: 340 / 120 },
+        beyond: { median: 2, least: 1, most: 3 },
+        cpu: { median: 1.5 },
+      },
+    },
   });
 });
 

@@ -137,7 +137,8 @@ export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
       unix_socket_directories: process.platform === 'win32' ? '' : folder,
       // A crash of the machine is not tried.
       fsync: 'off',
-      max_connections: '60',
+      // What a test leaves open is closed some seconds later, when quick ones have opened very many more.
+      max_connections: '300',
       ...(tls === undefined
         ? {}
         : {
