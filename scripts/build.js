@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { actionBundle, cliBundle } from './bundles.js';
+import { actionBundle, cliBundle, startBundle } from './bundles.js';
 
 // On the same disk, and nothing that git or a check looks at.
 const place = mkdtempSync('node_modules/.building-');
@@ -56,7 +56,8 @@ for (const entry of readdirSync(made, { recursive: true, withFileTypes: true }))
   if (entry.isFile() && !library.has(path)) rmSync(path);
 }
 
-await build(cliBundle('src/cli/main.ts', join(made, 'cli')));
+await build(startBundle(join(made, 'cli')));
+await build(cliBundle(join(made, 'cli')));
 chmodSync(join(made, 'cli/main.js'), 0o755);
 
 // The action is committed.

@@ -1,6 +1,6 @@
 // How esbuild makes one file, or a few, of what is run.
 import { readFileSync } from 'node:fs';
-import { basename, relative, resolve, sep } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 
 // Some packages still ask for `require`, which a module doesn't have by itself.
 const banner = {
@@ -111,12 +111,35 @@ const inLayers = {
   },
 };
 
+/** What the first file of the command loads, where it doesn't answer by itself. */
+const loadedByStart = ['program', 'unwritable'];
+
 /**
- * The command: bundled, since opening some hundred small files takes longer than most of what it does.
- * @type {(entry: string, outdir: string) => import('esbuild').BuildOptions}
+ * The first file of the command, which answers `--version` without a second one.
+ * @type {(outdir: string) => import('esbuild').BuildOptions}
  */
-export const cliBundle = (entry, outdir) => ({
-  entryPoints: { [basename(entry, '.ts')]: entry, thread: 'src/source/thread.ts' },
+export const startBundle = (outdir) => ({
+  entryPoints: ['src/cli/main.ts'],
+  external: loadedByStart.map((name) => `./${name}.js`),
+  outdir,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  minifyWhitespace: true,
+  lineLimit: 120,
+  logLevel: 'warning',
+});
+
+/**
+ * All else of the command: bundled, since opening some hundred small files takes longer than most of what it does.
+ * @type {(outdir: string) => import('esbuild').BuildOptions}
+ */
+export const cliBundle = (outdir) => ({
+  entryPoints: {
+    ...Object.fromEntries(loadedByStart.map((name) => [name, `src/cli/${name}.ts`])),
+    thread: 'src/source/thread.ts',
+  },
   // Where a state is in a database it is loaded from the packages: it is no part of what others start.
   external: ['pg'],
   outdir,

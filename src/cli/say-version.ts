@@ -3,14 +3,17 @@ import type { Streams } from './context.js';
 import { exit } from './exit.js';
 
 /** Answers `--version` alone, as the whole program would, and gives the exit code. */
-export async function sayVersion({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): Promise<number> {
-  stderr.on('error', () => {});
+export async function sayVersion(streams: Pick<Streams, 'stdout' | 'stderr'>): Promise<number> {
+  const { stdout } = streams;
   const failure = await new Promise<NodeJS.ErrnoException | null>((done) => {
     stdout.on('error', done);
     stdout.write(`${version}\n`, (wrong) => done(wrong ?? null));
   });
   // A reader that went away, as `head` does, is no mistake.
   if (failure === null || failure.code === 'EPIPE') return exit.done;
+  // Node opens a stream when it is first asked for, which takes as long as all else here.
+  const { stderr } = streams;
+  stderr.on('error', () => {});
   stderr.write((await import('./unwritable.js')).unwritable(failure));
   return exit.failed;
 }
