@@ -1,4 +1,15 @@
-import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser, type YAMLMap } from 'yaml';
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  Parser,
+  type YAMLMap,
+} from 'yaml';
 import type { Steps } from '../base/pauses.js';
 import { error, type Problem } from '../base/problems.js';
 import { shownKey } from '../base/secret-names.js';
@@ -9,7 +20,14 @@ import { Marks } from './marks.js';
 import { decimalText } from './number.js';
 import type { ParsedDocument, ParsedFile } from './parsed.js';
 import { listNode, type Member, mapNode, type Node, type Range, type ScalarNode, startOf } from './tree.js';
-import { documentErrors, MAX_DEPTH, MAX_LEXEMES, withoutConflict } from './yaml-problems.js';
+import {
+  documentErrors,
+  isOldYaml,
+  MAX_DEPTH,
+  MAX_LEXEMES,
+  oldYaml,
+  withoutConflict,
+} from './yaml-problems.js';
 
 /** How many nodes aliases may add to a file. */
 const MAX_ALIASED = 100_000;
@@ -22,10 +40,13 @@ export function* composing(file: SourceFile): Steps<ParsedFile> {
   const allowance = { aliased: 0, exceeded: false };
   try {
     const marks = new Marks();
-    for (const document of compose(file, problems, marks)) {
+    const refused: CST.Directive[] = [];
+    for (const document of compose(file, { problems, marks, refused })) {
       yield;
       if (document === null) continue;
+      const directive = isBehind(document, refused[0]) ? refused.shift() : undefined;
       const found = documentErrors(file, document, marks);
+      if (directive !== undefined) found.push(oldYaml(file, directive));
       for (const problem of found) problems.push(problem);
       if (found.some(({ code }) => code !== 'unknown-tag')) continue;
       const converter = new Converter(file, allowance);
@@ -54,11 +75,26 @@ function capped(problems: readonly Problem[]): readonly Problem[] {
   ];
 }
 
+interface Composing {
+  readonly problems: Problem[];
+  readonly marks: Marks;
+  /** The directives for which the documents behind them aren't read. */
+  readonly refused: CST.Directive[];
+}
+
+/** Whether a document stands behind a directive. */
+function isBehind({ contents, range }: Document.Parsed, directive: CST.Directive | undefined): boolean {
+  return directive !== undefined && directive.offset < (contents?.range?.[0] ?? range[2]);
+}
+
 /** So many lexemes are a step. */
 const STEP = 1000;
 
 /** Composes document after document, null for a step between two; stops before anything that would exhaust the memory or the stack. */
-function* compose(file: SourceFile, problems: Problem[], marks: Marks): Generator<Document.Parsed | null> {
+function* compose(
+  file: SourceFile,
+  { problems, marks, refused }: Composing,
+): Generator<Document.Parsed | null> {
   const parser = new Parser();
   const composer = new Composer({
     schema: 'core',
@@ -74,6 +110,7 @@ function* compose(file: SourceFile, problems: Problem[], marks: Marks): Generato
     marks.see(lexeme, parser.offset);
     for (const token of parser.next(lexeme)) {
       if (token.type === 'document') lexemes = 0;
+      if (token.type === 'directive' && isOldYaml(token)) refused.push(token);
       yield* composer.next(token) as Generator<Document.Parsed>;
     }
     lexemes += 1;

@@ -45,116 +45,134 @@ export function startOnTape({ tape: { marks }, offset }: PlacedTape, at: number)
   return offset + (marks[isKey ? at + 5 : at + 1] ?? 0);
 }
 
-/** Builds the trees of a tape's documents; `hides` says whether it masks in their file what may be a secret. */
-export class TapeReader {
-  readonly #file: SourceFile;
+/** Goes along a tape. */
+class Cursor {
+  readonly file: SourceFile;
   readonly #tape: Tape;
   readonly #offset: number;
-  readonly #hides: boolean;
-  #at: number;
+  at: number;
 
-  constructor(
-    file: SourceFile,
-    { tape, offset }: PlacedTape,
-    { at, hides }: { readonly at: number; readonly hides: boolean },
-  ) {
-    this.#file = file;
+  constructor(file: SourceFile, { tape, offset }: PlacedTape, at: number) {
+    this.file = file;
     this.#tape = tape;
     this.#offset = offset;
-    this.#at = at;
-    this.#hides = hides;
+    this.at = at;
   }
 
-  /** Where on the tape the next document begins. */
-  get at(): number {
-    return this.#at;
+  get isAtEnd(): boolean {
+    return this.at >= this.#tape.marks.length;
   }
 
-  /** The next document; undefined where something is wrong with it. */
-  next(): Node | undefined {
-    return this.#node();
+  take(): number {
+    return this.#tape.marks[this.at++] ?? 0;
   }
 
-  #take(): number {
-    return this.#tape.marks[this.#at++] ?? 0;
+  range(): Range {
+    const start = this.#offset + this.take();
+    return { start, end: this.#offset + this.take() };
   }
 
-  #node(): Node | undefined {
-    const kind = this.#take();
-    if (kind < entry.list) return this.#scalar(kind);
-    const range = this.#range();
-    const count = this.#take();
-    return kind === entry.map ? this.#map(range, count) : this.#list(range, count);
+  /** The text of a scalar, behind whose range the cursor is. */
+  text(kind: number, { start, end }: Range): string {
+    if (kind === entry.folded || kind === entry.told) return this.#tape.texts[this.take()] ?? '';
+    return kind === entry.quoted
+      ? this.file.text.slice(start + 1, end - 1)
+      : this.file.text.slice(start, end);
   }
 
-  #range(): Range {
-    const start = this.#offset + this.#take();
-    return { start, end: this.#offset + this.#take() };
+  /** The name of a member, and where it stands. */
+  key(): { readonly kind: number; readonly name: string; readonly range: Range } {
+    const kind = this.take();
+    const range = this.range();
+    return { kind, name: this.text(kind, range), range };
   }
+}
 
-  #scalar(kind: number): ScalarNode | undefined {
-    const range = this.#range();
-    const plain = kind < entry.quoted || kind === entry.folded;
-    let value: ScalarNode['value'];
-    let source: string;
-    if (kind === entry.folded || kind === entry.told) {
-      source = this.#tape.texts[this.#take()] ?? '';
-      value = source;
-    } else if (kind === entry.quoted) {
-      source = this.#file.text.slice(range.start + 1, range.end - 1);
-      value = source;
-    } else {
-      source = this.#file.text.slice(range.start, range.end);
-      value = kind === entry.text ? source : null;
-      if (kind === entry.true || kind === entry.false) value = kind === entry.true;
-      if (kind === entry.number) {
-        const number = decimalText(source);
-        if (number === undefined) return undefined;
-        value = exactly(number);
-      }
+/** Whether a scalar of a kind is written without quotes and not as a block. */
+function isPlain(kind: number): boolean {
+  return kind < entry.quoted || kind === entry.folded;
+}
+
+/**
+ * Where the documents of a tape begin on it, one after the other; what of each may be a secret is masked in the file. The last
+ * is undefined where something is wrong with a document. No tree is built: those of a large file would all be there at once.
+ */
+export function* documentsOn(file: SourceFile, placed: PlacedTape): Generator<number | undefined, void> {
+  const cursor = new Cursor(file, placed, 0);
+  while (!cursor.isAtEnd) {
+    const { at } = cursor;
+    if (passed(cursor) === undefined) return yield undefined;
+    yield at;
+  }
+}
+
+/** Goes past a value; gives what it is, undefined where something is wrong with it. */
+function passed(cursor: Cursor): Pick<Node, 'type' | 'range'> | undefined {
+  const { file } = cursor;
+  const kind = cursor.take();
+  const range = cursor.range();
+  if (kind === entry.list) {
+    for (let left = cursor.take(); left > 0; left -= 1) if (passed(cursor) === undefined) return undefined;
+    return { type: 'list', range };
+  }
+  if (kind === entry.map) {
+    const names = new Set<string>();
+    for (let left = cursor.take(); left > 0; left -= 1) {
+      const key = cursor.key();
+      const value = isMember(key) && !names.has(key.name) ? passed(cursor) : undefined;
+      if (value === undefined) return undefined;
+      names.add(key.name);
+      hideMember(file, key.name, key.range, value);
     }
-    if (plain && this.#hides) hideLoose(this.#file, source, range);
-    return { type: 'scalar', value, plain, source, range, size: 1, height: 0 };
+    return { type: 'map', range };
   }
+  const source = cursor.text(kind, range);
+  if (kind === entry.number && decimalText(source) === undefined) return undefined;
+  if (isPlain(kind)) hideLoose(file, source, range);
+  return { type: 'scalar', range };
+}
 
-  #list(range: Range, count: number): Node | undefined {
+/** Whether a key is one that a member can have. */
+function isMember({ kind, name }: { readonly kind: number; readonly name: string }): boolean {
+  const isText = kind === entry.text || kind === entry.quoted || kind === entry.told;
+  return isText && name !== '__proto__' && (name !== '<<' || kind !== entry.text);
+}
+
+/** The tree of a document that begins at a place where `documentsOn` said that one does. */
+export function treeOn(file: SourceFile, placed: PlacedTape, at: number): Node {
+  return nodeAt(new Cursor(file, placed, at));
+}
+
+function nodeAt(cursor: Cursor): Node {
+  const kind = cursor.take();
+  const range = cursor.range();
+  if (kind === entry.list) {
     const items: Node[] = [];
-    for (let index = 0; index < count; index += 1) {
-      const item = this.#node();
-      if (item === undefined) return undefined;
-      items.push(item);
-    }
+    for (let left = cursor.take(); left > 0; left -= 1) items.push(nodeAt(cursor));
     return listNode(range, items);
   }
-
-  #map(range: Range, count: number): Node | undefined {
+  if (kind === entry.map) {
     const entries = new Map<string, Member>();
-    for (let index = 0; index < count; index += 1) {
-      const key = this.#key();
-      if (key === undefined || entries.has(key.name)) return undefined;
-      const value = this.#node();
-      if (value === undefined) return undefined;
-      if (this.#hides) hideMember(this.#file, key.name, key.range, value);
-      entries.set(key.name, { key: key.range, value });
+    for (let left = cursor.take(); left > 0; left -= 1) {
+      const key = cursor.key();
+      entries.set(key.name, { key: key.range, value: nodeAt(cursor) });
     }
     return mapNode(range, entries);
   }
+  const source = cursor.text(kind, range);
+  return {
+    type: 'scalar',
+    value: scalarOf(kind, source),
+    plain: isPlain(kind),
+    source,
+    range,
+    size: 1,
+    height: 0,
+  };
+}
 
-  /** The name of a member; undefined where it is none that a member can have. */
-  #key(): { readonly name: string; readonly range: Range } | undefined {
-    const kind = this.#take();
-    const range = this.#range();
-    const { text } = this.#file;
-    const name =
-      kind === entry.told
-        ? this.#tape.texts[this.#take()]
-        : kind === entry.quoted
-          ? text.slice(range.start + 1, range.end - 1)
-          : kind === entry.text
-            ? text.slice(range.start, range.end)
-            : undefined;
-    if (name === undefined || name === '__proto__' || (name === '<<' && kind === entry.text))
-      return undefined;
-    return { name, range };
-  }
+function scalarOf(kind: number, source: string): ScalarNode['value'] {
+  if (kind === entry.null) return null;
+  if (kind === entry.true || kind === entry.false) return kind === entry.true;
+  return kind === entry.number ? exactly(decimalText(source) ?? source) : source;
 }

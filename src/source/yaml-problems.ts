@@ -1,4 +1,4 @@
-import type { Document, YAMLError } from 'yaml';
+import type { CST, Document, YAMLError } from 'yaml';
 import { error, type Problem } from '../base/problems.js';
 import type { SourceFile } from './file.js';
 import type { Marks } from './marks.js';
@@ -39,18 +39,17 @@ export function documentErrors(file: SourceFile, document: Document.Parsed, mark
     if (isSyntax) told = [Math.min(line, shown), Math.max(line, shown)];
     problems.push(problem);
   }
-  if (document.directives?.yaml.version === '1.1' && document.directives.yaml.explicit) {
-    const start = Math.max(0, file.text.indexOf('%YAML'));
-    problems.push(
-      error(
-        'yaml-syntax',
-        'YAML 1.1 is not supported',
-        [file.place({ start, end: start + 9 })],
-        'remove the directive',
-      ),
-    );
-  }
   return problems;
+}
+
+/** Whether a directive says that what follows is YAML 1.1, which the parser takes. */
+export function isOldYaml({ source }: CST.Directive): boolean {
+  return /^%YAML[ \t]+1\.1[ \t]*$/.test(source);
+}
+
+export function oldYaml(file: SourceFile, { source, offset }: CST.Directive): Problem {
+  const place = file.place({ start: offset, end: offset + source.trimEnd().length });
+  return error('yaml-syntax', 'YAML 1.1 is not supported', [place], 'remove the directive');
 }
 
 function yamlProblem(file: SourceFile, found: YAMLError, marks: Marks): Problem {

@@ -3,7 +3,7 @@ import { composing } from './composed.js';
 import type { SourceFile } from './file.js';
 import type { ParsedDocument, ParsedFile } from './parsed.js';
 import { takingApart } from './quick.js';
-import { type PlacedTape, startOnTape, TapeReader } from './tape.js';
+import { documentsOn, type PlacedTape, startOnTape, treeOn } from './tape.js';
 import type { Node } from './tree.js';
 
 /**
@@ -30,36 +30,34 @@ function* wholeTape(text: string): Steps<readonly PlacedTape[] | null> {
 function* readingPlain(file: SourceFile, tapes: readonly PlacedTape[]): Steps<ParsedFile | undefined> {
   const documents: ParsedDocument[] = [];
   for (const placed of tapes) {
-    const reader = new TapeReader(file, placed, { at: 0, hides: true });
-    for (let { at } = reader; at < placed.tape.marks.length; { at } = reader) {
-      const root = reader.next();
-      if (root === undefined) return undefined;
-      documents.push(new TapedDocument(file, placed, at, root));
+    for (const at of documentsOn(file, placed)) {
+      if (at === undefined) return undefined;
+      documents.push(new TapedDocument(file, placed, at));
       yield;
     }
   }
   return { documents, problems: [] };
 }
 
-/** A document whose tree is built again from its tape where it was given back. */
+/** A document whose tree is built when it is asked for, and again where it was given back. */
 class TapedDocument implements ParsedDocument {
   readonly broken = false;
   readonly #file: SourceFile;
   readonly #placed: PlacedTape;
   readonly #at: number;
-  #root: Node | undefined;
+  /** Null where it was given back. */
+  #root: Node | undefined | null;
 
-  constructor(file: SourceFile, placed: PlacedTape, at: number, root: Node) {
+  constructor(file: SourceFile, placed: PlacedTape, at: number) {
     this.#file = file;
     this.#placed = placed;
     this.#at = at;
-    this.#root = root;
   }
 
   get root(): Node {
-    const root =
-      this.#root ?? new TapeReader(this.#file, this.#placed, { at: this.#at, hides: false }).next();
-    if (root === undefined) throw new Error('a tape that was read can be read again');
+    if (this.#root) return this.#root;
+    const root = treeOn(this.#file, this.#placed, this.#at);
+    if (this.#root === undefined) this.#root = root;
     return root;
   }
 
@@ -68,6 +66,6 @@ class TapedDocument implements ParsedDocument {
   }
 
   forget(): void {
-    this.#root = undefined;
+    this.#root = null;
   }
 }
