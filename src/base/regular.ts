@@ -11,13 +11,18 @@ export class NoRegularFile extends Error {
 
 /** Reads a regular file. Throws a NoRegularFile for anything else, and what the file system throws. */
 export async function readRegular(path: string): Promise<string> {
+  // At once: a large text that comes in pieces, or in bytes that wait for the collector, is there twice for a while.
+  return await withRegular(path, (file) => readFileSync(file, 'utf8'));
+}
+
+/** Does something with an open regular file and its size in bytes; throws the same. */
+export async function withRegular<T>(path: string, use: (file: number, size: number) => T): Promise<T> {
   // Opening a named pipe would wait for its other end.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stat = await handle.stat();
     if (!stat.isFile()) throw new NoRegularFile(stat);
-    // At once: a large text that comes in pieces, or in bytes that wait for the collector, is there twice for a while.
-    return readFileSync(handle.fd, 'utf8');
+    return use(handle.fd, stat.size);
   } finally {
     await handle.close();
   }

@@ -172,6 +172,21 @@ export function same(a: Value, b: Value): boolean {
   return a === b;
 }
 
+/** Whether two values are deeply equal and hold no secret: false says nothing. */
+export function plainlySame(a: Value, b: Value | undefined): boolean {
+  if (typeof a !== 'object' || a === null) return a === b;
+  if (typeof b !== 'object' || b === null) return false;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => plainlySame(item, b[index]));
+  }
+  if (!isMap(a) || !isMap(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && plainlySame(a[key] ?? null, b[key]))
+  );
+}
+
 /** JSON text with sorted keys, so that equal values have equal texts. */
 export function canonical(value: Json): string {
   if (value instanceof ExactNumber) return value.text;
@@ -190,7 +205,15 @@ export function mapValues<A, B>(
   map: { [key: string]: A },
   change: (value: A, key: string) => B,
 ): { [key: string]: B } {
-  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
+  const changed: { [key: string]: B } = {};
+  for (const key of Object.keys(map)) put(changed, key, change(map[key] as A, key));
+  return changed;
+}
+
+/** Gives an object a member; a key such as `__proto__` names one like any other. */
+export function put<T>(object: { [key: string]: T }, key: string, value: T): void {
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** The order of two texts by their code units, the same on every machine. */

@@ -89,23 +89,34 @@ export async function withSlowHashes<R>(work: () => R): Promise<R> {
 }
 
 interface Tried<R> {
-  readonly result?: R;
-  readonly thrown?: { readonly failure: unknown };
+  readonly result: R | undefined;
+  readonly thrown: { readonly failure: unknown } | undefined;
   readonly lacks: ReadonlyMap<string, WantedHash>;
 }
+
+/** What most work lacks. */
+const nothing: ReadonlyMap<string, WantedHash> = new Map();
+/** For the next work, where the last one put nothing into it: a large plan tries as many as it has objects. */
+let spare: Map<string, WantedHash> | undefined;
 
 /** Does work once. What it gives counts only where it lacks nothing. */
 function tried<R>(work: () => R): Tried<R> {
   const around = lacking;
-  const lacks = new Map<string, WantedHash>();
-  lacking = lacks;
+  const own = spare ?? new Map<string, WantedHash>();
+  spare = undefined;
+  lacking = own;
+  let result: R | undefined;
+  let thrown: Tried<R>['thrown'];
   try {
-    return { result: work(), lacks };
+    result = work();
   } catch (failure) {
-    return { thrown: { failure }, lacks };
+    thrown = { failure };
   } finally {
     lacking = around;
   }
+  if (own.size > 0) return { result, thrown, lacks: own };
+  spare = own;
+  return { result, thrown, lacks: nothing };
 }
 
 async function prepared(one: WantedHash, signal: AbortSignal | undefined): Promise<void> {

@@ -1,7 +1,8 @@
+import type * as z from 'zod';
 import { parseJson } from '../base/json.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { identityKey, objectKey } from '../base/values.js';
-import { STATE_FORMAT, type State, stateSchema } from './state.js';
+import { recordSchema, STATE_FORMAT, type State, unreadSchema } from './state.js';
 
 /**
  * What is in the text of a state, wherever it was kept; `place` is what a message calls that. Throws a ProblemsError
@@ -51,18 +52,13 @@ export function stateOf(data: unknown, place: string): State {
       ),
     ]);
   }
-  const parsed = stateSchema.safeParse(data);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
-    throw new ProblemsError([
-      error(
-        'state-unreadable',
-        `the state ${place} is not a state of idops${where}`,
-        [],
-        `put a good copy back, or move it away: ${LOSS}`,
-      ),
-    ]);
+  const parsed = unreadSchema.safeParse(data);
+  if (!parsed.success) throw noState(place, placeOf(parsed.error));
+  // The records as they are: what checking them makes would be all of a large state once more.
+  const resources = parsed.data.resources as State['resources'];
+  for (const [key, record] of Object.entries(resources)) {
+    const checked = recordSchema.safeParse(record);
+    if (!checked.success) throw noState(place, ['resources', key, ...placeOf(checked.error)]);
   }
   const { moved_to: elsewhere, arriving } = parsed.data;
   if (elsewhere !== undefined) {
@@ -82,7 +78,26 @@ export function stateOf(data: unknown, place: string): State {
           ),
     ]);
   }
-  return { ...parsed.data, resources: oneSpelling(parsed.data.resources) };
+  return { ...parsed.data, resources: oneSpelling(resources) };
+}
+
+/** Where it is wrong first: an unknown member is its own place. */
+function placeOf({ issues: [first] }: z.ZodError): PropertyKey[] {
+  return first === undefined
+    ? []
+    : [...first.path, ...(first.code === 'unrecognized_keys' ? first.keys.slice(0, 1) : [])];
+}
+
+function noState(place: string, path: readonly PropertyKey[]): ProblemsError {
+  const where = path.length === 0 ? '' : ` at ${path.join('.')}`;
+  return new ProblemsError([
+    error(
+      'state-unreadable',
+      `the state ${place} is not a state of idops${where}`,
+      [],
+      `put a good copy back, or move it away: ${LOSS}`,
+    ),
+  ]);
 }
 
 /** The records by ids in one spelling: former versions took a UUID in capitals for another object's. */
@@ -110,4 +125,5 @@ export function stateGone(place: string): ProblemsError {
   ]);
 }
 
-const LOSS = 'without it requests may be sent again, and nothing is deleted or regenerated';
+/** What a state that can't be read costs, as a hint ends. */
+export const LOSS = 'without it requests may be sent again, and nothing is deleted or regenerated';

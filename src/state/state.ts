@@ -23,7 +23,8 @@ export const identitySchema = z
     'has an id that no path can carry',
   );
 
-const recordSchema = z.strictObject({
+/** What is kept of an object. It changes nothing that it reads. */
+export const recordSchema = z.strictObject({
   kind: z.enum(kindNames),
   /** The path parameters, since an address can't always be taken apart. */
   identity: identitySchema,
@@ -71,7 +72,7 @@ const shardsSchema = z.strictObject({
   parts: z.record(z.string(), partSchema),
 });
 
-export const stateSchema = z.strictObject({
+const headSchema = z.strictObject({
   format_version: z.literal(STATE_FORMAT),
   serial: z.int().min(0),
   lineage: z.string().min(1),
@@ -87,8 +88,12 @@ export const stateSchema = z.strictObject({
   last_run: z.string().optional(),
   /** How the work is split, as long as no run of all of it comes between. */
   shards: shardsSchema.optional(),
-  resources: z.record(z.string(), recordSchema),
 });
+
+export const stateSchema = headSchema.extend({ resources: z.record(z.string(), recordSchema) });
+
+/** The same without a look at its records, which may be very many. It changes nothing that it reads. */
+export const unreadSchema = headSchema.extend({ resources: jsonFields() });
 
 /** What idops knows of one object that it wrote. */
 export type ResourceRecord = z.infer<typeof recordSchema>;

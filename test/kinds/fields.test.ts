@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Fields, Sensitive, type Value } from '../../src/base/values.js';
+import {
+  exactly,
+  type Fields,
+  isExactNumber,
+  isMap,
+  plainlySame,
+  Sensitive,
+  same,
+  type Value,
+} from '../../src/base/values.js';
 import {
   body,
   carried,
@@ -144,6 +153,7 @@ describe('a set', () => {
     ['is unknown where an element came without its name', [{ name: 'a' }], [{ id: '1' }], 'unknown'],
     ['differs in number whatever the elements are', [a, b], [{}], 'different'],
     ['differs from what is no list', [a], 'a', 'different'],
+    ['is the same as its like, whatever its elements are called', [{ name: [] }], [{ name: [] }], 'same'],
     ['does not let one element stand for two', [{ name: 'a' }, { name: 'b' }], [a, a], 'different'],
   ])('%s', (_, wanted, got, expected) => {
     expect(verdict(set(), wanted, got)).toBe(expected);
@@ -170,8 +180,9 @@ describe('a set', () => {
     const key = fc.constantFrom('1', '2', '3');
     const element = fc.record({ id: fc.option(key, { nil: null }), name: key }, { requiredKeys: [] });
     const elements = fc.array(element, { maxLength: 6 });
+    const beside = elements.map((wanted) => [wanted, wanted.map((one, at) => ({ ...one, at }))] as const);
     fc.assert(
-      fc.property(elements, elements, (wanted, got) => {
+      fc.property(fc.oneof(fc.tuple(elements, elements), beside), ([wanted, got]) => {
         const left = [...got];
         const pairs = wanted.flatMap((one) => {
           const by = typeof one.id === 'string' ? 'id' : 'name';
@@ -188,6 +199,67 @@ describe('a set', () => {
   it('pairs a hundred thousand elements', () => {
     const many = Array.from({ length: 100_000 }, (_, id) => ({ id: String(id) }));
     expect(matchSets(many, many.toReversed()).pairs).toHaveLength(100_000);
+  });
+});
+
+describe('two values that are plainly the same', () => {
+  const types = [value, instant, body, map, set({ roles: set() }), members({ a: map, b: set(), c: instant })];
+  // In another order of its keys, so that nothing is the same object.
+  const again = (one: Value): Value => {
+    if (Array.isArray(one)) return one.map(again);
+    if (!isMap(one)) return one;
+    return Object.fromEntries(
+      Object.entries(one)
+        .toReversed()
+        .map(([key, member]) => [key, again(member)]),
+    );
+  };
+  const holdsExact = (one: Value): boolean =>
+    isExactNumber(one) || (typeof one === 'object' && one !== null && Object.values(one).some(holdsExact));
+  const key = fc.constantFrom('a', 'b', 'c', 'id', 'name', 'roles', '__proto__');
+  const { any } = fc.letrec<{ any: Value }>((tie) => ({
+    any: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom('1', '2', null, 1, true, '2026-01-31T12:00:00Z', exactly('1.0')),
+      fc.array(tie('any'), { maxLength: 3 }),
+      fc.dictionary(key, tie('any'), { maxKeys: 4 }),
+    ),
+  }));
+
+  /** With lists alone where there are sets, as schemas have it. */
+  const withLists = (one: Value, isSet: boolean): Value => {
+    if (Array.isArray(one)) return one.map((item) => withLists(item, false));
+    if (isSet) return null;
+    if (!isMap(one)) return one;
+    const members = Object.entries(one).map(([name, member]) => [
+      name,
+      withLists(member, name === 'roles' || name === 'b'),
+    ]);
+    return Object.fromEntries(members);
+  };
+
+  it('are the same in each of their parts, of whatever type', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...types), any, (type, given) => {
+        const one = withLists(given, type.type === 'set');
+        const other = again(one);
+        if (plainlySame(one, other)) expect(verdict(type, one, other)).toBe('same');
+        expect(plainlySame(one, other)).toBe(!holdsExact(one));
+      }),
+    );
+  });
+
+  it('are no others', () => {
+    fc.assert(
+      fc.property(any, any, (one, other) => {
+        if (plainlySame(one, other)) expect(same(one, other)).toBe(true);
+      }),
+    );
+    expect(plainlySame(null, undefined)).toBe(false);
+    expect(plainlySame([], {})).toBe(false);
+    expect(plainlySame({ a: 1 }, { b: 1 })).toBe(false);
+    const hidden = new Sensitive('x');
+    expect(plainlySame({ a: hidden }, { a: hidden })).toBe(false);
   });
 });
 

@@ -1,15 +1,18 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { whyRefused } from '../../base/errno.js';
 import { stringifyJson } from '../../base/json.js';
 import { leadsTo } from '../../base/links.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { NoRegularFile, readRegular } from '../../base/regular.js';
+import { NoRegularFile, withRegular } from '../../base/regular.js';
 import { writeWhole } from '../../base/whole-file.js';
 import type { StateBackend } from '../backend.js';
 import { withRecords } from '../shards.js';
 import { emptyState, type State } from '../state.js';
-import { ofServer, stateData, stateGone, stateOf } from '../state-text.js';
+import { LOSS, ofServer, stateData, stateGone, stateOf } from '../state-text.js';
 import { alone } from './lock.js';
+import { readRecordByRecord } from './record-by-record.js';
 
 /** A state in one JSON file. */
 export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | 'saved' | 'save' | 'merge'> {
@@ -34,15 +37,36 @@ export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | '
   };
 }
 
+function textOf(bytes: Buffer, place: string): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const message = `the state ${place} is not valid UTF-8`;
+  throw new ProblemsError([
+    error('state-unreadable', message, [], `put a good copy back, or move it away: ${LOSS}`),
+  ]);
+}
+
 async function write(path: string, state: State): Promise<void> {
   // A link to a state that lies elsewhere stays one.
   await writeWhole(await leadsTo(path), `${stringifyJson(state, 2)}\n`);
 }
 
-async function readText(path: string, place: string): Promise<string | undefined> {
+/** From so many bytes on, a state is read record by record. */
+const LARGE = 8 * 1024 * 1024;
+
+async function readState(path: string, place: string): Promise<State | undefined> {
+  const data = await readData(path, place);
+  return data === undefined ? undefined : stateOf(data, place);
+}
+
+/** What is in the file, whose text nothing holds any more when it is looked at: that of a large state is large too. */
+async function readData(path: string, place: string): Promise<unknown> {
   try {
-    return await readRegular(path);
+    return await withRegular(path, (file, size) => {
+      const data = size < LARGE ? undefined : readRecordByRecord(file);
+      return data ?? stateData(textOf(readFileSync(file), place), place);
+    });
   } catch (failure) {
+    if (failure instanceof ProblemsError) throw failure;
     const { code } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     const isElse = failure instanceof NoRegularFile || code === 'ENOTDIR';
@@ -53,15 +77,4 @@ async function readText(path: string, place: string): Promise<string | undefined
       error('state-unreadable', `the state ${place} can't be read: ${whyRefused(failure)}`, [], hint),
     ]);
   }
-}
-
-/** What is in the file, whose text nothing holds any more when it is looked at: that of a large state is large too. */
-async function readData(path: string, place: string): Promise<unknown> {
-  const text = await readText(path, place);
-  return text === undefined ? undefined : stateData(text, place);
-}
-
-async function readState(path: string, place: string): Promise<State | undefined> {
-  const data = await readData(path, place);
-  return data === undefined ? undefined : stateOf(data, place);
 }

@@ -125,6 +125,30 @@ describe('a state that can not be used', () => {
     expect(await readFile(path('state.json'), 'utf8')).toBe(text);
   });
 
+  it('is not read where its bytes are no UTF-8, of which a text would lose some', async () => {
+    const bytes = Buffer.from(good.replace('staff', 'st\u00e4ff'), 'latin1');
+    await writeFile(path('state.json'), bytes);
+    const { code, message, hint } = await problemOf(stateFile(path('state.json')).load(server));
+    expect([code, message]).toEqual([
+      'state-unreadable',
+      expect.stringMatching(/state\.json is not valid UTF-8$/),
+    ]);
+    expect(hint).toContain('put a good copy back');
+    expect(await readFile(path('state.json'))).toEqual(bytes);
+  });
+
+  it('says where it is none, also in one of its records', async () => {
+    for (const [text, where] of [
+      [good.replace('"run-1"', '7'), /is not a state of idops at resources\.[^ ]+\.run$/],
+      [good.replace('"run":', '"ran":"x","run":'), /is not a state of idops at resources\.[^ ]+\.ran$/],
+      [good.replace('"salt":', '"pepper":"x","salt":'), /is not a state of idops at pepper$/],
+      [good.replace('"serial":', '"serial":"x","b":'), /is not a state of idops at serial$/],
+    ] as const) {
+      await writeFile(path('state.json'), text);
+      expect((await problemOf(stateFile(path('state.json')).load(server))).message).toMatch(where);
+    }
+  });
+
   it('names both servers where it belongs to another', async () => {
     await stateFile(path('state.json')).save(stateWith());
     const { message } = await problemOf(stateFile(path('state.json')).load('https://new.example.com'));
