@@ -348,11 +348,11 @@ function keptHint(run: string, kept: string): string {
 
 /** Several lines of a journal may fail by one cause: it is said once. */
 function messageOf(failure: unknown): string {
-  if (failure instanceof ProblemsError) return once(failure.problems.map(({ message }) => message));
-  if (failure instanceof AggregateError) return once(failure.errors.map(messageOf));
+  if (failure instanceof ProblemsError) return distinct(failure.problems.map(({ message }) => message));
+  if (failure instanceof AggregateError) return distinct(failure.errors.map(messageOf));
   return whyRefused(failure);
 }
 
-function once(sentences: readonly string[]): string {
+function distinct(sentences: readonly string[]): string {
   return [...new Set(sentences)].join('; ');
 }

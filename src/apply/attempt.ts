@@ -1,3 +1,4 @@
+import { extended } from '../base/extended.js';
 import type { Fields } from '../base/values.js';
 import { markSecrets } from '../kinds/fields.js';
 import type { Kind, Live } from '../kinds/kind.js';
@@ -141,7 +142,7 @@ export class Attempt {
         return this.#failed(failure, attempts + failure.attempts, index > 0);
       }
     }
-    return { ...last, attempts };
+    return extended(last, { attempts });
   }
 
   #failed(failure: ServerFailure, attempts: number, begun: boolean): Sent {

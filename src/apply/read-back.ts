@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { noProgress } from '../base/progress.js';
 import { same } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
+import type { ReadLists } from '../kinds/references.js';
 import { type ObserveOptions, observe, type Wanted } from '../plan/observe.js';
 import type { Open } from './ending.js';
 import { aimOf, judge } from './outcome.js';
@@ -14,8 +15,14 @@ const MOST = 8;
 /** Waits that many milliseconds. */
 export type Pause = (milliseconds: number) => Promise<void>;
 
-export interface ReadBackOptions extends Omit<ObserveOptions, 'progress' | 'signal'> {
+export interface ReadBackOptions extends Omit<ObserveOptions, 'progress' | 'signal' | 'lists'> {
   readonly pause?: Pause;
+}
+
+/** What objects look like, and the lists that the newest reading of them took. */
+export interface ReadBack<T> {
+  readonly live: ReadonlyMap<T, Live>;
+  readonly read: ReadLists;
 }
 
 /**
@@ -26,9 +33,12 @@ export async function readBack<T extends Wanted>(
   objects: readonly T[],
   isUnsteady: (object: T, live: Live) => boolean,
   { pause = sleep, ...options }: ReadBackOptions,
-): Promise<ReadonlyMap<T, Live>> {
-  const read = async (which: readonly T[]): Promise<ReadonlyMap<T, Live>> =>
-    (await observe(which, [], { ...options, progress: noProgress })).live;
+): Promise<ReadBack<T>> {
+  let newest: ReadLists = { at: performance.now(), lists: {} };
+  const read = async (which: readonly T[]): Promise<ReadonlyMap<T, Live>> => {
+    newest = { at: performance.now(), lists: {} };
+    return (await observe(which, [], { ...options, lists: newest.lists, progress: noProgress })).live;
+  };
   const found = new Map(await read(objects));
   let open = [...found].flatMap(([object, live]) => (isUnsteady(object, live) ? [object] : []));
   for (let round = 0; open.length > 0 && round < MOST; round += 1) {
@@ -41,7 +51,7 @@ export async function readBack<T extends Wanted>(
       return before !== undefined && now !== undefined && !same(before.fields, now.fields);
     });
   }
-  return found;
+  return { live: found, read: newest };
 }
 
 /** What changes of one kind left behind; one that can't be read has no entry. */
@@ -56,7 +66,7 @@ export async function readBackAll(
     failure.unsteady && judge(kind, aimOf(change), live).verdict !== 'done';
   const options = { reader, profile, concurrency, ...(pause === undefined ? {} : { pause }) };
   try {
-    const live = await readBack(objects, isUnsteady, options);
+    const { live } = await readBack(objects, isUnsteady, options);
     return new Map([...live].map(([{ one }, found]) => [one, found]));
   } catch {
     // What can't be read back stays open: the result says so.

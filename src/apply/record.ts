@@ -1,3 +1,4 @@
+import { extended } from '../base/extended.js';
 import {
   type Fields,
   holdsSensitive,
@@ -246,12 +247,13 @@ function updated(
   const unseen = became.otherProfile === undefined ? [] : unverifiedNames(asked, became.unverified);
   const open = became.status === 'not_converged' ? [...new Set([...secret, ...unseen])] : [];
   const uncertain = open.length > 0 ? { uncertain: open } : {};
-  return {
-    ...base,
+  const stored = storeFields(fields, context.hasher);
+  return extended(base, {
     ...uncertain,
-    ...storeFields(fields, context.hasher),
+    fields: stored.fields,
+    hashes: stored.hashes,
     ...leftBehind(asked, became.after, context),
-  };
+  });
 }
 
 /** Whether an object is no longer as it was, as far as both are known. */
@@ -276,7 +278,8 @@ function leftBehind(
     const known = sealed(normalForm(type, got), asked.expected[name]);
     left[name] = sealed(known, asked.before?.[name]);
   }
-  return { left: { run, ...storeFields(left, hasher) } };
+  const { fields, hashes } = storeFields(left, hasher);
+  return { left: { run, fields, hashes } };
 }
 
 /** What took the place of what was deleted, where the answer is that and not what went. */

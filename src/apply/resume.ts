@@ -3,6 +3,7 @@ import { partOfRun, type Shard } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
+import type { ReadLists } from '../kinds/references.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { RunStore } from '../state/backend.js';
@@ -14,7 +15,7 @@ import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import { judge } from './outcome.js';
 import { belongs, othersOf, type StateHome } from './owner.js';
-import { readBack } from './read-back.js';
+import { type ReadBack, readBack } from './read-back.js';
 import { type Became, recordInto } from './record.js';
 
 /**
@@ -117,6 +118,8 @@ export interface Resumed {
   readonly findings: readonly string[];
   /** How many changes were in the journal with their answers. */
   readonly settled: number;
+  /** What was read on the way, for whoever needs it right after that. */
+  readonly read: ReadLists;
   /** Adds to the journal what was found out, to be called when the state is saved. */
   finish(): Promise<void>;
 }
@@ -138,7 +141,7 @@ export async function resumeRun(
   const keep = (fields: Fields): Fields =>
     state.salt === run.salt ? fields : withoutHashes(fields, journalHasher);
   const entries = entriesOf(content).filter(({ sending }) => isNews(content, state.resources[sending.key]));
-  const live = await readOpen(
+  const { live, read } = await readOpen(
     entries.filter(({ answered }) => answered === undefined),
     journalHasher,
     options,
@@ -199,6 +202,7 @@ export async function resumeRun(
     run: run.run,
     findings,
     settled: entries.length - findings.length,
+    read,
     async finish() {
       if (content.ended && additions.length === 0) return;
       const journal = await options.runs.reopen(content);
@@ -234,15 +238,15 @@ async function readOpen(
   entries: readonly Entry[],
   hasher: Hasher,
   options: ResumeOptions,
-): Promise<ReadonlyMap<Entry, Live>> {
+): Promise<ReadBack<Entry>> {
   const objects = entries
     .filter(({ sending }) => sending.action !== 'adopt')
     .map((entry) => ({ kind: entry.sending.kind, identity: entry.sending.identity, entry }));
   const isUnsteady = ({ entry }: (typeof objects)[number], live: Live): boolean =>
     options.now().getTime() - Date.parse(entry.sending.at) < SETTLED &&
     becameOf(entry, live, hasher).status === 'failed';
-  const live = await readBack(objects, isUnsteady, options);
-  return new Map([...live].map(([object, found]) => [object.entry, found]));
+  const { live, read } = await readBack(objects, isUnsteady, options);
+  return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
 }
 
 /** What became of a request without an answer, and that in words. */

@@ -29,8 +29,10 @@ function holdsNumber(document: unknown): boolean {
   while (open.length > 0) {
     const next = open.pop();
     if (typeof next === 'number') return true;
-    if (typeof next === 'object' && next !== null)
-      for (const member of Object.values(next)) open.push(member);
+    if (typeof next !== 'object' || next === null) continue;
+    if (Array.isArray(next)) for (const item of next) open.push(item);
+    // A list of all members is as large as the document; what `JSON.parse` makes has nothing but its own.
+    else for (const name in next) open.push((next as { readonly [name: string]: unknown })[name]);
   }
   return false;
 }

@@ -26,6 +26,11 @@ const escapes: readonly (readonly [string, string])[] = [
 ];
 const everyEscape = new RegExp(escapes.map(([, pattern]) => pattern).join('|'), 'gi');
 
+/** Whether a text has anything in it that an escape begins with. */
+export function mayHoldEscapes(text: string): boolean {
+  return escapes.some(([begin]) => text.includes(begin));
+}
+
 /**
  * A text, and what is in it once and again decoded, as long as there is something to decode: of all kinds together, and
  * where there are several, of each alone too, since what looks like an escape may be part of a secret.

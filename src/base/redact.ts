@@ -1,4 +1,4 @@
-import { layersOf, lowered, squeezed } from './redact-layers.js';
+import { layersOf, lowered, mayHoldEscapes, squeezed } from './redact-layers.js';
 import { Needles } from './redact-needles.js';
 import { isUuid } from './values.js';
 
@@ -153,6 +153,8 @@ function found(lists: readonly Secrets[], text: string, short: boolean): MaskedR
   const ranges: MaskedRange[] = [];
   const sought = lists.filter((list) => list.has(short));
   if (text.length < leastSecret || sought.length === 0) return ranges;
+  // Most texts have nothing to decode, and nothing in them begins as a secret does.
+  if (!mayHoldEscapes(text) && !sought.some((list) => list.beginIn(text, short))) return ranges;
   for (const layer of layersOf(text)) {
     const holding = sought.filter((list) => list.beginIn(layer.text, short));
     if (holding.length === 0) continue;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { once } from '../base/once.js';
-import { settle } from '../base/settle.js';
+import { settle, settleEach } from '../base/settle.js';
 import { compareText, type Fields, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import { idsOf, withoutIds } from './discovery.js';
@@ -100,18 +100,16 @@ export const client: Kind = {
     const { one: read } = traits[context.profile.name].reads ?? {};
     if (read === undefined) return new Map();
     return new Map(
-      await settle(
-        objects.map(async (object) => {
-          const { identity } = object;
-          const params = { client_id: identity.id ?? '' };
-          const shown = await readOne(context, read, params, answers.client.one);
-          const found =
-            shown === null
-              ? missing(identity, 'client')
-              : { exists: true, identity, fields: shownClient(shown), ...named(shown) };
-          return [object, found] as const;
-        }),
-      ),
+      await settleEach(objects, async (object) => {
+        const { identity } = object;
+        const params = { client_id: identity.id ?? '' };
+        const shown = await readOne(context, read, params, answers.client.one);
+        const found =
+          shown === null
+            ? missing(identity, 'client')
+            : { exists: true, identity, fields: shownClient(shown), ...named(shown) };
+        return [object, found] as const;
+      }),
     );
   },
   onlyAnswered: new Set(onlyAnswered),

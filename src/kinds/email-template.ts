@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
-import { settle } from '../base/settle.js';
+import { settle, settleEach } from '../base/settle.js';
 import { compareText, type Fields, isMap, Sensitive, same } from '../base/values.js';
 import { pages } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
@@ -182,8 +182,9 @@ export const emailTemplate: Kind = {
   },
   async observe(objects, context) {
     return new Map(
-      await settle(
-        objects.map(async (object) => [object, await showTemplate(object.identity, context)] as const),
+      await settleEach(
+        objects,
+        async (object) => [object, await showTemplate(object.identity, context)] as const,
       ),
     );
   },

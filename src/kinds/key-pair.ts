@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
-import { settle } from '../base/settle.js';
+import { settleEach } from '../base/settle.js';
 import { compareText, type Fields } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import type { PlanWarning } from './change.js';
@@ -187,19 +187,17 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
   const byId = new Map(list.map((pair) => [pair.id, pair]));
   const defaults = defaultsOf(list);
   return new Map(
-    await settle(
-      objects.map(async (object) => {
-        const { identity } = object;
-        const shown =
-          byId.get(identity.id) ??
-          // A list that has pages would hide the rest.
-          (single === undefined
-            ? null
-            : await readOne(context, single, { key_pair_id: identity.id ?? '' }, answers.keyPair.one));
-        if (shown === null) return [object, missing(identity, 'key pair')] as const;
-        return [object, { exists: true, identity, fields: shownPair(shown, defaults) }] as const;
-      }),
-    ),
+    await settleEach(objects, async (object) => {
+      const { identity } = object;
+      const shown =
+        byId.get(identity.id) ??
+        // A list that has pages would hide the rest.
+        (single === undefined
+          ? null
+          : await readOne(context, single, { key_pair_id: identity.id ?? '' }, answers.keyPair.one));
+      if (shown === null) return [object, missing(identity, 'key pair')] as const;
+      return [object, { exists: true, identity, fields: shownPair(shown, defaults) }] as const;
+    }),
   );
 }
 

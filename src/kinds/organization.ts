@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { extended } from '../base/extended.js';
 import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
 import { withoutIds } from './discovery.js';
@@ -126,7 +127,7 @@ function lookUp(identity: Identity, index: OrganizationIndex): Live {
   if (identity.id === undefined) {
     const found = index.findNamed(identity.name ?? '');
     if (typeof found === 'string') return { exists: false, identity, fields: {}, trouble: found };
-    return { exists: true, identity: { ...identity, id: String(found.id) }, fields: found };
+    return { exists: true, identity: extended(identity, { id: String(found.id) }), fields: found };
   }
   const row = index.byId(identity.id);
   if (row !== undefined) return { exists: true, identity, fields: row };

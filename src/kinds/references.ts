@@ -25,6 +25,12 @@ export type References = {
 /** Lists that are being read, once for all that need them. */
 export type HeldLists = { -readonly [name in ListName]?: BeingRead[name] };
 
+/** Lists that were read, and when that began, as `performance.now()` tells it. */
+export interface ReadLists {
+  readonly at: number;
+  readonly lists: HeldLists;
+}
+
 type BeingRead = { readonly [name in ListName]: Promise<Lists[name] | null> };
 
 /** How a list is read. */

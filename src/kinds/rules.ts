@@ -1,5 +1,5 @@
 import { type Problem, warning } from '../base/problems.js';
-import { type Fields, isMap } from '../base/values.js';
+import { type Fields, isMap, put } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import type { Declared, Kind } from './kind.js';
 import { limitProblems } from './limits.js';
@@ -11,16 +11,15 @@ export function takenFields(
   fields: Fields,
   { ignored = [], emptyIsNull = [], nullBecomes = {} }: Traits,
 ): Fields {
-  return Object.fromEntries(
-    Object.entries(fields)
-      .filter(([field]) => !ignored.includes(field))
-      .map(([field, value]) => {
-        if (emptyIsNull.includes(field) && isBlank(value)) return [field, null];
-        const { [field]: instead } = nullBecomes;
-        // An empty map would mean that nothing of the present one is to change.
-        return [field, value === null && instead !== undefined && !isMap(instead) ? instead : value];
-      }),
-  );
+  const taken: Fields = {};
+  for (const [field, value] of Object.entries(fields)) {
+    if (ignored.includes(field)) continue;
+    const { [field]: instead } = nullBecomes;
+    if (emptyIsNull.includes(field) && isBlank(value)) put(taken, field, null);
+    // An empty map would mean that nothing of the present one is to change.
+    else put(taken, field, value === null && instead !== undefined && !isMap(instead) ? instead : value);
+  }
+  return taken;
 }
 
 /**
@@ -29,12 +28,13 @@ export function takenFields(
  */
 export function shownFields({ fields, traits }: Kind, answer: Fields, { name }: Profile): Fields {
   const left = (traits[name].ignored ?? []).filter((field) => fields[field]?.type === 'members');
+  if (left.length === 0) return answer;
   return Object.fromEntries(Object.entries(answer).filter(([field]) => !left.includes(field)));
 }
 
 /** The declared fields that the profile's server takes and does nothing with. */
 export function ignoredFields(fields: Fields, { ignored }: Traits): string[] {
-  return Object.keys(fields).filter((field) => ignored?.includes(field) ?? false);
+  return ignored === undefined ? [] : Object.keys(fields).filter((field) => ignored.includes(field));
 }
 
 /**

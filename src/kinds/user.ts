@@ -1,6 +1,6 @@
 import { once } from '../base/once.js';
 import { error, type Problem } from '../base/problems.js';
-import { settle } from '../base/settle.js';
+import { settle, settleEach } from '../base/settle.js';
 import {
   compareText,
   type Fields,
@@ -106,17 +106,15 @@ export const user: Kind = {
     const { one: read } = userTraits[context.profile.name].reads ?? {};
     if (read === undefined) return new Map();
     return new Map(
-      await settle(
-        objects.map(async (object) => {
-          const { identity } = object;
-          const shown = await readOne(context, read, { user_id: identity.id ?? '' }, answers.user.one);
-          if (shown === null) return [object, missing(identity, 'user')] as const;
-          return [
-            object,
-            { exists: true, identity, fields: shownUser(shown), names: toldNames(shown) },
-          ] as const;
-        }),
-      ),
+      await settleEach(objects, async (object) => {
+        const { identity } = object;
+        const shown = await readOne(context, read, { user_id: identity.id ?? '' }, answers.user.one);
+        if (shown === null) return [object, missing(identity, 'user')] as const;
+        return [
+          object,
+          { exists: true, identity, fields: shownUser(shown), names: toldNames(shown) },
+        ] as const;
+      }),
     );
   },
   refersTo: listsOfUser,
@@ -137,7 +135,10 @@ export const user: Kind = {
       if (path === 'blocked') return after === true ? ['blocks the user'] : [];
       const loses = elementNouns[path];
       if (loses === undefined || before === undefined) return [];
-      const { removed, pairs } = matchSets(asElements(after), asElements(before));
+      const { removed: left, pairs } = matchSets(asElements(after), asElements(before));
+      // Where a server has an element twice, the one that goes takes nothing away.
+      const kept = new Set(pairs.map(({ got }) => keyOf(got)));
+      const removed = left.filter((element) => !kept.has(keyOf(element)));
       const called = (element: Fields) => nameOf(element, confirmed);
       return [
         ...removed.map((element) => `removes the ${loses}${called(element)}`),
@@ -274,4 +275,9 @@ function repeatedElements(
       ),
     ];
   });
+}
+
+/** By which an element of a set is told from others. */
+function keyOf({ id, name }: Fields): string {
+  return typeof id === 'string' ? `id ${id}` : `name ${String(name)}`;
 }

@@ -4,6 +4,7 @@ import {
   type Fields,
   identifierKey,
   type Json,
+  put,
   reveal,
   Sensitive,
   type Value,
@@ -137,14 +138,16 @@ export class Builder {
 
   #field(type: FieldType, value: unknown, path: Path): Value {
     if (type.type === 'members' && isObject(value)) {
-      return Object.fromEntries(
-        Object.entries(value)
-          .filter(([, member]) => member !== undefined)
-          .map(([name, member]) => [
-            name,
-            this.#field(type.members[name] ?? { type: 'value' }, member, [...path, name]),
-          ]),
-      );
+      const members: Fields = {};
+      for (const name of Object.keys(value)) {
+        if (value[name] === undefined) continue;
+        put(
+          members,
+          name,
+          this.#field(type.members[name] ?? { type: 'value' }, value[name], [...path, name]),
+        );
+      }
+      return members;
     }
     const plain = this.#value(value, path);
     if (!isSecret(type) || plain === null) return plain;
@@ -166,11 +169,11 @@ export class Builder {
     }
     if (Array.isArray(value)) return value.map((item, index) => this.#value(item, [...path, index]));
     if (isObject(value)) {
-      return Object.fromEntries(
-        Object.entries(value)
-          .filter(([, member]) => member !== undefined)
-          .map(([key, member]) => [key, this.#value(member, [...path, key])]),
-      );
+      const members: Fields = {};
+      for (const key of Object.keys(value)) {
+        if (value[key] !== undefined) put(members, key, this.#value(value[key], [...path, key]));
+      }
+      return members;
     }
     const leaf =
       typeof value === 'string' ||

@@ -37,7 +37,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
   const rooted = mistyped.length > 0 ? { root, start: startOf(root).start } : document;
   const kind = readKind(root, reading);
   if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: [...mistyped, ...kind] });
-  const meant = meantBy(kind, root, () => placeOf(file, rooted.root, []));
+  const meant = () => meantBy(kind, root, () => placeOf(file, rooted.root, []));
   const { data, problems, notes } = check({
     schema: kind.schema,
     root,
@@ -55,11 +55,13 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
   if (!isObject(data) || document.broken || found.some(({ severity }) => severity === 'error')) {
     return bodyProblems(kind, root, notes, reading).then((bodies) => ({
       declared: undefined,
-      ...meant,
+      ...meant(),
       problems: [...found, ...bodies],
     }));
   }
-  return new Builder(kind, rooted, notes, reading).build(data, found).then((read) => ({ ...read, ...meant }));
+  return new Builder(kind, rooted, notes, reading)
+    .build(data, found)
+    .then((read) => (read.declared === undefined ? { ...read, ...meant() } : read));
 }
 
 /** Whether a problem says all that another one, about the value at the same place, would say. */

@@ -21,7 +21,7 @@ export interface Reading {
 export interface ReadDocument {
   /** Undefined where something is wrong with the document. */
   readonly declared: Declared | undefined;
-  /** Which object it is about; left out where that can't be told. */
+  /** Which object a document is about that something is wrong with; left out where that can't be told. */
   readonly meant?: Meant;
   readonly problems: readonly Problem[];
 }

@@ -5,7 +5,7 @@ import { kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import { type Owed, stillLost } from '../kinds/loss.js';
-import { listNames, listScope, type References } from '../kinds/references.js';
+import { type ListName, listNames, listScope, type ReadLists, type References } from '../kinds/references.js';
 import { ignoredFields } from '../kinds/rules.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
@@ -43,12 +43,13 @@ export interface Planned {
  */
 export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const { selection, profile } = options;
-  const observedAt = performance.now();
   const subjects = candidates(options);
   const own = subjects.filter(({ elsewhere }) => !elsewhere);
   const documents = own.flatMap((subject) => subject.declared ?? []);
+  const needed = listsFor(referring(own, options), profile);
+  const { at: observedAt, lists: held } = takenOver(options.read, subjects, needed);
   const { live, references } = await whileHashing(documents, options, () =>
-    observe(subjects, listsFor(referring(own, options), profile), options),
+    observe(subjects, needed, { ...options, lists: held }),
   );
   const decider = new Decider(options, references, namesOf(live.values(), options.state));
   const addressed = subjects.map((subject) => ({
@@ -83,7 +84,9 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const lists = listNames.filter((name) => references[name] !== undefined);
   const listing = lists.flatMap((name) => listScope(name, profile) ?? []);
   const fitting = await makeSure(
-    compared.map((change) => (isUnchanged(change) ? { ...change, warnings: [] } : change)),
+    compared.map((change) =>
+      isUnchanged(change) && change.warnings.length > 0 ? { ...change, warnings: [] } : change,
+    ),
     {
       profile,
       seen: seenProfile(profile, live),
@@ -117,6 +120,20 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     plan,
     replan: replanOf(options, new Map(selected.map((one) => [one.key, one])), decider, observedAt),
   };
+}
+
+/** Of lists that were read those that are needed, and since when what the plan is built on is known. */
+function takenOver(
+  read: ReadLists | undefined,
+  subjects: readonly Subject[],
+  needed: readonly ListName[],
+): ReadLists {
+  const listed = new Set(subjects.map(({ kind }) => kindOf(kind).listed));
+  const names = listNames.filter(
+    (name) => read?.lists[name] !== undefined && (needed.includes(name) || listed.has(name)),
+  );
+  if (read === undefined || names.length === 0) return { at: performance.now(), lists: {} };
+  return { at: read.at, lists: Object.fromEntries(names.map((name) => [name, read.lists[name]])) };
 }
 
 /** Observes; the secrets of the documents, which are all compared or sent, are hashed in the meantime. */
@@ -195,7 +212,7 @@ function ignored({ declared }: Subject, address: string, profile: Profile): Plan
 /** A plan that regenerates what one object has, whatever was recorded of it; the object is read where that can be done. */
 export async function regenerationPlan(
   id: string,
-  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state'>,
+  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state' | 'signal'>,
 ): Promise<Planned> {
   const observedAt = performance.now();
   const { change, reads } = await regenerationOf(id, options);
@@ -212,7 +229,7 @@ export async function regenerationPlan(
 
 async function regenerationOf(
   id: string,
-  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state'>,
+  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state' | 'signal'>,
 ): Promise<{ change: Change; reads: readonly Scope[] }> {
   const { kind, regeneration } = regenerated;
   const identity = { id };

@@ -1,9 +1,11 @@
+import { extended } from '../base/extended.js';
 import {
   type Fields,
   HashedSecret,
   holdsSensitive,
   isMap,
   mapValues,
+  plainlySame,
   reveal,
   Sensitive,
   type Value,
@@ -82,8 +84,9 @@ function liveValue({ exists, fields }: Live, field: string): Value | undefined {
 }
 
 function compareFields(given: CompareInput): Change {
-  const input = { ...given, live: knownSecrets(given) };
-  const { declared, live } = input;
+  const live = knownSecrets(given);
+  const input = live === given.live ? given : { ...given, live };
+  const { declared } = input;
   const kind = kindOf(declared.kind);
   const lost = lostOf(kind, input);
   const restored = restoredFields(kind, lost, input);
@@ -104,20 +107,23 @@ function compareFields(given: CompareInput): Change {
   const known = knowledge(input, present);
   // Undoing the run that puts something back must not bring back the gap.
   const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
-  const base = baseChange(input, present, {
-    before,
-    observed: known.source(Object.keys(resolved)),
-    managed: Object.keys(own),
-  });
+  const observed = known.source(Object.keys(resolved));
+  const base = (expected: Fields): Change =>
+    baseChange(input, present, { before, expected, observed, managed: Object.keys(own) });
+  const blocked = (reason: string): Change => ({ ...base({}), action: 'blocked', reason });
   const unfit = idTrouble(declared.identity, input.profile) ?? live?.trouble;
-  if (unfit !== undefined) return { ...base, action: 'blocked', reason: unfit };
-  if (troubles.length > 0) return { ...base, action: 'blocked', reason: troubles.join('; ') };
+  if (unfit !== undefined) return blocked(unfit);
+  if (troubles.length > 0) return blocked(troubles.join('; '));
 
   // A map is merged into what was there before it was lost.
   const wanted = wantedFields(kind, resolved, declared, before);
-  const parts = Object.entries(wanted.fields).flatMap(([field, asked]) =>
-    contrast(kind.fields[field] ?? value, field, asked, known.now(field)).map((part) => ({ field, part })),
-  );
+  const asked = Object.entries(wanted.fields);
+  // Most objects are as they are wanted, which takes no looking at their parts.
+  const parts = asked.every(([field, goal]) => plainlySame(goal, known.now(field)))
+    ? []
+    : asked.flatMap(([field, goal]) =>
+        contrast(kind.fields[field] ?? value, field, goal, known.now(field)).map((part) => ({ field, part })),
+      );
   const differing = parts.filter(({ part }) => part.verdict !== 'same');
   const planInput = {
     declared,
@@ -131,29 +137,23 @@ function compareFields(given: CompareInput): Change {
   const verdict = kind.decide?.(planInput);
   if (verdict !== undefined) {
     const { reason = null, warnings = [], ...decided } = verdict;
-    return { ...base, ...decided, reason, warnings };
+    return { ...base({}), ...decided, reason, warnings };
   }
   const gone = unrestorable(kind, input.recorded?.owed?.run, restored);
-  if (gone !== undefined) return { ...base, action: 'blocked', reason: gone };
-  if (wanted.unknowable.length > 0) {
-    return { ...base, action: 'blocked', reason: unmergeable(kind, wanted.unknowable) };
-  }
-  if (differing.length === 0 && !(input.assert && base.observed === 'recorded')) {
-    return { ...base, apply: { ...base.apply, expected: wanted.fields } };
-  }
+  if (gone !== undefined) return blocked(gone);
+  if (wanted.unknowable.length > 0) return blocked(unmergeable(kind, wanted.unknowable));
+  if (differing.length === 0 && !(input.assert && observed === 'recorded')) return base(wanted.fields);
   const { requests, expected, warnings = [], trouble } = kind.update(planInput);
   const refused = trouble ?? tooLarge(requests, input.profile);
-  if (refused !== undefined) return { ...base, action: 'blocked', reason: refused };
+  if (refused !== undefined) return blocked(refused);
   // All that there was to assert stays unsaid, as the default that a key pair doesn't have.
-  if (Object.keys(expected).length === 0) {
-    return { ...base, apply: { ...base.apply, expected: wanted.fields } };
-  }
+  if (Object.keys(expected).length === 0) return base(wanted.fields);
   const fields = differing.map(({ field, part }) => ({
     ...fieldChange(part),
     ...(confirmed.includes(field) ? { confirmed: true } : {}),
   }));
   return {
-    ...base,
+    ...base(expected),
     action: 'update',
     requests,
     fields,
@@ -167,7 +167,6 @@ function compareFields(given: CompareInput): Change {
         parts.map(({ part }) => part),
       ),
     ],
-    apply: { ...base.apply, expected },
   };
 }
 
@@ -229,6 +228,7 @@ function tooLarge(requests: Change['requests'], { limits }: Profile): string | u
 function knownSecrets({ live, recorded }: CompareInput): Live | undefined {
   if (live === undefined || recorded === undefined) return live;
   const { fields } = recorded;
+  if (!Object.values(fields).some(holdsHashed)) return live;
   return { ...live, fields: mapValues(live.fields, (field, name) => heldBack(field, fields[name])) };
 }
 
@@ -246,7 +246,7 @@ function heldBack(shown: Value, recorded: Value | undefined): Value {
 function presentObject({ declared, live, recorded }: CompareInput): Present {
   return {
     exists: live?.exists,
-    identity: { ...declared.identity, ...live?.identity },
+    identity: live === undefined ? declared.identity : extended(declared.identity, live.identity),
     fields: live?.exists === false ? {} : { ...recorded?.fields, ...live?.fields },
     shown: live?.fields ?? {},
     asDeleted: live !== undefined && (recorded?.asDeleted(live.fields) ?? false),
@@ -274,10 +274,18 @@ function knowledge({ live, recorded, declared }: CompareInput, present: Present)
   return { now, source };
 }
 
+/** Most objects of a large plan have nothing of any of these. */
+const none: readonly never[] = Object.freeze([]);
+
 function baseChange(
   input: CompareInput,
   present: Present,
-  { before, observed, managed }: Pick<Change['apply'], 'before' | 'managed'> & { readonly observed: Source },
+  {
+    before,
+    expected,
+    observed,
+    managed,
+  }: Pick<Change['apply'], 'before' | 'expected' | 'managed'> & { readonly observed: Source },
 ): Change {
   const { declared, recorded, address, key } = input;
   return {
@@ -286,16 +294,16 @@ function baseChange(
     action: 'unchanged',
     observed,
     ...(observed === 'recorded' && recorded !== undefined ? { recordedAt: recorded.at } : {}),
-    destructions: [],
-    requests: [],
-    fields: [],
-    warnings: [],
+    destructions: none,
+    requests: none,
+    fields: none,
+    warnings: none,
     reason: null,
     declaredAt: declared.declaredAt,
     apply: {
       key,
       identity: present.identity,
-      expected: {},
+      expected,
       before,
       existed: present.exists ?? null,
       managed,

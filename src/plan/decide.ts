@@ -35,8 +35,7 @@ export class Decider {
 
   /** What was taken away from an object; undefined where that is nothing. */
   owed(key: string): Owed | undefined {
-    const record = recordIn(this.#options.state, key);
-    return record?.owed === undefined ? undefined : owed(record.owed, this.#options.hasher);
+    return owedIn(this.#options.state, key, this.#options.hasher);
   }
 
   /** What is to be done about an object; undefined where there is nothing to say of it. */
@@ -92,6 +91,7 @@ export class Decider {
 /** A change with what the checks of email bodies say; one that the settings make an error blocks it. */
 function checked(change: Change, declared: Declared, checks: BodyChecks): Change {
   const { warnings, errors } = templateWarnings(change, declared, checks);
+  if (warnings.length === 0 && errors.length === 0) return change;
   const told = { ...change, warnings: [...change.warnings, ...warnings, ...errors] };
   if (errors.length === 0) return told;
   const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');
@@ -103,7 +103,13 @@ export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): str
   return hasher.hash([...(kindOf(kind).deletion?.traces(answer) ?? [])]);
 }
 
-export function recordOf(state: State, key: string, hasher: Hasher): Recorded | undefined {
+/** What was taken away from the object with a key, as the state knows it; undefined where that is nothing. */
+export function owedIn(state: State, key: string, hasher: Hasher): Owed | undefined {
+  const record = recordIn(state, key);
+  return record?.owed === undefined ? undefined : owed(record.owed, hasher);
+}
+
+function recordOf(state: State, key: string, hasher: Hasher): Recorded | undefined {
   const record = recordIn(state, key);
   return record === undefined ? undefined : recorded(record, hasher);
 }

@@ -1,3 +1,4 @@
+import { extended } from '../base/extended.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
 import type { State } from '../state/state.js';
@@ -8,11 +9,18 @@ export type Names = ReadonlyMap<string, string>;
 
 /** The names that answers told beside what was asked for: those of former runs, and on top of them those of just now. */
 export function namesOf(observed: Iterable<Live>, state: State): Names {
-  const recorded = Object.values(state.resources).flatMap(({ kind, fields, left }) =>
-    [fields, left?.fields ?? {}].flatMap((told) => Object.entries(kindOf(kind).names?.(told) ?? {})),
-  );
-  const shown = [...observed].flatMap(({ names = {} }) => Object.entries(names));
-  return new Map([...recorded, ...shown]);
+  const all = new Map<string, string>();
+  const tell = (told: { readonly [id: string]: string } = {}): void => {
+    for (const [id, name] of Object.entries(told)) all.set(id, name);
+  };
+  for (const { kind, fields, left } of Object.values(state.resources)) {
+    const { names } = kindOf(kind);
+    if (names === undefined) continue;
+    tell(names(fields));
+    if (left !== undefined) tell(names(left.fields));
+  }
+  for (const { names } of observed) tell(names);
+  return all;
 }
 
 /**
@@ -23,7 +31,7 @@ export function withLabel(change: Change, live: Live | undefined, names: Names):
   const { kind, apply } = change;
   const called = live?.called ?? kindOf(kind).called?.(apply.before);
   const { label } = labelled(change, called, names);
-  return label === undefined ? change : { ...change, label };
+  return label === undefined ? change : extended(change, { label });
 }
 
 /** What stands beside the address of an object that is called so, or that belongs to something that has a name. */

@@ -1,6 +1,7 @@
 import type { Progress } from '../base/progress.js';
 import type { Fields } from '../base/values.js';
 import type { Declared } from '../kinds/kind.js';
+import type { ReadLists } from '../kinds/references.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { Hasher } from '../state/secrets.js';
@@ -40,6 +41,8 @@ export interface BuildOptions extends PlanHeader {
   readonly restores: 'all' | { readonly run: string } | 'none';
   /** Changes a document in the light of what is there now, before the two are compared. */
   readonly adjust?: (document: Declared, now: Fields) => Declared;
+  /** Lists that were read just before, which are not read again. */
+  readonly read?: ReadLists | undefined;
   /** Aborted where nothing more may be asked. */
   readonly signal?: AbortSignal;
 }

@@ -8,7 +8,7 @@ import type { Owed } from '../kinds/loss.js';
 import { type HeldLists, listNames, type References } from '../kinds/references.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { Recorded } from './compare.js';
-import { Decider, recordOf } from './decide.js';
+import { Decider, owedIn } from './decide.js';
 import { listsFor, observe } from './observe.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
@@ -99,7 +99,7 @@ function picked(fields: Fields, names: readonly string[]): Fields {
 export function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions): Declared[] {
   return subjects.flatMap(({ kind, identity, declared }) => {
     if (declared === undefined) return [];
-    const { owed } = recordOf(state, addressOf(kind, identity), hasher) ?? {};
+    const owed = owedIn(state, addressOf(kind, identity), hasher);
     if (owed === undefined) return [declared];
     const fields = 'before' in owed ? owed.before : owed.lost;
     return [declared, altered(undocumented(kind, identity), { fields })];

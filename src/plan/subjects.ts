@@ -1,3 +1,4 @@
+import { extended } from '../base/extended.js';
 import { nearest } from '../base/nearest.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { isOfRun } from '../base/shard.js';
@@ -122,8 +123,15 @@ export function addresses(
   references: References,
 ): Addresses {
   // A name may stand for an id that reading found out.
-  const naming = kindOf(kind).naming?.({ ...identity, ...live?.identity }, references);
-  const { address, key, all } = naming ?? { address: identity, key: identity, all: [identity] };
+  const naming = kindOf(kind).naming?.(
+    live === undefined ? identity : extended(identity, live.identity),
+    references,
+  );
+  if (naming === undefined) {
+    const address = addressOf(kind, identity);
+    return { address, key: address, all: [address] };
+  }
+  const { address, key, all } = naming;
   return {
     address: addressOf(kind, address),
     key: addressOf(kind, key),

@@ -13,6 +13,7 @@ import {
   same,
   type Value,
 } from '../base/values.js';
+import { kindOf } from '../kinds/index.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { Change, FieldChange, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import type { Gallery } from './gallery.js';
@@ -38,35 +39,48 @@ export function redactPlan(plan: Plan, redactor: Redactor): Plan {
 }
 
 function redactChange(change: Change, redactor: Redactor): Change {
-  const { reason, declaredAt, apply } = change;
+  const { reason, declaredAt } = change;
+  const address = redactAddress(change.address, redactor);
   return {
     ...change,
-    address: redactAddress(change.address, redactor),
+    address,
     ...redactLabel(change, redactor),
-    destructions: change.destructions.map(redactor.redactSentence),
-    requests: change.requests.map(({ operation, params }) => ({
+    destructions: each(change.destructions, redactor.redactSentence),
+    requests: each(change.requests, ({ operation, params }) => ({
       operation,
       params: mapValues(params, redactor.redactName),
     })),
-    fields: change.fields.map((field) => redactField(field, redactor)),
-    warnings: change.warnings.map((warning) => redactWarning(warning, redactor)),
+    fields: each(change.fields, (field) => redactField(field, redactor)),
+    warnings: each(change.warnings, (warning) => redactWarning(warning, redactor)),
     reason: reason === null ? null : redactor.redactSentence(reason),
     declaredAt: declaredAt === null ? null : redactNames(declaredAt, redactor.redactFile),
-    apply: redactApply(apply, redactor),
+    apply: redactApply(change, address, redactor),
   };
 }
 
-/** The whole values are searched where they are shown: most of a large plan's objects are unchanged, and theirs aren't. */
-function redactApply({ expected, before, ...apply }: Change['apply'], redactor: Redactor): Change['apply'] {
-  let shown: Fields | undefined;
+/** Most changes of a large plan have nothing of most things. */
+function each<T>(items: readonly T[], redact: (item: T) => T): readonly T[] {
+  return items.length === 0 ? items : items.map((item) => redact(item));
+}
+
+/** What apply needs: of whole values the emails alone are shown, and those are searched when they are. */
+function redactApply({ kind, address, apply }: Change, shown: string, redactor: Redactor): Change['apply'] {
+  const { expected, before } = apply;
+  const redacted = {
+    ...apply,
+    key: apply.key === address ? shown : redactAddress(apply.key, redactor),
+    identity: mapValues(apply.identity, redactor.redactName),
+    expected: unshown,
+    before: unshown,
+  };
+  if (kindOf(kind).email === undefined) return redacted;
+  let shownExpected: Fields | undefined;
   let shownBefore: Fields | undefined;
   return {
-    ...apply,
-    key: redactAddress(apply.key, redactor),
-    identity: mapValues(apply.identity, redactor.redactName),
+    ...redacted,
     get expected() {
-      shown ??= redactFields(expected, redactor);
-      return shown;
+      shownExpected ??= redactFields(expected, redactor);
+      return shownExpected;
     },
     get before() {
       shownBefore ??= redactFields(before, redactor);
@@ -74,6 +88,8 @@ function redactApply({ expected, before, ...apply }: Change['apply'], redactor: 
     },
   };
 }
+
+const unshown: Fields = Object.freeze({});
 
 function redactLabel({ label }: Named, { redact }: Redactor): { label?: string } {
   return label === undefined ? {} : { label: redact(label) };

@@ -1,3 +1,4 @@
+import { extended } from '../base/extended.js';
 import { type Fields, reveal, same } from '../base/values.js';
 import { about, answers, type Page, type Parser, parseOrganizationPage, type Template } from './answers.js';
 import type { Call, Confirmed, TransportOptions } from './call.js';
@@ -42,7 +43,7 @@ export function connect(options: ConnectOptions): Connection {
 
 function readerOver(transport: Transport): Reader {
   const read = async <T>(call: Omit<Call<T>, 'method'>): Promise<T> =>
-    (await transport.call({ ...call, method: 'GET' })).data;
+    (await transport.call(extended(call, { method: 'GET' as const }))).data;
   const documented = (operation: ReadOperation): Pick<Call<unknown>, 'operation' | 'title' | 'scope'> => ({
     operation,
     title: operations[operation].title,

@@ -5,6 +5,7 @@ import { type Resumed, type ResumeOptions, resumeRun, unfinishedRuns } from '../
 import { interrupted } from '../base/pauses.js';
 import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
 import { partOfRun, type Shard, shardText } from '../base/shard.js';
+import type { ReadLists } from '../kinds/references.js';
 import type { Lock, StateBackend } from '../state/backend.js';
 import { isUnderWay, type JournalContent, runHolder, underWay } from '../state/journal.js';
 import { changedRecords, isSplit, joined, sameState, split, withSettled } from '../state/shards.js';
@@ -14,6 +15,8 @@ export interface HeldState {
   readonly state: State;
   readonly lock: Lock | undefined;
   readonly notes: readonly string[];
+  /** The lists that were read to find out what killed runs did; left out where there was nothing to find out. */
+  readonly read?: ReadLists;
 }
 
 export interface HoldOptions extends Omit<ResumeOptions, 'runs' | 'now'> {
@@ -134,6 +137,7 @@ async function settleAs(
   try {
     const load = async (): Promise<State> => await withDebts(await backend.load(options.server), home);
     let state = await load();
+    let read: ReadLists | undefined;
     const isReady = shard === undefined || isSplit(state, shard);
     const held = (): Settled => ({
       // A run of the whole goes on from all that shards did.
@@ -142,6 +146,7 @@ async function settleAs(
       lock,
       notes,
       isReady,
+      ...(read === undefined ? {} : { read }),
     });
     if (!isReady) return held();
     const unfinished = () => unfinishedRuns(state, home, shard);
@@ -184,6 +189,7 @@ async function settleAs(
         now: () => new Date(),
       });
       state = resumed.state;
+      read = resumed.read;
       if (!keeps) {
         notes.push(...told(content, resumed, 'the plan alone, since the state can not be written from here'));
         continue;

@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { loadProject } from '../../src/project/index.js';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
-import { journals, project } from './running.js';
+import { openForWriting } from '../../src/session/open.js';
+import { gate } from './gate.js';
+import { journals, project, type TestProject } from './running.js';
 
 const count = 1000;
 const changed = 100;
@@ -83,5 +86,76 @@ describe('a thousand organizations of which a hundred change', () => {
     // One more may be on its way by then; there are twenty.
     expect(reads().slice(0, 3)).toEqual([1, 2, 3].map((page) => `GET /api/organizations?page=${page}`));
     expect(reads().length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('what is left of an apply that was killed', () => {
+  /** A project of which an apply was killed while the first of its PATCHes was on its way, long enough ago to look once. */
+  async function killed(): Promise<TestProject> {
+    const { came, open, intercept } = gate();
+    const isWrite = ({ method }: { readonly method: string }) => method !== 'GET';
+    const given = await project(
+      { 'manifests/all.yaml': manifest },
+      {
+        seed: seed(),
+        pageSize: 500,
+        intercept: async (request) => {
+          if (!isWrite(request)) return undefined;
+          await intercept();
+          return undefined;
+        },
+      },
+    );
+    const running = given.begin(['apply', '--yes', '--concurrency', '1']);
+    await came;
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const [journal = ''] = journals(await given.files());
+    const aged = (await given.read(journal)).replace(/"at":"[^"]+"/g, '"at":"2026-01-31T12:00:00.000Z"');
+    await given.write({ [journal]: aged });
+    open();
+    return given;
+  }
+
+  it('takes each page once: what tells what became of the last change serves the plan', async () => {
+    const { idops, reads, writes, sandbox } = await killed();
+    const before = sandbox.requests.length;
+    const { code, stderr } = await idops('apply --yes');
+    expect(stderr).toContain('had not ended');
+    expect(code).toBe(0);
+    expect(reads().slice(2)).toEqual(['GET /api/organizations?page=1', 'GET /api/organizations?page=2']);
+    // The one that was on its way came to its end before the list was read, or it is sent again.
+    expect(sandbox.requests.length - before).toBeLessThanOrEqual(2 + changed);
+    expect(writes().length).toBeGreaterThanOrEqual(changed);
+    expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+    expect(reads()).toHaveLength(6);
+  });
+
+  it('needs no more scopes than the objects that are selected', async () => {
+    const { idops } = await killed();
+    const { stdout, stderr } = await idops('plan --kind Client --format json');
+    expect(stderr).toContain('had not ended');
+    expect(JSON.parse(stdout)).toMatchObject({ required_scopes: [], changes: [] });
+  });
+
+  it.each([
+    ['a further plan of the same session', 0, [1, 2]],
+    ['a plan that is made long after', 60_000, [2, 3]],
+  ])('does not serve %s', async (_, late, readings) => {
+    const { folder, sandbox, reads } = await killed();
+    const variables = { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token };
+    const session = await openForWriting(await loadProject({ cwd: folder, variables }), 'apply');
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + late);
+    const listed = () => reads().filter((line) => line.endsWith('page=1')).length - 1;
+    try {
+      for (const reading of readings) {
+        await session.plan();
+        expect(listed()).toBe(reading);
+      }
+    } finally {
+      clock.mockRestore();
+      await session.close();
+    }
   });
 });

@@ -208,6 +208,17 @@ describe("a user's organizations", () => {
     expect(changeFor(memberOf('acme', 'globex', 'initech'), known).destructions).toEqual([]);
   });
 
+  it('that a server has twice lose nothing where one of the two goes', () => {
+    const twice = [
+      { id: '1', name: 'acme' },
+      { id: '2', name: 'globex' },
+      { id: '1', name: 'acme' },
+    ];
+    const known = { organizations, recorded: recorded({ organizations: twice }) };
+    expect(changeFor(memberOf('globex', 'acme'), known).destructions).toEqual([]);
+    expect(changeFor(memberOf('globex'), known).destructions).toHaveLength(2);
+  });
+
   it('that stay and lose roles are destructive, one by one', () => {
     const roles = [
       { id: 'r1', name: 'member' },

@@ -119,14 +119,25 @@ describe('the redaction of a plan', () => {
         return redactor.redact(text);
       },
     };
-    const made = changeOf({ action: 'unchanged' });
-    const change = { ...made, apply: { ...made.apply, expected: { label: 'is the-credential' } } };
+    const made = changeOf({ kind: 'EmailTemplate', action: 'unchanged' });
+    const change = { ...made, apply: { ...made.apply, expected: { txt_content: 'is the-credential' } } };
     const [shown] = redactPlan(planOf([change]), watched).changes;
     expect(searched).not.toContain('is the-credential');
-    expect(shown?.apply.expected).toEqual({ label: 'is (sensitive)' });
-    expect({ ...shown?.apply }.expected).toEqual({ label: 'is (sensitive)' });
+    expect(shown?.apply.expected).toEqual({ txt_content: 'is (sensitive)' });
+    expect({ ...shown?.apply }.expected).toEqual({ txt_content: 'is (sensitive)' });
     expect(searched.filter((text) => text === 'is the-credential')).toHaveLength(1);
   });
+
+  it.each(['Organization', 'User', 'KeyPair', 'Client'] as const)(
+    'has no whole values of the kind %s, of which differences alone are shown',
+    (kind) => {
+      const made = changeOf({ kind, action: 'update' });
+      const whole = { label: 'is the-credential' };
+      const change = { ...made, apply: { ...made.apply, expected: whole, before: whole } };
+      const [shown] = redactPlan(planOf([change]), redactorOf('the-credential')).changes;
+      expect(shown?.apply).toMatchObject({ expected: {}, before: {} });
+    },
+  );
 
   it('leaves short credentials in names, where they stand by chance', () => {
     const plan = planOf([changeOf({ fields: [fieldOf({ after: 'acme' })] })]);

@@ -1,0 +1,260 @@
+import { findRun } from '../apply/history.js';
+import { othersOf, refuseOther, type StateHome } from '../apply/owner.js';
+import { type Left, undoRun } from '../apply/undo.js';
+import { quote } from '../base/escape.js';
+import { refuse } from '../base/problems.js';
+import type { Redactor } from '../base/redact.js';
+import { type Shard, shardText } from '../base/shard.js';
+import { version } from '../base/version.js';
+import type { Declared } from '../kinds/kind.js';
+import type { ReadLists } from '../kinds/references.js';
+import { identifier } from '../kinds/schema.js';
+import { pruneRefusals } from '../manifests/index.js';
+import { markStale } from '../plan/approve.js';
+import { bodyChecks } from '../plan/body-checks.js';
+import { buildPlan, type Planned, regenerationPlan } from '../plan/build.js';
+import { warnOfMasks } from '../plan/masked.js';
+import type { BuildOptions, PlanHeader } from '../plan/options.js';
+import type { Plan } from '../plan/plan.js';
+import type { Replan } from '../plan/replan.js';
+import { type StoredPlan, staleness } from '../plan/stored.js';
+import type { Project, ServerSettings } from '../project/index.js';
+import { type Probed, probe } from '../server/probe.js';
+import type { Reader } from '../server/reader.js';
+import { Hasher } from '../state/secrets.js';
+import { withSlowHashes } from '../state/slow-hash.js';
+import type { State } from '../state/state.js';
+import { otherServer, undeclaredClient } from './guard.js';
+import type { Loaded } from './load.js';
+import { type StoredOptions, storedPlanText } from './plan-file.js';
+import type { PlanOptions, Session, UndoPlan, WritingCommand } from './session.js';
+import { shownOtherwise } from './shown.js';
+import { undoPlan } from './undoing.js';
+
+/** What a session plans with. */
+export interface PlannerOptions extends Pick<BuildOptions, 'concurrency' | 'progress'> {
+  readonly project: Project;
+  readonly server: ServerSettings;
+  readonly manifests: Loaded;
+  readonly home: StateHome;
+  readonly redactor: Redactor;
+  readonly reader: Reader;
+  /** Reads for plans of what manifests declare, where shards give each other what they read. */
+  readonly listing: Reader;
+  readonly shard: Shard | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** How a plan is made anew when it is applied, and which command does that. */
+interface Made {
+  readonly replan: Replan;
+  readonly command: WritingCommand;
+}
+
+/** Milliseconds for which a list that was read to settle a killed run is as good as one that is read for the plan. */
+const JUST_BEFORE = 5000;
+
+/** Makes the plans of a session, and knows which of them may still be applied. */
+export class Planner {
+  readonly #options: PlannerOptions;
+  /** What the state knows by now. */
+  state: State;
+  /** It is there for what follows at once, and not for a second plan. */
+  #read: ReadLists | undefined;
+  /** None of what was begun before an apply had ended. */
+  #current = new WeakMap<Plan, Made>();
+  readonly #madeWith = new WeakMap<Plan, { readonly options: StoredOptions; readonly storable: boolean }>();
+  #probed: Promise<Probed> | undefined;
+
+  /** `read` are the lists that settling a killed run took. */
+  constructor(options: PlannerOptions, state: State, read: ReadLists | undefined) {
+    this.#options = options;
+    this.state = state;
+    this.#read = read;
+  }
+
+  /** The server is asked once what it is; where that failed, the next plan asks again. */
+  readonly recognise: NonNullable<PlanHeader['recognise']> = (scope) => {
+    this.#probed ??= probe(this.#options.reader, scope).catch((failure: unknown) => {
+      this.#probed = undefined;
+      throw failure;
+    });
+    return this.#probed;
+  };
+
+  /** What a plan that may be applied was made with; undefined for all others. */
+  find(plan: Plan): Made | undefined {
+    return this.#current.get(plan);
+  }
+
+  /** No plan from before tells any more what there is to do. */
+  forget(): void {
+    this.#current = new WeakMap();
+  }
+
+  /** A plan of what manifests declare. */
+  async plan(asked: PlanOptions = {}): Promise<Plan> {
+    const plans = this.#current;
+    const {
+      shard,
+      manifests: { declared },
+    } = this.#options;
+    const { targets, kinds, prune, assert } = withDefaults(asked);
+    const { acceptDids = [] } = asked;
+    refuse(acceptDids.flatMap((id) => undeclaredClient(id, declared)));
+    if (prune) refuse(await pruneRefusals(this.#options.manifests));
+    const built = await this.#build({
+      declared,
+      selection: { targets, kinds, shard },
+      prune,
+      assert,
+      acceptDids,
+      restores: 'all',
+    });
+    const given = { targets, kinds, prune, assert, ...(shard === undefined ? {} : { shard }) };
+    const made = { ...built.plan, again: againOf(given, acceptDids) };
+    plans.set(made, { replan: built.replan, command: 'apply' });
+    this.#madeWith.set(made, { options: given, storable: acceptDids.length === 0 });
+    return made;
+  }
+
+  /** The text of a plan to be kept. Throws a TypeError where it can't be. */
+  async store(plan: Plan): Promise<string> {
+    const given = this.#madeWith.get(plan);
+    if (given === undefined)
+      throw new TypeError('only a plan that this session made of the manifests can be stored');
+    if (!given.storable) {
+      throw new TypeError(
+        'a plan with acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here',
+      );
+    }
+    return await storedPlanText(plan, given.options, this.#options.redactor);
+  }
+
+  /** A stored plan made anew, and how it differs now. */
+  async stored(stored: StoredPlan): ReturnType<Session['planStored']> {
+    const plan = await this.plan(stored.apply);
+    const stale = await staleness(stored, plan);
+    const problems = stale.length > 0 ? stale : shownOtherwise(stored, plan, this.#options.redactor);
+    if (problems.length > 0) markStale(plan, problems);
+    return { plan, problems };
+  }
+
+  /** A plan that puts back what a run changed, and what it leaves as it is. */
+  async undo(run: string, force: boolean): Promise<UndoPlan> {
+    this.#ofAll();
+    const plans = this.#current;
+    const { home, server } = this.#options;
+    const content = await findRun(home.backend.runs, run);
+    if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
+    const isOther = await othersOf(this.state, home);
+    if (isOther(content.run)) throw refuseOther(content.run, home);
+    const undo = await withSlowHashes(() => undoRun(content, force));
+    // What is left of an object, which may be compared more than once.
+    const leftOf = new Map<Declared, readonly Left[]>();
+    const made = await this.#build({
+      declared: undo.declared,
+      restores: { run: content.run.run },
+      adjust: (document, now) => {
+        const adjusted = undo.adjust(document, now);
+        leftOf.set(document, adjusted.left);
+        return adjusted.document;
+      },
+    });
+    const again = ['undo', content.run.run, ...(force ? ['--force'] : [])];
+    const undone = undoPlan(
+      { ...made.plan, undoes: content.run.run, again },
+      [...undo.left, ...[...leftOf.values()].flat()],
+      content,
+    );
+    plans.set(undone.plan, { replan: made.replan, command: 'undo' });
+    return undone;
+  }
+
+  /** A plan that regenerates one client's DID. */
+  async regeneration(clientId: string): Promise<Plan> {
+    this.#ofAll();
+    const { redactor, reader, concurrency, progress, signal } = this.#options;
+    if (!identifier().safeParse(clientId).success)
+      throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);
+    const plans = this.#current;
+    const { plan, replan } = await regenerationPlan(clientId, {
+      reader,
+      concurrency,
+      progress,
+      signal,
+      ...this.#header(),
+      state: this.state,
+    });
+    plans.set(plan, { replan, command: 'regenerate-did' });
+    return plan;
+  }
+
+  async #build(what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Planned> {
+    const { project, listing, redactor, concurrency, progress, signal } = this.#options;
+    const read = this.#read;
+    this.#read = undefined;
+    const made = await buildPlan({
+      reader: listing,
+      concurrency,
+      progress,
+      signal,
+      read: read !== undefined && performance.now() - read.at < JUST_BEFORE ? read : undefined,
+      state: this.state,
+      hasher: new Hasher(this.state, redactor.holds),
+      selection: { targets: [], kinds: [] },
+      prune: false,
+      assert: false,
+      restores: 'none',
+      checks: await bodyChecks(project, what.declared),
+      ...this.#header(),
+      ...what,
+    });
+    // All that observing taught of secrets is known by now.
+    return { ...made, plan: warnOfMasks(made.plan, redactor.redact) };
+  }
+
+  #header(): PlanHeader {
+    const { server, project } = this.#options;
+    return {
+      server: server.baseUrl,
+      profile: server.profile,
+      environment: project.environment,
+      toolVersion: version,
+      now: new Date(),
+      recognise: server.profileWritten ? null : this.recognise,
+    };
+  }
+
+  #ofAll(): void {
+    if (this.#options.shard !== undefined)
+      throw new TypeError('a session of a shard plans what manifests declare, and nothing else');
+  }
+}
+
+function withDefaults({
+  targets = [],
+  kinds = [],
+  prune = false,
+  assert = false,
+}: PlanOptions = {}): StoredOptions {
+  return { targets: [...targets], kinds: [...kinds], prune, assert };
+}
+
+/** What plans the same once more, as it is typed: what was left out stays out. */
+function againOf(
+  { targets, kinds, prune, assert, shard }: StoredOptions,
+  acceptDids: readonly string[],
+): readonly string[] {
+  const repeated = (option: string, values: readonly string[]): string[] =>
+    values.flatMap((value) => [option, value]);
+  return [
+    'apply',
+    ...repeated('--target', targets),
+    ...repeated('--kind', kinds),
+    ...(prune ? ['--prune'] : []),
+    ...(assert ? ['--assert'] : []),
+    ...(shard === undefined ? [] : ['--shard', shardText(shard)]),
+    ...repeated('--accept-did', acceptDids),
+  ];
+}

@@ -1,0 +1,42 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { settle, settleEach } from '../../src/base/settle.js';
+
+describe('work on each of many things', () => {
+  it('gives what each came to, in the order of the things, and begins them in it', async () => {
+    const things = Array.from({ length: 3500 }, (_, index) => index);
+    const begun: number[] = [];
+    let underWay = 0;
+    let most = 0;
+    const results = await settleEach(things, async (thing) => {
+      begun.push(thing);
+      underWay += 1;
+      most = Math.max(most, underWay);
+      for (let turns = thing % 3; turns >= 0; turns -= 1) await setImmediate();
+      underWay -= 1;
+      return thing * 2;
+    });
+    expect(results).toEqual(things.map((thing) => thing * 2));
+    expect(begun).toEqual(things);
+    expect(most).toBe(1000);
+    expect(await settleEach([], async () => 1)).toEqual([]);
+  });
+
+  it('does the rest where some fail, and tells each failure once', async () => {
+    const [one, other] = [new Error('one'), new Error('other')];
+    const done: number[] = [];
+    const work = async (thing: number): Promise<number> => {
+      await setImmediate();
+      if (thing === 1500) throw new AggregateError([one, other]);
+      if (thing % 1000 === 7) throw one;
+      done.push(thing);
+      return thing;
+    };
+    const things = Array.from({ length: 2500 }, (_, index) => index);
+    const failure = await settleEach(things, work).catch((thrown: unknown) => thrown);
+    expect((failure as AggregateError).errors).toEqual([one, other]);
+    expect(done).toHaveLength(2500 - 4);
+    const all = await settle(things.map(work)).catch((thrown: unknown) => thrown);
+    expect((all as AggregateError).errors).toEqual([one, other]);
+  });
+});
