@@ -61,6 +61,7 @@ async function holdShard(
   const { backend } = home;
   const notes: string[] = [];
   const until = performance.now() + PATIENCE;
+  let unexplained = 0;
   for (let tries = 0; ; tries += 1) {
     try {
       const isReady = async () =>
@@ -79,15 +80,18 @@ async function holdShard(
       await held.lock?.release();
       if (performance.now() > until) throw splitOtherwise(backend.place, shard);
     } catch (failure) {
-      const mayPass = isOnly(failure, 'locked') && performance.now() < until;
-      if (!mayPass || !(await isBySibling(backend, shard, tries))) throw failure;
+      if (!isOnly(failure, 'locked') || performance.now() >= until) throw failure;
+      const inTheWay = (await backend.holdings()).filter(({ fate }) => fate !== 'gone');
+      // Each of the others may have ended just before that.
+      unexplained = inTheWay.length === 0 ? unexplained + 1 : 0;
+      if (unexplained > Math.max(A_FEW, shard.count) || !areSiblings(inTheWay, shard)) throw failure;
     }
     if (options.signal?.aborted) throw interrupted('nothing was sent');
     await wait(Math.random() * Math.min(A_MOMENT, 20 * 2 ** tries));
   }
 }
 
-/** How often nobody is found in the way of what was refused. */
+/** How often in a row nobody is found in the way of what was refused, at least. */
 const A_FEW = 3;
 
 /** The refusal where others split the state otherwise all the time. */
@@ -107,12 +111,11 @@ function isOnly(failure: unknown, reason: ProblemCode): boolean {
   return failure instanceof ProblemsError && failure.problems.every(({ code }) => code === reason);
 }
 
+type Holdings = Awaited<ReturnType<StateBackend['holdings']>>;
+
 /** Whether all that is in the way are other shards of the same run, which make the state ready. */
-async function isBySibling(backend: StateBackend, own: Shard, tries: number): Promise<boolean> {
-  const holdings = (await backend.holdings()).filter(({ fate }) => fate !== 'gone');
-  // Nobody may be there any more, which is not so each time.
-  if (holdings.length === 0) return tries < A_FEW;
-  return holdings.every(({ shard, command }) =>
+function areSiblings(inTheWay: Holdings, own: Shard): boolean {
+  return inTheWay.every(({ shard, command }) =>
     shard === undefined ? command === SPLITTING : shard.count === own.count && shard.index !== own.index,
   );
 }

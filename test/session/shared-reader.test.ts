@@ -14,7 +14,8 @@ const SIZE = 3;
 
 async function emptyFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'idops-pages-'));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
+  // Readers say that they leave, and what they read, when what they read is known already.
+  afterwards(() => rm(folder, { recursive: true, force: true, maxRetries: 100, retryDelay: 10 }));
   return folder;
 }
 
