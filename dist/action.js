@@ -20068,21 +20068,22 @@ at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2
 if(shard2===void 0)return await settleAs(home,writes2,void 0,options);if(writes2!==void 0)return await holdShard(home,writes2,
 shard2,options);const part2=isSplit(await home.backend.saved(),shard2)?shard2:void 0;return await settleAs(home,void 0,part2,
 options)}var SPLITTING="apply, which begins its shards,";var PATIENCE4=12e4;var A_MOMENT2=500;async function holdShard(home,writes2,shard2,options){
-const{backend:backend3}=home;const notes=[];const until=performance.now()+PATIENCE4;for(let tries=0;;tries+=1){try{const isReady=async()=>isSplit(
-await backend3.saved(),shard2)&&(await backend3.runs.kept()).every(run4=>partOfRun(run4));if(!await isReady()){const whole3=await settleAs(
-home,SPLITTING,void 0,options);notes.push(...whole3.notes);try{if(!isSplit(whole3.saved,shard2))await backend3.save(split(
-whole3.state,shard2))}finally{await whole3.lock?.release()}}const held=await settleAs(home,`${writes2} --shard ${shardText(
-shard2)}`,shard2,options);if(held.isReady)return{...held,notes:[...notes,...held.notes]};await held.lock?.release();if(performance.
-now()>until)throw splitOtherwise(backend3.place,shard2)}catch(failure2){const mayPass3=isOnly(failure2,"locked")&&performance.
-now()<until;if(!mayPass3||!await isBySibling(backend3,shard2,tries))throw failure2}if(options.signal?.aborted)throw interrupted(
-"nothing was sent");await wait3(Math.random()*Math.min(A_MOMENT2,20*2**tries))}}var A_FEW=3;function splitOtherwise(place2,shard2){
-return new ProblemsError([error("locked",`the state ${place2} is split otherwise by others than into ${shard2.count} sha\
-rds`,[],"let all shards have the same number of parts, and run it again")])}function isOnly(failure2,reason){return failure2 instanceof
-ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}async function isBySibling(backend3,own5,tries){const holdings=(await backend3.
-holdings()).filter(({fate})=>fate!=="gone");if(holdings.length===0)return tries<A_FEW;return holdings.every(({shard:shard2,
-command:command2})=>shard2===void 0?command2===SPLITTING:shard2.count===own5.count&&shard2.index!==own5.index)}async function settleAs({
-backend:backend3,environment},writes2,shard2,options){const home={backend:backend3,environment};const notes=[];let lock=writes2===
-void 0?void 0:await backend3.lock(writes2,new Date,shard2);try{const load=async()=>await withDebts(await backend3.load(options.
+const{backend:backend3}=home;const notes=[];const until=performance.now()+PATIENCE4;let unexplained=0;for(let tries=0;;tries+=
+1){try{const isReady=async()=>isSplit(await backend3.saved(),shard2)&&(await backend3.runs.kept()).every(run4=>partOfRun(
+run4));if(!await isReady()){const whole3=await settleAs(home,SPLITTING,void 0,options);notes.push(...whole3.notes);try{if(!isSplit(
+whole3.saved,shard2))await backend3.save(split(whole3.state,shard2))}finally{await whole3.lock?.release()}}const held=await settleAs(
+home,`${writes2} --shard ${shardText(shard2)}`,shard2,options);if(held.isReady)return{...held,notes:[...notes,...held.notes]};
+await held.lock?.release();if(performance.now()>until)throw splitOtherwise(backend3.place,shard2)}catch(failure2){if(!isOnly(
+failure2,"locked")||performance.now()>=until)throw failure2;const inTheWay3=(await backend3.holdings()).filter(({fate})=>fate!==
+"gone");unexplained=inTheWay3.length===0?unexplained+1:0;if(unexplained>Math.max(A_FEW,shard2.count)||!areSiblings(inTheWay3,
+shard2))throw failure2}if(options.signal?.aborted)throw interrupted("nothing was sent");await wait3(Math.random()*Math.min(
+A_MOMENT2,20*2**tries))}}var A_FEW=3;function splitOtherwise(place2,shard2){return new ProblemsError([error("locked",`th\
+e state ${place2} is split otherwise by others than into ${shard2.count} shards`,[],"let all shards have the same number\
+ of parts, and run it again")])}function isOnly(failure2,reason){return failure2 instanceof ProblemsError&&failure2.problems.
+every(({code:code2})=>code2===reason)}function areSiblings(inTheWay3,own5){return inTheWay3.every(({shard:shard2,command:command2})=>shard2===
+void 0?command2===SPLITTING:shard2.count===own5.count&&shard2.index!==own5.index)}async function settleAs({backend:backend3,
+environment},writes2,shard2,options){const home={backend:backend3,environment};const notes=[];let lock=writes2===void 0?
+void 0:await backend3.lock(writes2,new Date,shard2);try{const load=async()=>await withDebts(await backend3.load(options.
 server),home);let state=await load();let read2;const isReady=shard2===void 0||isSplit(state,shard2);const held=()=>({state:shard2===
 void 0&&writes2!==void 0?joined2(state):state,saved:state,lock,notes,isReady,...read2===void 0?{}:{read:read2}});if(!isReady)
 return held();const unfinished=()=>unfinishedRuns(state,home,shard2);const found2=await unfinished();if(found2.length===
