@@ -99,7 +99,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       error instanceof errors.ClientDestroyedError ||
       error instanceof errors.ClientClosedError;
     if (misuse && this.#finish()) this.#reject(error);
-    else this.#settle(codeOf(error));
+    // Undici's clock for connecting, which runs as long, may be the first.
+    else this.#settle(error instanceof errors.ConnectTimeoutError ? 'timeout' : codeOf(error));
   }
 
   #giveUp(reason: string): void {

@@ -345,7 +345,7 @@ function whyUnusable(reason: string | null, detail: string | null): string {
 }
 
 function isTimeout(code: string): boolean {
-  return code === 'timeout' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT';
+  return code === 'timeout' || code === 'ETIMEDOUT';
 }
 
 function hostOf(origin: string): string {

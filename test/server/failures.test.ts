@@ -1,8 +1,10 @@
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createPlainServer } from 'node:net';
 import { inspect } from 'node:util';
+import { Agent, type Dispatcher, errors } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { bearerToken } from '../../src/server/credentials.js';
+import { exchange } from '../../src/server/exchange.js';
 import { ServerFailure } from '../../src/server/failures.js';
 import { certificate } from './certificate.js';
 import {
@@ -390,6 +392,18 @@ describe('a timeout', () => {
     expect(failure).toMatchObject({ kind: 'unreachable', reason: 'timeout', attempts: 4, sent: false });
     expect(failure.message).toContain(`got no connection to ${origin}: it did not answer within 0.5 s`);
     expect(connections).toBe(4);
+  });
+
+  test('is one by whichever of two clocks that run as long', async () => {
+    class Slow extends Agent {
+      override dispatch(_: Agent.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+        handler.onResponseError?.(undefined as never, new errors.ConnectTimeoutError());
+        return true;
+      }
+    }
+    const request = { origin: 'https://id.example.com', path: '/', method: 'POST' } as const;
+    const outcome = await exchange(new Slow(), request, { timeout: 60, maxBytes: 1 });
+    expect(outcome).toEqual({ status: null, sent: false, reason: 'timeout' });
   });
 });
 
