@@ -18647,8 +18647,8 @@ return`lost its connection before there was an answer (${code2})${doubt}`}functi
 empty":return"no body";case"not-json":return`something that is not JSON${detail===null?"":` (${detail})`}; is base_url r\
 ight?`;case"not-utf-8":return"text that is not UTF-8";case"too-large":return"more than an answer may hold";case"wrong-ty\
 pe":return`something else than expected: ${detail}`;case"other-object":return`another object than the one asked for: ${detail}`;default:
-return`an incomplete body (${reason})`}}function isTimeout(code2){return code2==="timeout"||code2==="UND_ERR_CONNECT_TIM\
-EOUT"||code2==="ETIMEDOUT"}function hostOf(origin2){return new URL(origin2).hostname}var hints={unauthorized:"check the token and its end of life",forbidden:"use a token with this scope; a plan lists the s\
+return`an incomplete body (${reason})`}}function isTimeout(code2){return code2==="timeout"||code2==="ETIMEDOUT"}function hostOf(origin2){
+return new URL(origin2).hostname}var hints={unauthorized:"check the token and its end of life",forbidden:"use a token with this scope; a plan lists the s\
 copes that it needs",redirect:"set base_url to the address that it leads to, if that is the server"};function problemsOf(failure2){
 return distinct(failuresIn(failure2).flatMap(problemsOfOne))}function distinct(problems){const cause=problem=>problem.code===
 "server-unauthorized"?problem.code:JSON.stringify(problem);const first=new Map(problems.map(problem=>[cause(problem),problem]).
@@ -19830,13 +19830,13 @@ is over"));return}this.#controller=controller2}onResponseStart(_,status,headers)
 headers)}}onResponseData(_,chunk){this.#bytes+=chunk.length;if(this.#bytes>this.#limits.maxBytes)this.#giveUp("too-large");else
 this.#chunks.push(chunk)}onResponseEnd(){this.#settle(null)}onResponseError(_,error3){const misuse=error3 instanceof import_undici.errors.
 InvalidArgumentError||error3 instanceof import_undici.errors.ClientDestroyedError||error3 instanceof import_undici.errors.
-ClientClosedError;if(misuse&&this.#finish())this.#reject(error3);else this.#settle(codeOf2(error3))}#giveUp(reason){this.#settle(
-reason);this.#controller?.abort(new Error(reason))}#settle(problem){if(!this.#finish())return;if(this.#head!==void 0){this.#resolve(
-extended2(this.#head,{body:Buffer.concat(this.#chunks),broken:problem}))}else{const sent=this.#controller!==void 0;this.#resolve(
-{status:null,sent,reason:problem??"no answer"})}}#finish(){if(this.#settled)return false;this.#settled=true;clearTimeout(
-this.#timer);return true}};function codeOf2(failure2){if(!(failure2 instanceof Error))return"unknown error";return"code"in
-failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){return{status:outcome3.
-status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once4=options.
+ClientClosedError;if(misuse&&this.#finish())this.#reject(error3);else this.#settle(error3 instanceof import_undici.errors.
+ConnectTimeoutError?"timeout":codeOf2(error3))}#giveUp(reason){this.#settle(reason);this.#controller?.abort(new Error(reason))}#settle(problem){
+if(!this.#finish())return;if(this.#head!==void 0){this.#resolve(extended2(this.#head,{body:Buffer.concat(this.#chunks),broken:problem}))}else{
+const sent=this.#controller!==void 0;this.#resolve({status:null,sent,reason:problem??"no answer"})}}#finish(){if(this.#settled)
+return false;this.#settled=true;clearTimeout(this.#timer);return true}};function codeOf2(failure2){if(!(failure2 instanceof
+Error))return"unknown error";return"code"in failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){
+return{status:outcome3.status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once4=options.
 connections==="once";const common={connections:once4?1:Number(options.connections),pipelining:once4?0:1};const secure={...tlsOptions(
 tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
 {...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:proxy.authorization},requestTls:secure,proxyTls:{minVersion,
