@@ -1,10 +1,10 @@
-/** Whether all tests are tried as often as they can be, as CI does. */
-export const all = process.env.IDOPS_TESTS === 'all';
+/** Whether this is the soak, which searches for the unexpected, and not the gate. */
+export const isSoak = process.env.IDOPS_SOAK !== undefined;
 
-/**
- * How many runs a property gets: all of `runs` where `IDOPS_TESTS` is `all`; otherwise a fifth, and five at least, since they
- * come anew with each `npm test`.
- */
+/** What all that is random begins with; `IDOPS_SEED` sets it. The gate has one seed, the soak a new one each time. */
+export const seed = Number(process.env.IDOPS_SEED ?? 20_260_131);
+
+/** How many runs a property gets: all of `runs` in the soak; in the gate a fifth, at least five. */
 export function often(runs: number): number {
-  return all ? runs : Math.min(runs, Math.max(5, Math.ceil(runs / 5)));
+  return isSoak ? runs : Math.min(runs, Math.max(5, Math.ceil(runs / 5)));
 }

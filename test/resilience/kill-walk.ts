@@ -1,15 +1,12 @@
 import pLimit from 'p-limit';
 import { afterAll, expect, test } from 'vitest';
 import type { SandboxProfile } from '../../src/sandbox/index.js';
-import { all } from '../often.js';
 import { distinct, type Stopped, stops } from './images.js';
 import { goOn, type Kill, killed, type Outcome, opened, shapeOf } from './killing.js';
 import { cleanUp, type Stage, stage } from './stages.js';
 
-/** Of the places at files each so many of them are looked at; all of those at writes. */
-const STEP = all ? 1 : 4;
-/** Of the places at files that are looked at, each so many of them kills a process too. */
-const EACH = all ? 12 : 9;
+/** Of the places at files, each so many of them kills a process too. */
+const EACH = 12;
 
 /** As many processes at once as two processors carry. */
 const limit = pLimit(2);
@@ -42,8 +39,7 @@ export function walkKills(profile: SandboxProfile): void {
   afterAll(cleanUp);
   test(`a run that is killed anywhere converges afterwards (${profile})`, { timeout: 900_000 }, async () => {
     const on = await stage(profile);
-    const every = await stops(on, on.first, distinct);
-    const once = every.filter(({ file }) => file === undefined || file.event % STEP === 0);
+    const once = await stops(on, on.first, distinct);
     expect(once.filter(({ file }) => file === undefined)).toHaveLength(2 * on.writes);
     // The run after it has to settle, and is stopped too, before each thing that it does with a file.
     const twice: Stopped[] = [];
@@ -51,12 +47,10 @@ export function walkKills(profile: SandboxProfile): void {
       const first = once.find(({ words }) => words === `after the work of write ${write}`);
       if (first === undefined) throw new Error(`nothing is known of write ${write}`);
       const settling = await stops(on, first, () => 'before');
-      const some = settling.filter(
-        ({ file }) => file !== undefined && file.event % (3 * STEP) === (index + 1) % 3,
-      );
+      const some = settling.filter(({ file }) => file !== undefined && file.event % 3 === (index + 1) % 3);
       twice.push(...some.map((image) => ({ ...image, words: `${first.words}, and again ${image.words}` })));
     }
-    expect(twice.length).toBeGreaterThanOrEqual(20 / STEP);
+    expect(twice.length).toBeGreaterThanOrEqual(20);
     const walked = await walk(on, [...once, ...twice]);
 
     const files = once.flatMap((image) => (image.file === undefined ? [] : [{ ...image, file: image.file }]));
@@ -70,10 +64,10 @@ export function walkKills(profile: SandboxProfile): void {
     ]);
     const outcomes = [...walked, ...killedOnes];
     expect(outcomes.flatMap(({ words, wrong }) => wrong.map((what) => `${words}: ${what}`))).toEqual([]);
-    expect(sampled.length).toBeGreaterThanOrEqual(all ? 4 : 1);
-    expect(outcomes.length).toBeGreaterThanOrEqual(all ? 110 : 40);
+    expect(sampled.length).toBeGreaterThanOrEqual(4);
+    expect(outcomes.length).toBeGreaterThanOrEqual(110);
     // Two clients, and each can be cut off before its request, under way and before its answer.
     expect(outcomes.filter(({ settled }) => settled > 0).length).toBeGreaterThan(5);
-    expect(outcomes.filter(({ settled }) => settled === 0).length).toBeGreaterThan(all ? 50 : 15);
+    expect(outcomes.filter(({ settled }) => settled === 0).length).toBeGreaterThan(50);
   });
 }

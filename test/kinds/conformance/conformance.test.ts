@@ -13,7 +13,7 @@ import type { Change, Plan, Source } from '../../../src/plan/plan.js';
 import { loadProject } from '../../../src/project/index.js';
 import type { SandboxSeed } from '../../../src/sandbox/index.js';
 import { applyAll } from '../../approving.js';
-import { all } from '../../often.js';
+import { isSoak } from '../../often.js';
 import { converge } from '../../properties/converge.js';
 import { layout } from '../../properties/generating.js';
 import { inPlace, type Place } from '../../properties/writing.js';
@@ -22,7 +22,7 @@ import { changeOf, samples } from './samples.js';
 import { type Case, cases, comparable, type KindWorld } from './worlds.js';
 
 /** Few, since there are many cases; one that fails is small enough as it is. */
-const settings = { numRuns: all ? 4 : 2, endOnFailure: true };
+const settings = { numRuns: isSoak ? 4 : 2, endOnFailure: true };
 
 const manifestSchema = (() => {
   const ajv = new Ajv2020({ strict: false });
