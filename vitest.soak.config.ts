@@ -6,7 +6,7 @@ import { Watchdog } from './test/watchdog.js';
 
 /** A net against hangs. */
 const limit = 3_600_000;
-const seed = process.env.IDOPS_SEED ?? String(Math.floor(Math.random() * 0x7fffffff));
+const seed = process.env.IDOPS_SEED || String(Math.floor(Math.random() * 0x7fffffff));
 
 /** Properties are in both suites: here they get all their runs, and another seed each time. */
 const properties = globSync('test/**/*.test.ts').filter((file) =>

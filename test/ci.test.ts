@@ -21,7 +21,8 @@ interface Job {
   readonly permissions?: { readonly [scope: string]: string };
   readonly 'runs-on': string;
   readonly strategy?: { readonly matrix: { readonly node: readonly string[] } };
-  readonly steps: readonly Step[];
+  /** A job that calls another workflow has none. */
+  readonly steps?: readonly Step[];
 }
 
 interface Workflow {
@@ -41,7 +42,7 @@ describe('.github/workflows', () => {
     (file) => {
       expect(lint(textOf(file), join(folder, file))).toEqual([]);
       expect(workflowErrors(file, textOf(file))).toEqual([]);
-      for (const { steps } of Object.values(workflow(file).jobs)) {
+      for (const { steps = [] } of Object.values(workflow(file).jobs)) {
         for (const { run = '' } of steps) expect(run).not.toContain('${{');
       }
     },
@@ -67,7 +68,7 @@ describe('.github/workflows', () => {
     const [, oldest = ''] = /^>=(\d+\.\d+)\.0$/.exec(packageOf().engines.node) ?? [];
     const { linux, macos, windows } = workflow('ci.yml').jobs;
     for (const job of [linux, macos, windows]) expect(job?.strategy?.matrix.node).toEqual([oldest, 'lts/*']);
-    const scripts = [linux, macos, windows].flatMap((job) => job?.steps.map(({ run = '' }) => run) ?? []);
+    const scripts = [linux, macos, windows].flatMap((job) => job?.steps?.map(({ run = '' }) => run) ?? []);
     for (const [, name = ''] of scripts.join('\n').matchAll(/npm run ([\w:]+)/g)) {
       expect(packageOf().scripts).toHaveProperty(name);
     }
@@ -80,9 +81,10 @@ describe('.github/workflows', () => {
       Object.fromEntries(Object.entries(jobs).map(([name, job]) => [name, [job.needs, job.permissions]])),
     ).toEqual({
       check: [undefined, { contents: 'read' }],
-      npm: ['check', { contents: 'read', 'id-token': 'write' }],
+      soak: [undefined, { contents: 'read' }],
+      npm: [['check', 'soak'], { contents: 'read', 'id-token': 'write' }],
       image: [
-        'check',
+        ['check', 'soak'],
         {
           'artifact-metadata': 'write',
           attestations: 'write',
@@ -93,12 +95,12 @@ describe('.github/workflows', () => {
       ],
       major: [['check', 'npm', 'image'], { contents: 'write' }],
     });
-    const scripts = (name: string): string => jobs[name]?.steps.map(({ run = '' }) => run).join('\n') ?? '';
+    const scripts = (name: string): string => jobs[name]?.steps?.map(({ run = '' }) => run).join('\n') ?? '';
     expect(scripts('check')).toMatch(/^test "\$TAG" = "v\$\(node .*\n\.ci\/run$/m);
     for (const name of ['npm', 'image', 'major']) expect(jobs[name]?.environment).toBe(name);
     expect(scripts('npm')).toMatch(/^npm ci --ignore-scripts$/m);
     expect(scripts('npm')).toContain('npm publish --provenance --access public');
-    for (const [name, { steps }] of Object.entries(jobs)) {
+    for (const [name, { steps = [] }] of Object.entries(jobs)) {
       const keeps = steps.some(
         (step) => step.uses?.startsWith('actions/checkout') && step.with === undefined,
       );
@@ -108,7 +110,7 @@ describe('.github/workflows', () => {
 });
 
 describe('the place of a release among the others', () => {
-  const { run = '' } = workflow('release.yml').jobs.check?.steps.find(({ id }) => id === 'place') ?? {};
+  const { run = '' } = workflow('release.yml').jobs.check?.steps?.find(({ id }) => id === 'place') ?? {};
 
   function place(tag: string, others: readonly string[], branch = 'origin/main') {
     const cwd = mkdtempSync(join(tmpdir(), 'idops-release-'));
