@@ -98,10 +98,8 @@ async function flushes(folder, { files, seed }) {
       before: ['--require', log],
     }),
   );
-  const lines = readFileSync(noted, 'utf8').trimEnd().split('\n');
-  return lines
-    .map((line) => JSON.parse(line))
-    .filter(({ flushed, file }) => flushed && file.endsWith('.jsonl')).length;
+  const flushed = readFileSync(noted, 'utf8').trimEnd().split('\n');
+  return flushed.filter((file) => file.endsWith('.jsonl')).length;
 }
 
 async function withSandbox(options, work) {
