@@ -28,27 +28,6 @@ const oneMatcher = {
 };
 
 /**
- * Of undici what is used, from its own files: its index loads fetch, WebSocket and caches as well, which takes longer
- * than loading all of idops. A name that isn't here fails the build.
- * @type {import('esbuild').Plugin}
- */
-const usedOfUndici = {
-  name: 'used-of-undici',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'used-of-undici' }));
-    onLoad({ filter: /^/, namespace: 'used-of-undici' }, () => ({
-      contents: [
-        "export { default as Pool } from './node_modules/undici/lib/dispatcher/pool.js';",
-        "export { default as ProxyAgent } from './node_modules/undici/lib/dispatcher/proxy-agent.js';",
-        "export { default as errors } from './node_modules/undici/lib/core/errors.js';",
-      ].join('\n'),
-      loader: 'js',
-      resolveDir: process.cwd(),
-    }));
-  },
-};
-
-/**
  * Of prom-client what is used: its index loads clusters, push gateways and the metrics of Node as well. A name that isn't here fails the build.
  * @type {import('esbuild').Plugin}
  */
@@ -153,7 +132,7 @@ export const cliBundle = (outdir) => ({
   legalComments: 'linked',
   logLevel: 'warning',
   banner,
-  plugins: [oneMatcher, usedOfUndici, usedOfMetrics, inLayers],
+  plugins: [oneMatcher, usedOfMetrics, inLayers],
 });
 
 /**

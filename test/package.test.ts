@@ -95,6 +95,31 @@ describe('the package', () => {
   });
 });
 
+describe('package-lock.json', () => {
+  interface Locked {
+    readonly integrity?: string;
+    readonly resolved?: string;
+    readonly link?: boolean;
+    readonly inBundle?: boolean;
+  }
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    readonly packages: { readonly [path: string]: Locked };
+  };
+  const downloaded = Object.entries(packages).filter(
+    ([path, { link, inBundle }]) => path !== '' && link !== true && inBundle !== true,
+  );
+
+  it('has the hash of each package that is downloaded, and no registry but the public one', () => {
+    expect(downloaded.length).toBeGreaterThan(400);
+    const unsure = downloaded.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
+    expect(unsure.map(([path]) => path)).toEqual([]);
+    const elsewhere = downloaded.filter(
+      ([, { resolved }]) => resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/'),
+    );
+    expect(elsewhere.map(([path]) => path)).toEqual([]);
+  });
+});
+
 describe('a program that uses the package', () => {
   const run = (program: string): string =>
     execFileSync(process.execPath, ['--input-type=module', '--eval', program], {

@@ -14,7 +14,7 @@ export interface Marker {
   readonly key: string;
   /** The digest of the plan that it shows; null where it shows none. */
   readonly digest: string | null;
-  /** A hash over all that was observed of the objects that the plan changes; null where an older idops wrote it. */
+  /** A hash over all that was observed of the objects that the plan changes; null where there is no plan. */
   readonly observed: string | null;
   /** The id of the workflow's run that made the plan; null where that isn't known. */
   readonly run: string | null;
@@ -89,8 +89,7 @@ export function markedId(change: Change, redactor: Redactor): string {
  */
 export function markerLine({ kind, key, digest, observed, run, changes }: Marker, room = markerRoom): string {
   const parts = [`idops-${kind}`, `key=${key}`];
-  if (digest !== null) parts.push(`digest=${digest}`);
-  if (observed !== null) parts.push(`observed=${observed}`);
+  if (digest !== null) parts.push(`digest=${digest}`, `observed=${observed}`);
   if (run !== null && isRun.test(run)) parts.push(`run=${run}`);
   const line = (more: readonly string[]): string => `<!-- ${[...parts, ...more].join(' ')} -->`;
   const bare = line([]);
@@ -125,10 +124,9 @@ export function readMarker(body: string): Marker | null {
 const linePattern = new RegExp(
   [
     '^<!-- idops-(?<kind>plan|past|drift) key=(?<key>[0-9a-f]{16})',
-    '(?: digest=(?<digest>sha256:[0-9a-f]{64}))?',
-    '(?: observed=(?<observed>sha256:[0-9a-f]{64}))?',
+    '(?: digest=(?<digest>sha256:[0-9a-f]{64}) observed=(?<observed>sha256:[0-9a-f]{64}))?',
     '(?: run=(?<run>\\d{1,20}))?',
-    '(?: (?<form>changes|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$',
+    '(?: (?<form>changes|compact)=(?<changes>[\\w+/]*)\\.)? -->$',
   ].join(''),
 );
 
@@ -158,8 +156,7 @@ function named64(changes: readonly MarkedChange[]): string | null {
 }
 
 function ofNamed64(text: string): MarkedChange[] | null {
-  // Older ones have hyphens, and something between two in a row.
-  const data = Buffer.from(text.replaceAll('-~', '--'), 'base64');
+  const data = Buffer.from(text, 'base64');
   try {
     const rows = packed.parse(
       JSON.parse(inflateRawSync(data, { maxOutputLength: 2 ** 20 }).toString('utf8')),

@@ -8,9 +8,6 @@ const named = /^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
 /** What tells this process from former ones of its number, such as the first one of a container that was started again. */
 const own = randomBytes(3).toString('hex');
 
-/** What former versions called them. */
-const formerly = /^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
-
 /** No file takes so long to write. */
 const OLD = 60 * 60 * 1000;
 
@@ -32,8 +29,8 @@ export async function sweepTemporaries(folder: string): Promise<void> {
 
 async function isLeft(path: string, name: string): Promise<boolean> {
   const ours = named.exec(name);
-  if (ours === null && !formerly.test(name)) return false;
-  if (ours !== null && ours[2] === here() && isGone(Number(ours[1]), ours[3])) return true;
+  if (ours === null) return false;
+  if (ours[2] === here() && isGone(Number(ours[1]), ours[3])) return true;
   const made = await stat(path).catch(() => undefined);
   return made?.isFile() === true && Date.now() - made.mtimeMs > OLD;
 }

@@ -207,7 +207,7 @@ function decide({ declared, present, accepted }: PlanInput): Verdict | undefined
     if (moved !== undefined) {
       return { ...nothing, action: 'unchanged', warnings: [{ code: 'did-moved', message: moved }] };
     }
-    // Former versions recorded no DID, and what a person settled has none either.
+    // What a person settled has no DID in its record.
     const unrecorded = present.fields.did !== undefined && present.record?.fields.did === undefined;
     return { ...nothing, action: unrecorded ? 'adopt' : 'unchanged' };
   }

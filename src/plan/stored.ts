@@ -41,11 +41,7 @@ export const sealSchema = z
         requests: hash.describe('Over what would be sent for it'),
       }),
     ),
-    whole: hash
-      .optional()
-      .describe(
-        'Over all the rest of the file, whatever its layout; left out where an older idops stored it',
-      ),
+    whole: hash.describe('Over all the rest of the file, whatever its layout'),
   })
   .describe('What apply needs besides');
 
@@ -71,7 +67,7 @@ export async function seal(
   plan: Plan,
   options: Omit<Seal, 'objects' | 'whole'>,
   redactName: (text: string) => string,
-): Promise<Seal> {
+): Promise<Omit<Seal, 'whole'>> {
   return { ...options, objects: await sealObjects(plan, redactName) };
 }
 
@@ -144,15 +140,14 @@ function hashOf(value: Parameters<typeof canonical>[0]): string {
 }
 
 /** The hash of a stored plan over everything but the hash itself: it tells whether the file was changed since. */
-export function planHash({ apply, ...shown }: Pick<StoredPlan, 'apply'>): string {
+export function planHash({ apply, ...shown }: { readonly apply: Partial<Seal> }): string {
   const { whole: _, ...rest } = apply;
   return hashOf({ ...shown, apply: rest } as Json);
 }
 
-/** Why a stored plan isn't the one that was stored; nothing where it is, and where an older idops stored it without a hash. */
+/** Why a stored plan isn't the one that was stored; nothing where it is. */
 export function alteration(stored: StoredPlan, file: string): Problem[] {
-  const { whole } = stored.apply;
-  if (whole === undefined || whole === planHash(stored)) return [];
+  if (stored.apply.whole === planHash(stored)) return [];
   return [
     error(
       'plan-altered',

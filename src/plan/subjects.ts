@@ -51,7 +51,7 @@ export function candidates(options: BuildOptions): Subject[] {
   );
   const named = new Set(declared.map((document) => addressOf(document.kind, document.identity)));
   const others = Object.entries(state.resources).filter(
-    // A former version may have recorded it under another spelling of its address.
+    // An organization is recorded under its id, and may be declared by its name.
     ([address, { kind, identity }]) =>
       !named.has(address) &&
       !named.has(addressOf(kind, identity)) &&

@@ -32,7 +32,7 @@ export async function storedPlanText(
   const shown = storedJson(redactPlan(plan, redactor));
   // The seal is of the plan as it is, or it would be another one where another secret is known.
   const stored = { ...shown, apply: await seal(plan, options, redactor.redactName) };
-  const read = parseJson(jsonText(stored)) as Pick<StoredPlan, 'apply'>;
+  const read = parseJson(jsonText(stored)) as Parameters<typeof planHash>[0];
   return jsonText({ ...stored, apply: { ...stored.apply, whole: planHash(read) } });
 }
 
@@ -67,14 +67,8 @@ function parsed(text: string, shown: string, use: PlanUse): StoredPlan {
   return stored;
 }
 
-/** A plan to be shown alone, and whether its file can tell that it wasn't changed since it was stored. */
-export interface ShownPlan {
-  readonly plan: Plan;
-  readonly sure: boolean;
-}
-
 /** Reads a plan that was stored in a file, to be shown alone. Throws a ProblemsError where there is none. */
-export async function readShownPlan(path: string): Promise<ShownPlan> {
+export async function readShownPlan(path: string): Promise<Plan> {
   const stored = parsed(await readText(path, path), path, 'shown');
   const { apply, ...rest } = stored;
   const read = planSchema.safeParse(rest);
@@ -84,5 +78,5 @@ export async function readShownPlan(path: string): Promise<ShownPlan> {
     throw new ProblemsError([unusablePlan(path, notStored(issue?.path ?? ['changes']), 'shown')]);
   }
   refuse(alteration(stored, path));
-  return { plan, sure: apply.whole !== undefined };
+  return plan;
 }

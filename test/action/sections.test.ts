@@ -17,7 +17,7 @@ const link = 'https://github.example/run';
 const told = (text: string, sent = true) => ({ text, sent, link });
 
 describe('the parts of a comment', () => {
-  it('are found by their lines, and all that stands before for an older comment', () => {
+  it('are found by their lines, and all of a comment that lost them', () => {
     expect(partsOf(both, two)).toMatchObject({ planned: 'plan two', result: null });
     expect(partsOf(both.replaceAll('\n', '\r\n'), one)).toMatchObject({ planned: 'plan one' });
     expect(partsOf(`${marker(one)}\n## old\n\ntext\n`, one)).toEqual({

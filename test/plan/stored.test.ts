@@ -10,7 +10,14 @@ const same = (text: string): string => text;
 async function stored(plan: Plan, redactName = same): Promise<StoredPlan> {
   const { server, environment, createdAt, digest } = plan;
   const apply = await seal(plan, options, redactName);
-  return { format_version: 1, server, environment, created_at: createdAt, digest, apply };
+  return {
+    format_version: 1,
+    server,
+    environment,
+    created_at: createdAt,
+    digest,
+    apply: { ...apply, whole: '' },
+  };
 }
 
 /** What is said of a plan that was stored and is another one now. */

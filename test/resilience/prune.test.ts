@@ -1,8 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { refusalsOf } from '../../src/plan/approve.js';
-import type { State } from '../../src/state/state.js';
 import { applyAll } from '../approving.js';
 import { type Doc, ids, type Site, site, todo } from '../boruta/site.js';
 
@@ -68,21 +65,6 @@ describe.each(['documented', 'boruta'] as const)('pruning (%s)', (profile) => {
     expect(types(at)).toHaveLength(3);
     await prune(at, { targets: [`EmailTemplate/${ids.backend}/tx_*`] });
     expect(types(at)).toEqual(['confirmation_instructions', 'reset_password_instructions']);
-  });
-
-  it('does not delete what is declared, however a former version wrote its address', async () => {
-    const at = await site({ profile });
-    await at.apply(acme, template('tx_code'));
-    const file = join(at.folder, '.idops/state.json');
-    const state: State = JSON.parse(await readFile(file, 'utf8'));
-    const former = Object.entries(state.resources).map(([key, record]) => [
-      key.replace('tx_', 'tx%5F'),
-      record,
-    ]);
-    await writeFile(file, JSON.stringify({ ...state, resources: Object.fromEntries(former) }));
-    const before = types(at);
-    await prune(at);
-    expect(types(at)).toEqual(before);
   });
 
   it('can be undone', async () => {

@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { planHash } from '../../src/plan/stored.js';
 import { config, project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
@@ -171,8 +172,9 @@ describe('a stored plan is stale', () => {
       code: 1,
       stderr: expect.stringContaining('plan.json was changed after it was stored'),
     });
-    const { whole: _, ...apply } = stored.apply;
-    await at.write({ 'plan.json': JSON.stringify({ ...stored, apply, digest: 'sha256:other' }) });
+    const altered = { ...stored, digest: 'sha256:other' };
+    const apply = { ...stored.apply, whole: planHash(altered) };
+    await at.write({ 'plan.json': JSON.stringify({ ...altered, apply }) });
     expect(await at.idops('apply plan.json')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('its digest is another one'),

@@ -272,18 +272,18 @@ describe('what a killed run left half written', () => {
     const mine = temporaryName();
     const left = mine.replace(`-${process.pid}-`, `-${dead}-`);
     const elsewhere = left.replace(/-[0-9a-f]{8}-/, '-00000000-');
-    const old = '.0123456789ab.tmp';
-    const young = '.abcdef012345.tmp';
+    const old = elsewhere.replace(/[0-9a-f]{12}(?=\.tmp$)/, '0123456789ab');
+    const other = '.0123456789ab.tmp';
     const folder = join(at.folder, '.idops');
     await mkdir(folder);
-    for (const name of [mine, left, elsewhere, old, young, 'notes.tmp', '.x.tmp']) {
+    for (const name of [mine, left, elsewhere, old, other, 'notes.tmp']) {
       await writeFile(join(folder, name), 'half');
     }
-    await utimes(join(folder, old), 0, 0);
+    for (const name of [old, other]) await utimes(join(folder, name), 0, 0);
     // Another process than the one that `mine` belongs to, which still runs.
     expect((await at.begin(['apply', '--yes']).ended).code).toBe(0);
     const there = (await readdir(folder)).filter((name) => name.endsWith('.tmp')).sort();
-    expect(there).toEqual([mine, elsewhere, young, 'notes.tmp', '.x.tmp'].sort());
+    expect(there).toEqual([mine, elsewhere, other, 'notes.tmp'].sort());
     await rm(folder, { recursive: true });
   });
 

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createServer as createHttps } from 'node:https';
-import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { isProblem, type ProxyServer, proxyFor } from '../../src/server/proxy.js';
+import { isProblem, proxyFor } from '../../src/server/proxy.js';
 import { issue } from './certificates.js';
+import { proxying } from './proxying.js';
 import { failureOf, json, listening, regenerate, rename, use } from './serving.js';
 
 describe('the proxy for an address', () => {
@@ -74,34 +74,6 @@ describe('the proxy for an address', () => {
     },
   );
 });
-
-/** A proxy that connects to one server, whatever host was asked for. */
-async function proxying(target: string, answer: (request: IncomingMessage) => number = () => 200) {
-  const asked: IncomingMessage[] = [];
-  const server = createServer((_, response) => response.writeHead(400).end());
-  server.on('connect', (request, socket) => {
-    asked.push(request);
-    socket.on('error', () => {});
-    const status = answer(request);
-    if (status === 0) {
-      socket.destroy();
-      return;
-    }
-    if (status < 0) return;
-    if (status !== 200) {
-      socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
-      return;
-    }
-    const there = connect(Number(new URL(target).port), '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      there.pipe(socket).pipe(there);
-    });
-    there.on('error', () => socket.destroy());
-  });
-  const origin = await listening(server);
-  const proxy: ProxyServer = { origin, variable: 'https_proxy', authorization: null };
-  return { asked, proxy, server };
-}
 
 const certificate = issue('server', { hosts: ['id.example.com'] });
 

@@ -1,4 +1,3 @@
-import { escapeText } from '../../base/escape.js';
 import { planReport } from '../../report/formats.js';
 import { refuseTwice } from '../../session/outputs.js';
 import { readShownPlan } from '../../session/plan-file.js';
@@ -17,13 +16,8 @@ export async function show(
 ): Promise<ExitCode> {
   const formats = parseFormats(format, planReport);
   await refuseTwice([planFile, ...filesOf(formats)]);
-  const { plan, sure } = await readShownPlan(planFile);
+  const plan = await readShownPlan(planFile);
   await context.learnTokens();
-  if (!sure) {
-    context.output.message(
-      `nothing in ${escapeText(planFile)} tells whether it was changed after it was stored; apply finds out`,
-    );
-  }
   const look = {
     stored: true,
     ...(budget === undefined ? {} : { budget }),

@@ -1,0 +1,111 @@
+import { connect } from 'node:net';
+import { createServer } from 'node:tls';
+import { describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { pullRequest, workspace } from '../action/running.js';
+import { issue } from '../server/certificates.js';
+import { proxying } from '../server/proxying.js';
+import { listening } from '../server/serving.js';
+import { config, project } from './running.js';
+
+const planned = 'Plan: 1 to update, 0 to delete, 0 to regenerate, 0 unchanged.';
+const authority = issue('private authority');
+const { cert, key } = issue('server', { issuer: authority, hosts: ['id.example.com'] });
+const right = `Basic ${Buffer.from('ada:p@ss').toString('base64')}`;
+
+/** Leads every name to this machine, which idops doesn't know, since it asks for nothing local through a proxy. */
+const resolves = `--import "data:text/javascript,${encodeURIComponent(
+  `import dns from 'node:dns';
+   dns.lookup = (name, options, done) =>
+     options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4);`,
+)}"`;
+
+const files = {
+  'idops.yaml': config.replace('  auth:', '  tls: {ca_file: ca.pem}\n  auth:'),
+  'ca.pem': authority.cert,
+  'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: ACME Corporation\n',
+};
+
+/** Puts a certificate of a private authority before a sandbox, and a proxy on the way to it that may want credentials. */
+async function behindProxy(sandbox: Sandbox, credentials: 'none' | 'wanted' = 'none') {
+  const server = createServer({ cert, key }, (socket) => {
+    const there = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+    there.pipe(socket).pipe(there);
+    there.on('error', () => socket.destroy());
+    socket.on('error', () => there.destroy());
+  });
+  const { port } = new URL(await listening(server, 'https'));
+  const { asked, proxy } = await proxying(`https://127.0.0.1:${port}`, ({ headers }) =>
+    credentials === 'none' || headers['proxy-authorization'] === right ? 200 : 407,
+  );
+  const host = `id.example.com:${port}`;
+  return {
+    host,
+    proxy: new URL(proxy.origin).host,
+    env: { IDOPS_BASE_URL: `https://${host}`, NODE_OPTIONS: resolves },
+    /** What the proxy was asked for: each host and credentials once. */
+    asked: () => [
+      ...new Set(asked.map(({ url, headers }) => `${url} ${headers['proxy-authorization'] ?? 'as nobody'}`)),
+    ],
+  };
+}
+
+async function command(credentials?: 'none' | 'wanted') {
+  const { begin, sandbox } = await project(files);
+  const { env, ...way } = await behindProxy(sandbox, credentials);
+  const plan = (more: { readonly [name: string]: string }) =>
+    begin(['plan'], { env: { ...env, ...more } }).ended;
+  return { ...way, plan, sandbox };
+}
+
+describe('the built command behind a proxy', () => {
+  it('reaches a server of a private authority', async () => {
+    const { asked, host, plan, proxy } = await command();
+    const { code, stdout } = await plan({ https_proxy: `http://${proxy}` });
+    expect(stdout).toContain(planned);
+    expect(code).toBe(0);
+    expect(asked()).toEqual([`${host} as nobody`]);
+  });
+
+  it('gives the proxy, and nobody else, the credentials in its address', async () => {
+    const { asked, host, plan, proxy, sandbox } = await command('wanted');
+    const { code, stdout } = await plan({ https_proxy: `http://ada:p%40ss@${proxy}` });
+    expect(stdout).toContain(planned);
+    expect(code).toBe(0);
+    expect(asked()).toEqual([`${host} ${right}`]);
+    expect(sandbox.requests.map(({ headers }) => headers['proxy-authorization'])).toEqual([undefined]);
+  });
+
+  it.each(['ada:hunter2@', ''])(
+    'names the 407 of a proxy that refuses "%s", and no credentials',
+    async (user) => {
+      const { plan, proxy, sandbox } = await command('wanted');
+      const { code, stdout, stderr } = await plan({ https_proxy: `http://${user}${proxy}` });
+      expect(code).toBe(1);
+      expect(stderr).toContain(`the proxy http://${proxy} wants a user name and a password (407)`);
+      expect(stdout + stderr).not.toContain('hunter2');
+      expect(sandbox.requests).toEqual([]);
+    },
+  );
+
+  it('goes past it to a host in no_proxy', async () => {
+    const { asked, plan, proxy } = await command();
+    const { code, stdout } = await plan({ https_proxy: `http://${proxy}`, no_proxy: 'id.example.com' });
+    expect(stdout).toContain(planned);
+    expect(code).toBe(0);
+    expect(asked()).toEqual([]);
+  });
+});
+
+it('the built action reaches a server behind a proxy, and GitHub past it', async () => {
+  const site = await workspace(files);
+  const { asked, env, host, proxy } = await behindProxy(site.sandbox, 'wanted');
+  const proxied = { https_proxy: `http://ada:p%40ss@${proxy}` };
+  const { code, log, outputs } = await site.run(
+    {},
+    { ...pullRequest(), apart: true, env: { ...env, ...proxied } },
+  );
+  expect(code, log).toBe(0);
+  expect(outputs.update).toBe('1');
+  expect(asked()).toEqual([`${host} ${right}`]);
+});
