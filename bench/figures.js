@@ -2,7 +2,7 @@
 // compares.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -18,14 +18,12 @@ const margin = 0.02;
 const cli = resolve('dist/cli/main.js');
 const log = resolve('bench/log.cjs');
 const number = 200;
-/** As many as threads take apart, where the machine has more than one core. */
-const numberBeside = 1500;
 /** The functions that are called once for each file, and once for each document. */
-const counted = { 'files parsed': 'wholeTape', 'documents read': 'readDocument' };
+const counted = { 'files parsed': 'parsing', 'documents read': 'readDocument' };
 
 /**
- * @typedef {{ exact: Record<string, number>, size: Record<string, number>, threads: Record<string, number> }} Figures `exact` ones have to
- *   stay, the others may change by less than the margin; `threads` are those of machines with more than one core.
+ * @typedef {{ exact: Record<string, number>, size: Record<string, number> }} Figures `exact` ones have to stay, the
+ *   others may change by less than the margin.
  */
 
 /** @returns {Promise<Figures>} */
@@ -34,12 +32,10 @@ export async function figures() {
   try {
     const requests = await sent(folder);
     const [start, bundles] = [await started(folder), await bundled()];
-    const validating = await validated(folder, number);
-    const beside = await validated(folder, numberBeside);
+    const validating = await validated(folder);
     return {
       exact: { ...requests, ...(await sending(folder)), ...validating.exact },
       size: { ...start, ...validating.size, ...bundles },
-      threads: { ...beside.exact, ...beside.size },
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -53,16 +49,14 @@ export function worse(now, committed) {
     const [is, was] = [now.exact[name], committed.exact[name]];
     if (is !== was) wrong.push(`${name}: ${is ?? 'no longer there'}, committed ${was ?? 'is none'}`);
   }
-  for (const group of availableParallelism() > 1 ? ['size', 'threads'] : ['size']) {
-    for (const name of new Set([...Object.keys(committed[group]), ...Object.keys(now[group])])) {
-      const [is, was] = [now[group][name], committed[group][name]];
-      if (is === undefined || was === undefined) {
-        wrong.push(`${name}: ${is ?? 'no longer there'}, committed ${was ?? 'is none'}`);
-      } else if (is > was * (1 + margin)) {
-        wrong.push(`${name}: ${is}, committed ${was}, which may grow by ${margin * 100} %`);
-      } else if (is < was * (1 - margin)) {
-        wrong.push(`${name}: ${is}, committed ${was}: npm run figures keeps it from growing again`);
-      }
+  for (const name of new Set([...Object.keys(committed.size), ...Object.keys(now.size)])) {
+    const [is, was] = [now.size[name], committed.size[name]];
+    if (is === undefined || was === undefined) {
+      wrong.push(`${name}: ${is ?? 'no longer there'}, committed ${was ?? 'is none'}`);
+    } else if (is > was * (1 + margin)) {
+      wrong.push(`${name}: ${is}, committed ${was}, which may grow by ${margin * 100} %`);
+    } else if (is < was * (1 - margin)) {
+      wrong.push(`${name}: ${is}, committed ${was}: npm run figures keeps it from growing again`);
     }
   }
   return wrong;
@@ -106,7 +100,7 @@ async function started(folder) {
 }
 
 /** What validating some users reads and parses. */
-async function validated(folder, number) {
+async function validated(folder) {
   const cwd = join(folder, `users-${number}`);
   const { 'manifests/0000.yaml': text, ...rest } = users(number, 'boruta').files;
   const documents = text.split('---\n');

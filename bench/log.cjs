@@ -1,5 +1,4 @@
-// Loaded before a command: writes down what it reads of the files in a folder and which of them it flushes, a line for each time,
-// worker threads included.
+// Loaded before a command: writes down what it reads of the files in a folder and which of them it flushes, a line for each time.
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
 const { resolve, sep } = require('node:path');

@@ -16,7 +16,7 @@ export async function measure(bench) {
 
 async function validate(bench, number, repeats) {
   const cwd = bench.project(users(number, 'boruta').files);
-  const most = { 10000: { whole: 1.2 }, 100000: { whole: 0.8, memory: 1000 } }[number];
+  const most = { 10000: { whole: 1.5 }, 100000: { whole: 1.5, memory: 1000 } }[number];
   await bench.compare({
     name: `validate ${told(number)} users`,
     program: bench.idops(['validate'], { cwd }),

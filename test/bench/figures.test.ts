@@ -10,7 +10,7 @@ test('commands cost what bench/figures.json says; npm run figures writes what th
 });
 
 describe('what is worse', () => {
-  const before = { exact: { requests: 10 }, size: { bytes: 1000, modules: 20 }, threads: {} };
+  const before = { exact: { requests: 10 }, size: { bytes: 1000, modules: 20 } };
   const told = (now: typeof before) => worse(now, before);
 
   it('is another number of what is counted, more or less', () => {
@@ -30,7 +30,7 @@ describe('what is worse', () => {
   });
 
   it('is a figure that is new or gone', () => {
-    expect(worse({ exact: { reads: 1 }, size: { bytes: 1000 }, threads: {} }, before)).toEqual([
+    expect(worse({ exact: { reads: 1 }, size: { bytes: 1000 } }, before)).toEqual([
       'requests: no longer there, committed 10',
       'reads: 1, committed is none',
       'modules: no longer there, committed 20',
