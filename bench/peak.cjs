@@ -1,10 +1,8 @@
 // Loaded before a measured program: writes down at its end what it took, since nobody else is told the memory of a process that is gone.
 const { writeFileSync } = require('node:fs');
-const { isMainThread } = require('node:worker_threads');
 
 const file = process.env.BENCH_PEAK;
-// Worker threads load this too; what they take is the process's.
-if (isMainThread && file !== undefined) {
+if (file !== undefined) {
   process.once('exit', () => {
     const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
     writeFileSync(file, JSON.stringify({ rss: maxRSS / 1024, cpu: (userCPUTime + systemCPUTime) / 1000 }));

@@ -33,7 +33,7 @@ function reached(entries) {
   const visit = (path) => {
     if (all.has(path) || !existsSync(path)) return;
     all.add(path);
-    // Whatever names a module by its path needs it: imports, exports, and addresses of threads.
+    // Whatever names a module by its path needs it: imports and exports.
     for (const [, name] of readFileSync(path, 'utf8').matchAll(/['"](\.{1,2}\/[\w./-]+\.js)['"]/g)) {
       const module = join(dirname(path), name);
       visit(module);

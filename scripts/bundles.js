@@ -115,10 +115,7 @@ export const startBundle = (outdir) => ({
  * @type {(outdir: string) => import('esbuild').BuildOptions}
  */
 export const cliBundle = (outdir) => ({
-  entryPoints: {
-    ...Object.fromEntries(loadedByStart.map((name) => [name, `src/cli/${name}.ts`])),
-    thread: 'src/source/thread.ts',
-  },
+  entryPoints: loadedByStart.map((name) => `src/cli/${name}.ts`),
   // Where a state is in a database it is loaded from the packages: it is no part of what others start.
   external: ['pg'],
   outdir,

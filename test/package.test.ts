@@ -26,8 +26,8 @@ const contents = [
   /^dist\/(apply|base|kinds|library|mail|manifests|plan|project|pull|report|sandbox|server|session|source|state)\/([\w-]+\/)*[\w-]+\.(js|d\.ts)$/,
   // The command, bundled, with the licences of what is in it.
   /^dist\/cli\/main\.js$/,
-  // What its first file loads, and what its threads run.
-  /^dist\/cli\/(program|unwritable|thread)\.js$/,
+  // What its first file loads.
+  /^dist\/cli\/(program|unwritable)\.js$/,
   /^dist\/cli\/[\w-]+-[A-Z0-9]{8}\.js$/,
   /^dist\/cli\/[\w-]+\.js\.LEGAL\.txt$/,
   /^schemas\/(manifest|config|plan|run|pull|list|watch|problems)\.schema\.json$/,

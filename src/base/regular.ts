@@ -15,14 +15,14 @@ export async function readRegular(path: string): Promise<string> {
   return await withRegular(path, (file) => readFileSync(file, 'utf8'));
 }
 
-/** Does something with an open regular file and its size in bytes; throws the same. */
-export async function withRegular<T>(path: string, use: (file: number, size: number) => T): Promise<T> {
+/** Does something with an open regular file; throws the same. */
+export async function withRegular<T>(path: string, use: (file: number) => T): Promise<T> {
   // Opening a named pipe would wait for its other end.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stat = await handle.stat();
     if (!stat.isFile()) throw new NoRegularFile(stat);
-    return use(handle.fd, stat.size);
+    return use(handle.fd);
   } finally {
     await handle.close();
   }

@@ -16,7 +16,7 @@ import { valuePlace } from '../source/check.js';
 import { type Note, pathKey } from '../source/resolve.js';
 import type { Node, Path } from '../source/tree.js';
 import type { Body, BodyRequest } from './bodies.js';
-import { DeclaredDocument, type Rooted } from './declared.js';
+import { DeclaredDocument } from './declared.js';
 import { forgottenFile } from './forgotten.js';
 import type { ReadDocument, Reading } from './reading.js';
 
@@ -40,15 +40,15 @@ export function request(
 /** Makes the declared object of a document that fits its schema. */
 export class Builder {
   readonly #kind: Kind;
-  readonly #document: Rooted;
+  readonly #root: Node;
   readonly #notes: ReadonlyMap<string, Note>;
   readonly #reading: Reading;
   /** The bodies by the path of their field. */
   #bodies: Map<string, Body> | undefined;
 
-  constructor(kind: Kind, document: Rooted, notes: ReadonlyMap<string, Note>, reading: Reading) {
+  constructor(kind: Kind, root: Node, notes: ReadonlyMap<string, Note>, reading: Reading) {
     this.#kind = kind;
-    this.#document = document;
+    this.#root = root;
     this.#notes = notes;
     this.#reading = reading;
   }
@@ -80,7 +80,7 @@ export class Builder {
     const found = texts.map((field) => {
       const text = data[field];
       if (typeof text !== 'string' || this.#note([field])?.tainted) return undefined;
-      const place = valuePlace(file, this.#document.root, [field]);
+      const place = valuePlace(file, this.#root, [field]);
       return forgottenFile({ field, text, place, exists: (name) => bodies.has(path, name) });
     });
     return (await Promise.all(found)).flatMap((problem) => problem ?? []);
@@ -92,7 +92,7 @@ export class Builder {
       if (note?.unknown === true) return;
       const wanted = request(
         this.#reading,
-        this.#document.root,
+        this.#root,
         [...path, 'file'],
         value.file,
         note?.tainted ?? false,
@@ -127,7 +127,7 @@ export class Builder {
         whole: Array.isArray(data.whole) ? data.whole.filter((name) => typeof name === 'string') : [],
         ...(typeof data.did_generation === 'number' ? { generation: data.did_generation } : {}),
       },
-      { document: this.#document, file, bodies: this.#bodies },
+      { root: this.#root, file, bodies: this.#bodies },
     );
   }
 

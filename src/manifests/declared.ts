@@ -4,18 +4,14 @@ import type { Span } from '../base/span.js';
 import type { Fields } from '../base/values.js';
 import type { Declared, Identity } from '../kinds/kind.js';
 import type { SourceFile } from '../source/file.js';
-import type { ParsedDocument } from '../source/parsed.js';
 import { pathKey } from '../source/resolve.js';
 import { find, type Node, type Path, startOf } from '../source/tree.js';
 import type { Body } from './bodies.js';
 import { partOfText } from './written.js';
 
-/** A document whose tree is asked for when it is needed. */
-export type Rooted = Pick<ParsedDocument, 'root' | 'start'>;
-
 /** Where a declared object is written. */
 interface Written {
-  readonly document: Rooted;
+  readonly root: Node;
   readonly file: SourceFile;
   /** The bodies by the path of their field; undefined where there are none. */
   readonly bodies: ReadonlyMap<string, Body> | undefined;
@@ -49,21 +45,20 @@ export class DeclaredDocument implements Declared {
   }
 
   get declaredAt(): Pick<Place, 'file' | 'inProject' | 'line'> {
-    const { file, document } = this.#written;
-    return file.lineAt(document.start);
+    const { file, root } = this.#written;
+    return file.lineAt(startOf(root).start);
   }
 
   placeOf(...path: (string | number)[]): Place {
-    const { file, document } = this.#written;
-    return placeOf(file, document.root, path);
+    const { file, root } = this.#written;
+    return placeOf(file, root, path);
   }
 
   placeWithin(field: string, part: Span | undefined): Place {
-    const { document, file, bodies } = this.#written;
+    const { root, file, bodies } = this.#written;
     const value = this.fields[field];
     const body = bodies?.get(pathKey([field]));
     if (body !== undefined && typeof value === 'string') return body.place(part);
-    const { root } = document;
     const { node } = find(root, [field]);
     const written =
       part === undefined || node.type !== 'scalar' || typeof value !== 'string'

@@ -5,10 +5,10 @@ import { isKindName, kindOf, kinds } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import { check, pathText, valuePlace } from '../source/check.js';
 import type { SourceFile } from '../source/file.js';
-import type { ParsedDocument } from '../source/parsed.js';
 import { type Note, pathKey } from '../source/resolve.js';
 import { type MapNode, type Node, type Path, startOf } from '../source/tree.js';
 import { gluedHint, typeOf } from '../source/wrong-type.js';
+import type { ParsedDocument } from '../source/yaml.js';
 import type { BodyRequest } from './bodies.js';
 import { Builder, isObject, request } from './builder.js';
 import { placeOf } from './declared.js';
@@ -34,10 +34,9 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
     return Promise.resolve({ declared: undefined, problems: [problem] });
   }
   const { root, problems: mistyped } = withKind(document.root, file);
-  const rooted = mistyped.length > 0 ? { root, start: startOf(root).start } : document;
   const kind = readKind(root, reading);
   if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: [...mistyped, ...kind] });
-  const meant = () => meantBy(kind, root, () => placeOf(file, rooted.root, []));
+  const meant = () => meantBy(kind, root, () => placeOf(file, root, []));
   const { data, problems, notes } = check({
     schema: kind.schema,
     root,
@@ -59,7 +58,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
       problems: [...found, ...bodies],
     }));
   }
-  return new Builder(kind, rooted, notes, reading)
+  return new Builder(kind, root, notes, reading)
     .build(data, found)
     .then((read) => (read.declared === undefined ? { ...read, ...meant() } : read));
 }

@@ -8,11 +8,10 @@ import { kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { Project } from '../project/project.js';
 import type { Profile } from '../server/profiles.js';
-import { parseAll } from '../source/beside.js';
 import type { SourceFile } from '../source/file.js';
 import { inOrder } from '../source/order.js';
-import type { ParsedDocument } from '../source/parsed.js';
 import { resolve } from '../source/resolve.js';
+import { type ParsedDocument, parsing } from '../source/yaml.js';
 import { Access, readsAtOnce } from './access.js';
 import { Bodies } from './bodies.js';
 import { readDocument } from './document.js';
@@ -105,9 +104,9 @@ export async function loadManifests(project: Project, options: ManifestOptions):
       hides = true;
     } else if (!isSampleData(found.path, source.text)) manifests.push({ found, source });
   }
-  for await (const { of, parsed } of parseAll(manifests, pauses)) {
-    const { found, source } = of;
+  for (const { found, source } of manifests) {
     const { path } = found;
+    const parsed = await pauses.during(parsing(source));
     for (const problem of parsed.problems) problems.push(problem);
     if (hasErrors(parsed.problems)) hides = true;
     parsedFiles.push({ file: found, source, from: documents.length, parsed: parsed.documents });
@@ -120,7 +119,6 @@ export async function loadManifests(project: Project, options: ManifestOptions):
       // Whatever is wrong with it is said when all are read.
       reading.catch(() => {});
       documents.push(reading);
-      document.forget?.();
       if (pauses.due) await pauses.pause();
     }
   }

@@ -12,12 +12,7 @@ function beginsLine(text: string, at: number): boolean {
 }
 
 /** Masks what of a member may be a secret: a value within its key, and the value that it has; says whether it masked that. */
-export function hideMember(
-  file: SourceFile,
-  name: string,
-  key: Range,
-  value: Pick<Node, 'type' | 'range'>,
-): boolean {
+export function hideMember(file: SourceFile, name: string, key: Range, value: Node): boolean {
   const told = shownKey(name);
   if (told !== name) {
     const at = file.text.indexOf(told, key.start);

@@ -1,71 +1,372 @@
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  Parser,
+  type YAMLMap,
+} from 'yaml';
 import { atOnce, type Steps } from '../base/pauses.js';
-import { composing } from './composed.js';
+import { error, type Problem } from '../base/problems.js';
+import { shownKey } from '../base/secret-names.js';
+import { type ExactNumber, exactly } from '../base/values.js';
 import type { SourceFile } from './file.js';
-import type { ParsedDocument, ParsedFile } from './parsed.js';
-import { takingApart } from './quick.js';
-import { documentsOn, type PlacedTape, startOnTape, treeOn } from './tape.js';
-import type { Node } from './tree.js';
+import { hideLoose, hideMember } from './hidden.js';
+import { Marks } from './marks.js';
+import { decimalText } from './number.js';
+import { listNode, type Member, mapNode, type Node, type Range, type ScalarNode } from './tree.js';
+import {
+  documentErrors,
+  isOldYaml,
+  MAX_DEPTH,
+  MAX_LEXEMES,
+  oldYaml,
+  withoutConflict,
+} from './yaml-problems.js';
 
-/**
- * Parses YAML 1.2 (core schema) and reports every error at its place. Never throws. `tapes` are what was taken apart of
- * the file beforehand; null where that can't be done.
- */
-export function parseYaml(file: SourceFile, tapes?: readonly PlacedTape[] | null): ParsedFile {
-  return atOnce(parsing(file, tapes));
+/** How many nodes aliases may add to a file. */
+const MAX_ALIASED = 100_000;
+const MAX_ERRORS = 100;
+
+/** A document of a file; one that says nothing is left out. */
+export interface ParsedDocument {
+  readonly root: Node;
+  /** Whether something in it was refused already, so that its values can't be trusted. */
+  readonly broken: boolean;
+}
+
+export interface ParsedFile {
+  readonly documents: readonly ParsedDocument[];
+  readonly problems: readonly Problem[];
+}
+
+/** Parses YAML 1.2 (core schema) and reports every error at its place. Never throws. */
+export function parseYaml(file: SourceFile): ParsedFile {
+  return atOnce(parsing(file));
 }
 
 /** The same in steps. */
-export function* parsing(file: SourceFile, given?: readonly PlacedTape[] | null): Steps<ParsedFile> {
-  const tapes = given === undefined ? yield* wholeTape(file.text) : given;
-  const plain = tapes === null ? undefined : yield* readingPlain(file, tapes);
-  return plain ?? (yield* composing(file));
-}
-
-function* wholeTape(text: string): Steps<readonly PlacedTape[] | null> {
-  const tape = yield* takingApart(text);
-  return tape === undefined ? null : [{ tape, offset: 0 }];
-}
-
-/** The documents of a file that is plain and surely right; undefined for any other. */
-function* readingPlain(file: SourceFile, tapes: readonly PlacedTape[]): Steps<ParsedFile | undefined> {
+export function* parsing(file: SourceFile): Steps<ParsedFile> {
   const documents: ParsedDocument[] = [];
-  for (const placed of tapes) {
-    for (const at of documentsOn(file, placed)) {
-      if (at === undefined) return undefined;
-      documents.push(new TapedDocument(file, placed, at));
+  const problems: Problem[] = [];
+  const allowance = { aliased: 0, exceeded: false };
+  try {
+    const marks = new Marks();
+    const refused: CST.Directive[] = [];
+    for (const document of compose(file, { problems, marks, refused })) {
       yield;
+      if (document === null) continue;
+      const directive = isBehind(document, refused[0]) ? refused.shift() : undefined;
+      const found = documentErrors(file, document, marks);
+      if (directive !== undefined) found.push(oldYaml(file, directive));
+      for (const problem of found) problems.push(problem);
+      if (found.some(({ code }) => code !== 'unknown-tag')) continue;
+      const converter = new Converter(file, allowance);
+      const root = document.contents === null ? undefined : converter.convert(document.contents, 0);
+      for (const problem of converter.problems) problems.push(problem);
+      if (root === undefined || (root.type === 'scalar' && root.value === null)) continue;
+      documents.push({ root, broken: found.length > 0 || converter.broken });
+    }
+  } catch (failure) {
+    // The parser's own limits, such as the stack's; whatever it is, the file is at fault and not the user's run.
+    const reason = failure instanceof RangeError ? 'it is nested too deeply' : 'the parser gave up on it';
+    problems.push(
+      error('yaml-syntax', `${file.path} is not usable YAML: ${reason}`, [file.place({ start: 0, end: 1 })]),
+    );
+  }
+  return { documents, problems: capped(withoutConflict(file, problems)) };
+}
+
+function capped(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= MAX_ERRORS) return problems;
+  const rest = problems.length - MAX_ERRORS;
+  const last = problems[MAX_ERRORS - 1];
+  return [
+    ...problems.slice(0, MAX_ERRORS),
+    error('yaml-syntax', `${rest} more errors in this file`, last?.places ?? []),
+  ];
+}
+
+interface Composing {
+  readonly problems: Problem[];
+  readonly marks: Marks;
+  /** The directives for which the documents behind them aren't read. */
+  readonly refused: CST.Directive[];
+}
+
+/** Whether a document stands behind a directive. */
+function isBehind({ contents, range }: Document.Parsed, directive: CST.Directive | undefined): boolean {
+  return directive !== undefined && directive.offset < (contents?.range?.[0] ?? range[2]);
+}
+
+/** So many lexemes are a step. */
+const STEP = 1000;
+
+/** Composes document after document, null for a step between two; stops before anything that would exhaust the memory or the stack. */
+function* compose(
+  file: SourceFile,
+  { problems, marks, refused }: Composing,
+): Generator<Document.Parsed | null> {
+  const parser = new Parser();
+  const composer = new Composer({
+    schema: 'core',
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    merge: false,
+    strict: true,
+    logLevel: 'silent',
+    prettyErrors: false,
+  });
+  let lexemes = 0;
+  for (const lexeme of new Lexer().lex(file.text)) {
+    marks.see(lexeme, parser.offset);
+    for (const token of parser.next(lexeme)) {
+      if (token.type === 'document') lexemes = 0;
+      if (token.type === 'directive' && isOldYaml(token)) refused.push(token);
+      yield* composer.next(token) as Generator<Document.Parsed>;
+    }
+    lexemes += 1;
+    if (lexemes % STEP === 0) yield null;
+    const deep = parser.stack.length > MAX_DEPTH;
+    if (deep || lexemes > MAX_LEXEMES) {
+      file.distrust();
+      const place = file.place({ start: parser.offset, end: parser.offset + 1 });
+      problems.push(
+        deep
+          ? error('too-deep', `more than ${MAX_DEPTH} levels of nesting`, [place], 'flatten the document')
+          : error('too-large', 'one document has too many values', [place], 'split it into several files'),
+      );
+      yield* composer.end() as Generator<Document.Parsed>;
+      return;
     }
   }
-  return { documents, problems: [] };
+  for (const token of parser.end()) yield* composer.next(token) as Generator<Document.Parsed>;
+  yield* composer.end(true, file.text.length) as Generator<Document.Parsed>;
 }
 
-/** A document whose tree is built when it is asked for, and again where it was given back. */
-class TapedDocument implements ParsedDocument {
-  readonly broken = false;
+/** What the aliases of a file may still add to it. */
+interface Allowance {
+  aliased: number;
+  exceeded: boolean;
+}
+
+/** Turns the parser's nodes into ours: plain values with places, and nothing that could construct anything. */
+class Converter {
+  readonly problems: Problem[] = [];
   readonly #file: SourceFile;
-  readonly #placed: PlacedTape;
-  readonly #at: number;
-  /** Null where it was given back. */
-  #root: Node | undefined | null;
+  readonly #allowance: Allowance;
+  #exhausted = false;
+  readonly #anchors = new Map<string, Node | null>();
 
-  constructor(file: SourceFile, placed: PlacedTape, at: number) {
+  constructor(file: SourceFile, allowance: Allowance) {
     this.#file = file;
-    this.#placed = placed;
-    this.#at = at;
+    this.#allowance = allowance;
   }
 
-  get root(): Node {
-    if (this.#root) return this.#root;
-    const root = treeOn(this.#file, this.#placed, this.#at);
-    if (this.#root === undefined) this.#root = root;
-    return root;
+  /** Whether the values can't be trusted. */
+  get broken(): boolean {
+    return this.problems.length > 0 || this.#exhausted;
   }
 
-  get start(): number {
-    return startOnTape(this.#placed, this.#at);
+  convert(node: unknown, depth: number): Node {
+    if (isAlias(node)) return this.#alias(node.source, rangeOf(node), depth);
+    if (isMap(node)) {
+      if (isBraces(node)) return this.#braces(rangeOf(node));
+      return this.#anchored(node.anchor, () => {
+        const entries = new Map<string, Member>();
+        for (const pair of node.items) this.#pair(entries, pair.key, pair.value, depth);
+        return mapNode(rangeOf(node), entries);
+      });
+    }
+    if (isSeq(node)) {
+      return this.#anchored(node.anchor, () =>
+        listNode(
+          rangeOf(node),
+          node.items.map((item) => this.convert(item, depth + 1)),
+        ),
+      );
+    }
+    if (isScalar(node)) return this.#anchored(node.anchor, () => this.#scalar(node));
+    return {
+      type: 'scalar',
+      value: null,
+      plain: true,
+      source: '',
+      range: { start: 0, end: 0 },
+      size: 1,
+      height: 0,
+    };
   }
 
-  forget(): void {
-    this.#root = null;
+  /** `{{name}}`, of which YAML makes a map whose key is a map. */
+  #braces(range: Range): Node {
+    this.problems.push(
+      error(
+        'yaml-syntax',
+        'a text without quotes can\'t begin with "{{"',
+        [this.#file.place(range)],
+        'put quotes around the value',
+      ),
+    );
+    return unknownAt(range);
   }
+
+  #anchored(anchor: string | undefined, build: () => Node): Node {
+    if (anchor === undefined) return build();
+    this.#anchors.set(anchor, null);
+    const node = build();
+    this.#anchors.set(anchor, node);
+    return node;
+  }
+
+  #alias(name: string, range: Range, depth: number): Node {
+    const target = this.#anchors.get(name);
+    const empty = unknownAt(range);
+    const places = [this.#file.place(range)];
+    if (target === undefined) {
+      this.problems.push(
+        error(
+          'unknown-alias',
+          'this alias has no anchor before it',
+          places,
+          'put quotes around a text that begins with "*", or write the anchor "&name" first',
+        ),
+      );
+      return empty;
+    }
+    if (target === null) {
+      this.problems.push(error('alias-explosion', 'this alias stands inside its own anchor', places));
+      return empty;
+    }
+    if (depth + target.height > MAX_DEPTH) {
+      this.problems.push(
+        error('too-deep', `more than ${MAX_DEPTH} levels of nesting`, places, 'flatten the document'),
+      );
+      return empty;
+    }
+    this.#allowance.aliased += target.size;
+    if (this.#allowance.aliased > MAX_ALIASED) {
+      const already = this.#allowance.exceeded;
+      this.#allowance.exceeded = true;
+      this.#exhausted = true;
+      if (already) return empty;
+      this.problems.push(
+        error(
+          'alias-explosion',
+          `aliases repeat more than ${MAX_ALIASED} values`,
+          places,
+          'use fewer aliases',
+        ),
+      );
+      return empty;
+    }
+    return { ...target, range };
+  }
+
+  #scalar(node: { value: unknown; source?: unknown; type?: unknown; range?: unknown }): Node {
+    const range = rangeOf(node);
+    const plain = node.type === 'PLAIN' || node.type === undefined || node.type === null;
+    const source = typeof node.source === 'string' ? node.source : '';
+    const { value } = node;
+    let kept: ScalarNode['value'] = typeof value === 'string' || typeof value === 'boolean' ? value : null;
+    if (plain) hideLoose(this.#file, source, range);
+    if (typeof value === 'number') {
+      const number = numberOf(source);
+      if (number === undefined) {
+        this.problems.push(
+          error(
+            'wrong-value',
+            'JSON has no such number',
+            [this.#file.place(range)],
+            'write it in quotes to have it as a text',
+          ),
+        );
+      }
+      kept = number ?? 0;
+    }
+    return { type: 'scalar', value: kept, plain, source, range, size: 1, height: 0 };
+  }
+
+  #pair(entries: Map<string, Member>, key: unknown, value: unknown, depth: number): void {
+    const range = rangeOf(key);
+    const places = () => [this.#file.place(range)];
+    const name = isScalar(key) ? key.value : undefined;
+    if (typeof name !== 'string') {
+      const hint = isScalar(key) ? 'write it in quotes' : undefined;
+      this.problems.push(error('bad-key', 'a key must be a text', places(), hint));
+      return;
+    }
+    if (name === '__proto__') {
+      this.problems.push(error('bad-key', 'a key can\'t be "__proto__"', places()));
+      return;
+    }
+    if (name === '<<' && isScalar(key) && key.type === 'PLAIN') {
+      this.problems.push(
+        error(
+          'bad-key',
+          'merge keys are not part of YAML 1.2',
+          places(),
+          'write the members out, or quote the key',
+        ),
+      );
+      return;
+    }
+    if (isScalar(key) && key.anchor !== undefined) this.#anchors.set(key.anchor, this.#scalar(key));
+    const converted =
+      value === null
+        ? this.#scalar({ value: null, range: [range.end, range.end] })
+        : this.convert(value, depth + 1);
+    const isHidden = hideMember(this.#file, name, range, converted);
+    // An alias's value is shown where its anchor is.
+    const target = isHidden && isAlias(value) ? this.#anchors.get(value.source) : undefined;
+    if (target) this.#file.hide(target.range);
+    const before = entries.get(name);
+    if (before !== undefined) {
+      this.problems.push(
+        error(
+          'duplicate-key',
+          `the key "${shownKey(name)}" is twice in one map`,
+          [this.#file.place(range), this.#file.place(before.key)],
+          'remove one of the two',
+        ),
+      );
+      return;
+    }
+    entries.set(name, { key: range, value: converted });
+  }
+}
+
+/** What stands where something was to be that can't be known. */
+function unknownAt(range: Range): ScalarNode {
+  return { type: 'scalar', value: null, plain: true, source: '', range, size: 1, height: 0, unknown: true };
+}
+
+function isBraces(node: YAMLMap): boolean {
+  const [pair] = node.items;
+  return (
+    node.flow === true &&
+    node.items.length === 1 &&
+    isMap(pair?.key) &&
+    pair.key.flow === true &&
+    pair.value === null
+  );
+}
+
+/** A number of YAML; undefined for infinity and for what is no number. */
+function numberOf(source: string): number | ExactNumber | undefined {
+  if (/^0[xo]/.test(source)) return exactly(BigInt(source).toString());
+  const text = decimalText(source);
+  return text === undefined ? undefined : exactly(text);
+}
+
+function rangeOf(node: unknown): Range {
+  if (typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)) {
+    const [start, end] = node.range as readonly unknown[];
+    if (typeof start === 'number' && typeof end === 'number') return { start, end };
+  }
+  return { start: 0, end: 0 };
 }

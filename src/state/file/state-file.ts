@@ -12,7 +12,6 @@ import { withRecords } from '../shards.js';
 import { emptyState, type State } from '../state.js';
 import { LOSS, ofServer, stateData, stateGone, stateOf } from '../state-text.js';
 import { alone } from './lock.js';
-import { readRecordByRecord } from './record-by-record.js';
 
 /** A state in one JSON file. */
 export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | 'saved' | 'save' | 'merge'> {
@@ -50,21 +49,15 @@ async function write(path: string, state: State): Promise<void> {
   await writeWhole(await leadsTo(path), `${stringifyJson(state, 2)}\n`);
 }
 
-/** From so many bytes on, a state is read record by record. */
-const LARGE = 8 * 1024 * 1024;
-
 async function readState(path: string, place: string): Promise<State | undefined> {
   const data = await readData(path, place);
   return data === undefined ? undefined : stateOf(data, place);
 }
 
-/** What is in the file, whose text nothing holds any more when it is looked at: that of a large state is large too. */
+/** The JSON in the file; undefined if there is no file. */
 async function readData(path: string, place: string): Promise<unknown> {
   try {
-    return await withRegular(path, (file, size) => {
-      const data = size < LARGE ? undefined : readRecordByRecord(file);
-      return data ?? stateData(textOf(readFileSync(file), place), place);
-    });
+    return await withRegular(path, (file) => stateData(textOf(readFileSync(file), place), place));
   } catch (failure) {
     if (failure instanceof ProblemsError) throw failure;
     const { code } = failure as NodeJS.ErrnoException;
