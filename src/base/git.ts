@@ -165,8 +165,8 @@ export async function git(
   return await new Promise((done, failed) => {
     const child = execFile(found, args, options, (failure, stdout, stderr) => {
       if (failure === null) return done(stdout);
-      const why = whyFailed(failure, stderr.toString('utf8'), patience);
-      failed(new GitFailed(why, stdout.toString('utf8'), { cause: failure }));
+      const [said, told] = [stdout.toString('utf8'), stderr.toString('utf8')];
+      failed(new GitFailed(whyFailed(failure, told, patience), said, told, { cause: failure }));
     });
     // One that ended before it had read all of it says why by its exit code.
     child.stdin?.on('error', () => {});
@@ -178,10 +178,13 @@ export async function git(
 export class GitFailed extends Error {
   /** What it had said on its standard output by then. */
   readonly said: string;
+  /** The same of its standard error. */
+  readonly told: string;
 
-  constructor(why: string, said: string, options?: ErrorOptions) {
+  constructor(why: string, said: string, told: string, options?: ErrorOptions) {
     super(why, options);
     this.said = said;
+    this.told = told;
   }
 }
 

@@ -1,14 +1,16 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { gitBackend } from '../../src/state/git/index.js';
 import { afterwards } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { serveGit } from '../state/git/http-remote.js';
+import { gate } from './gate.js';
+import { withoutPauses } from './hurried.js';
 import { type Files, filesIn, project, sure, type TestProject } from './running.js';
 
 const inGit = `${sure}state: {git: {}}\n`;
@@ -30,10 +32,10 @@ interface Shared extends TestProject {
 }
 
 /** A project in a clone of a repository of its own. */
-async function shared(files: Files = {}, options: SandboxOptions = {}, hash = 'sha1'): Promise<Shared> {
-  const made = await project({ 'idops.yaml': inGit, ...manifests, ...files }, options);
+async function shared(options: SandboxOptions = {}): Promise<Shared> {
+  const made = await project({ 'idops.yaml': inGit, ...manifests }, options);
   const bare = await folderOf('remote.git');
-  const init = ['init', '--quiet', '--initial-branch=main', `--object-format=${hash}`];
+  const init = ['init', '--quiet', '--template=', '--initial-branch=main'];
   git(bare, ...init, '--bare');
   git(made.folder, ...init);
   git(made.folder, 'add', '.');
@@ -56,28 +58,13 @@ async function folderOf(name: string): Promise<string> {
 
 /** A remote that takes no push, and says so. */
 async function refusing(bare: string): Promise<void> {
+  await mkdir(join(bare, 'hooks'), { recursive: true });
   await writeFile(join(bare, 'hooks/pre-receive'), '#!/bin/sh\necho "only Grace may push" >&2\nexit 1\n');
   await chmod(join(bare, 'hooks/pre-receive'), 0o755);
 }
 
 describe('a state in git', () => {
-  it('is kept in a repository whose commits are named by SHA-256', async () => {
-    const { idops, clone, bare, write } = await shared({}, {}, 'sha256');
-    const applied = await idops('apply --yes');
-    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
-    expect(git(bare, 'rev-parse', 'idops-state').trim()).toHaveLength(64);
-    const next = await idops('plan --detailed-exitcode', { cwd: await clone() });
-    expect(next.code, next.stdout + next.stderr).toBe(0);
-    await write({ 'manifests/ada.yaml': ada('others') });
-    const again = await idops('apply --yes');
-    expect(again.code, again.stdout + again.stderr).toBe(0);
-    const undone = await idops('undo --last --yes', { cwd: await clone() });
-    expect(undone.code, undone.stdout + undone.stderr).toBe(0);
-    expect(git(bare, 'for-each-ref', '--format=%(refname)').trim().split('\n')).toEqual([
-      'refs/heads/idops-state',
-      'refs/heads/main',
-    ]);
-  });
+  beforeEach(withoutPauses);
 
   it('is known to runs in other clones, and leaves nothing in the work tree', async () => {
     const { idops, folder, clone, bare, writes } = await shared();
@@ -171,47 +158,31 @@ describe('a state in git', () => {
   });
 
   it('is written by one of two runs at once, and the other sends nothing', async () => {
-    let open = (): void => {};
-    const opened = new Promise<void>((done) => {
-      open = done;
+    const held = gate();
+    const { idops, clone, writes } = await shared({
+      intercept: async ({ method }) => (method === 'GET' ? undefined : await held.intercept()),
     });
-    const { begin, clone, writes } = await shared(
-      {},
-      {
-        intercept: async ({ method }) => {
-          if (method !== 'GET') await opened;
-          return undefined;
-        },
-      },
-    );
-    const first = begin(['apply', '--yes']);
-    while (writes().length === 0) await new Promise((done) => setTimeout(done, 20));
-    const second = await begin(['apply', '--yes'], { cwd: await clone() }).ended;
+    const first = idops('apply --yes');
+    await held.came;
+    const second = await idops('apply --yes', { cwd: await clone() });
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(/error\[locked\]: the state is locked: apply by .* on .*, process \d+/);
-    open();
-    expect((await first.ended).code).toBe(0);
+    held.open();
+    expect((await first).code).toBe(0);
     expect(writes().filter((one) => one.includes('/users/'))).toHaveLength(1);
   });
 
   it('of a run that was killed is settled by the next one, wherever that is', async () => {
-    const held = new Promise<void>(() => {});
-    let hold = true;
-    const { begin, idops, clone, writes, sandbox, bare } = await shared(
-      {},
-      {
-        intercept: async ({ method, path }) => {
-          if (hold && method !== 'GET' && path.includes('/users/')) await held;
-          return undefined;
-        },
-      },
-    );
+    const held = gate();
+    const { begin, idops, clone, sandbox, bare } = await shared({
+      intercept: async ({ method, path }) =>
+        method !== 'GET' && path.includes('/users/') ? await held.intercept() : undefined,
+    });
     const first = begin(['apply', '--yes']);
-    while (!writes().some((one) => one.includes('/users/')))
-      await new Promise((done) => setTimeout(done, 20));
+    await held.came;
     first.child.kill('SIGKILL');
     await first.ended;
-    hold = false;
+    held.open();
     const cwd = await clone();
     // One that may only read plans on what the run did, and keeps nothing of it.
     await refusing(bare);
@@ -246,15 +217,12 @@ describe('a state in git', () => {
 
   it('loses nothing where the remote is gone in the middle of a run', async () => {
     let away = async (): Promise<void> => {};
-    const { idops, begin, folder, bare, write, read, writes, sandbox } = await shared(
-      {},
-      {
-        intercept: async ({ method, path }) => {
-          if (method !== 'GET' && path.includes('/users/')) await away();
-          return undefined;
-        },
+    const { idops, folder, bare, write, read, writes, sandbox } = await shared({
+      intercept: async ({ method, path }) => {
+        if (method !== 'GET' && path.includes('/users/')) await away();
+        return undefined;
       },
-    );
+    });
     await write({
       'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`,
     });
@@ -265,7 +233,7 @@ describe('a state in git', () => {
     });
     away = () => rename(bare, `${bare}.away`);
     const before = writes().length;
-    const { code, stderr } = await begin(['apply', '--yes']).ended;
+    const { code, stderr } = await idops('apply --yes');
     expect(code).toBe(1);
     expect(stderr).toContain('error[run-ended-early]');
     expect(stderr).toContain("can't be reached");
@@ -276,6 +244,8 @@ describe('a state in git', () => {
 
     away = async () => {};
     await rename(`${bare}.away`, bare);
+    // This process didn't end with the run, and couldn't give the lock back.
+    await idops('runs unlock --yes');
     const planned = await idops('plan');
     expect(planned.stderr).toMatch(/run \S+ had not ended: \d+ of its answers were taken into the state/);
     expect(planned.stdout).not.toContain('User/');
@@ -288,20 +258,14 @@ describe('a state in git', () => {
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
   });
 
-  it.each([
-    ['', inGit],
-    [' and moved the state', `${sure}state: {git: {branch: other-state}}\n`],
-  ])('takes in what was kept although another run has settled without it%s', async (_, config) => {
+  it('takes in what was kept although another run has settled without it and moved the state', async () => {
     let away = async (): Promise<void> => {};
-    const { idops, begin, bare, write, clone, sandbox } = await shared(
-      {},
-      {
-        intercept: async ({ method }) => {
-          if (method === 'POST') await away();
-          return undefined;
-        },
+    const { idops, bare, write, clone, sandbox } = await shared({
+      intercept: async ({ method }) => {
+        if (method === 'POST') await away();
+        return undefined;
       },
-    );
+    });
     const client = (generation: number): Files => ({
       'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
     });
@@ -309,21 +273,22 @@ describe('a state in git', () => {
     expect((await idops('apply --yes')).code).toBe(0);
     await write(client(2));
     away = () => rename(bare, `${bare}.away`);
-    const { code, stderr } = await begin(['apply', '--yes']).ended;
+    const { code, stderr } = await idops('apply --yes');
     expect(code).toBe(1);
     expect(stderr).toContain('kept in .idops/kept/');
     away = async () => {};
     await rename(`${bare}.away`, bare);
+    // This process didn't end with the run, and couldn't give the lock back.
+    await idops('runs unlock --yes');
     const cwd = await clone();
     await idops('plan', { cwd });
     expect((await idops('doctor', { cwd })).stdout).toContain('is not known');
-    if (config !== inGit) {
-      await writeFile(join(cwd, 'former.yaml'), inGit);
-      await writeFile(join(cwd, 'idops.yaml'), config);
-      const moved = await idops('state migrate --from former.yaml --yes', { cwd });
-      expect(moved.code, moved.stderr).toBe(0);
-      await write({ 'idops.yaml': config });
-    }
+    const config = `${sure}state: {git: {branch: other-state}}\n`;
+    await writeFile(join(cwd, 'former.yaml'), inGit);
+    await writeFile(join(cwd, 'idops.yaml'), config);
+    const moved = await idops('state migrate --from former.yaml --yes', { cwd });
+    expect(moved.code, moved.stderr).toBe(0);
+    await write({ 'idops.yaml': config });
     const planned = await idops('plan --detailed-exitcode');
     expect(planned.stderr).toMatch(/run \S+ had not ended: 1 of its answers were taken into the state/);
     expect(planned.code, planned.stdout + planned.stderr).toBe(0);

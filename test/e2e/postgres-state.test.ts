@@ -1,11 +1,13 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { afterwards } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
-import { noPostgres, type PostgresServer, password, startPostgres } from '../state/postgres/server.js';
+import { noPostgres, type PostgresServer, password, sharedPostgres } from '../state/postgres/server.js';
+import { gate } from './gate.js';
+import { withoutPauses } from './hurried.js';
 import { type Files, filesIn, project, sure, type TestProject } from './running.js';
 
 const inDatabase = `${sure}state: {postgres: {url: "\${IDOPS_STATE_URL}"}}\n`;
@@ -47,15 +49,13 @@ async function shared(options: SandboxOptions = {}): Promise<Shared> {
   };
 }
 
-const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
-
 describe.skipIf(noPostgres !== null)(
   `a state in PostgreSQL${noPostgres === null ? '' : `: ${noPostgres}`}`,
   () => {
     beforeAll(async () => {
-      server = await startPostgres();
+      server = await sharedPostgres();
     });
-    afterAll(() => server.remove());
+    beforeEach(withoutPauses);
 
     it('is known to runs in other places, each environment has its own, and nothing is left here', async () => {
       const { idops, folder, elsewhere, write, writes, env } = await shared();
@@ -100,25 +100,20 @@ describe.skipIf(noPostgres !== null)(
     });
 
     it('is written by one of two runs at once, and settled by the next where one is killed', async () => {
-      let open = (): void => {};
-      const opened = new Promise<void>((done) => {
-        open = done;
-      });
-      const { begin, idops, elsewhere, writes, sandbox } = await shared({
-        intercept: async ({ method, path }) => {
-          if (method !== 'GET' && path.includes('/users/')) await opened;
-          return undefined;
-        },
+      const held = gate();
+      const { begin, idops, elsewhere, sandbox } = await shared({
+        intercept: async ({ method, path }) =>
+          method !== 'GET' && path.includes('/users/') ? await held.intercept() : undefined,
       });
       const first = begin(['apply', '--yes']);
-      while (!writes().some((one) => one.includes('/users/'))) await pause();
+      await held.came;
       const cwd = await elsewhere();
       const second = await idops('apply --yes', { cwd });
       expect(second.code).toBe(1);
       expect(second.stderr).toMatch(/error\[locked\]: the state is locked: apply by .* on .*, process \d+/);
       first.child.kill('SIGKILL');
       await first.ended;
-      open();
+      held.open();
       const planned = await idops('plan', { cwd });
       expect(planned.stderr).toMatch(/took over the lock of apply by .*, which is gone/);
       expect(planned.stderr).toMatch(/run \S+ had not ended: /);
@@ -129,7 +124,7 @@ describe.skipIf(noPostgres !== null)(
 
     it('lets a run go on where the database starts again in the middle of it', async () => {
       let restart = async (): Promise<void> => {};
-      const { idops, begin, write, writes } = await shared({
+      const { idops, write, writes } = await shared({
         intercept: async ({ method, path }) => {
           if (method !== 'GET' && path.includes('/users/')) await restart();
           return undefined;
@@ -144,7 +139,7 @@ describe.skipIf(noPostgres !== null)(
         await server.start();
       };
       const sent = writes().length;
-      const { code, stdout, stderr } = await begin(['apply', '--yes']).ended;
+      const { code, stdout, stderr } = await idops('apply --yes');
       expect(code, stdout + stderr).toBe(0);
       expect(writes().slice(sent)).toEqual([
         `PATCH /api/users/${ids.ada}`,
@@ -155,7 +150,7 @@ describe.skipIf(noPostgres !== null)(
 
     it('loses nothing where the database stays away in the middle of a run', async () => {
       let away = async (): Promise<void> => {};
-      const { idops, begin, folder, write, writes, sandbox } = await shared({
+      const { idops, folder, write, writes, sandbox } = await shared({
         intercept: async ({ method, path }) => {
           if (method !== 'GET' && path.includes('/users/')) await away();
           return undefined;
@@ -166,9 +161,11 @@ describe.skipIf(noPostgres !== null)(
       await write({ 'manifests/ada.yaml': ada('others'), 'manifests/client.yaml': client(2) });
       away = () => server.stop('immediate');
       const sent = writes().length;
-      const { code, stderr } = await begin(['apply', '--yes']).ended;
+      const { code, stderr } = await idops('apply --yes');
       away = async () => {};
       await server.start();
+      // This process didn't end with the run, and couldn't give the lock back.
+      await idops('runs unlock --yes');
       expect(code).toBe(1);
       expect(stderr).toContain('error[run-ended-early]');
       expect(stderr).toContain("can't be reached");

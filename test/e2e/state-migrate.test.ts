@@ -87,7 +87,7 @@ describe('idops state migrate', () => {
   it('can be done again where it ended in the middle', async () => {
     const { idops, write, read } = await applied();
     const before = await read('.idops/state.json');
-    await write({ 'idops.yaml': inGit });
+    await write({ 'idops.yaml': `${inFile}state: {path: other/state.json}\n` });
     expect((await idops('state migrate --yes')).code).toBe(0);
     await write({ '.idops/state.json': before });
     const again = await idops('state migrate --yes');

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { git, NoGit } from '../../base/git.js';
+import { GitFailed, git, NoGit } from '../../base/git.js';
 import { userName } from '../../base/user-name.js';
 import { mayBeBusy, noPush, notHere, notTaken, refusedBy, unreachable } from './failures.js';
 
@@ -25,6 +24,13 @@ export interface Seen {
   readonly branch: string | null;
   /** What the other references are that were asked for, by their names. */
   readonly others: ReadonlyMap<string, string>;
+}
+
+/** A commit to be made: what it says, and what it changes on top of another; null is a file, or a folder, that goes. */
+export interface Commit {
+  readonly message: string;
+  readonly parent?: string | null;
+  readonly files?: ReadonlyMap<string, string | null>;
 }
 
 /** A change of one reference: what it has to be before, and what it is to be; null is nothing. */
@@ -50,6 +56,7 @@ export class Branch {
   readonly #place: string;
   /** Whether the remote has ever answered: one that never did is wrong, and not away. */
   #answered = false;
+  #isShallow: boolean | undefined;
 
   /** `place` is what a message calls what is kept there. */
   constructor(settings: BranchSettings, place: string) {
@@ -82,15 +89,15 @@ export class Branch {
     for (let tries = 1; ; tries += 1) {
       const { branch, others } = await this.look(names);
       const seen = new Map([...(branch === null ? [] : [[this.ref, branch] as const]), ...others]);
-      const failure = await this.#fetch(seen).catch((thrown: unknown) => thrown);
-      if ((await this.#missing(seen)).length === 0) {
-        const head = seen.get(this.ref) ?? null;
-        seen.delete(this.ref);
-        return { branch: head, others: seen };
+      try {
+        await this.#fetch(seen);
+      } catch (failure) {
+        if (tries >= SIGHTS) throw unreachable(this.#place, this.settings.remote, failure);
+        continue;
       }
-      if (tries >= SIGHTS) {
-        throw unreachable(this.#place, this.settings.remote, failure ?? new Error('it moves all the time'));
-      }
+      const head = seen.get(this.ref) ?? null;
+      seen.delete(this.ref);
+      return { branch: head, others: seen };
     }
   }
 
@@ -107,7 +114,9 @@ export class Branch {
     const { root, remote } = this.settings;
     const missing = await this.#missing(seen);
     if (missing.length === 0) return;
-    const shallow = (await this.#git(['rev-parse', '--is-shallow-repository'])).trim() === 'true';
+    // Only what is newest is looked at, and a clone that has everything has to stay one.
+    this.#isShallow ??= (await this.#git(['rev-parse', '--is-shallow-repository'])).trim() === 'true';
+    const depth = this.#isShallow ? ['--depth=1'] : [];
     const quiet = [
       '--quiet',
       '--no-tags',
@@ -115,19 +124,20 @@ export class Branch {
       '--no-auto-gc',
       '--no-recurse-submodules',
     ];
-    // Only what is newest is looked at, and a clone that has everything has to stay one.
-    const depth = shallow ? ['--depth=1'] : [];
-    const passing = new Map(missing.map((ref) => [ref, `refs/idops/passing/${randomUUID()}`]));
-    const specs = [...passing].map(([ref, here]) => `+${ref}:${here}`);
+    const passing = `refs/idops/passing/${randomUUID()}`;
+    const here = new Map(missing.map((ref, index) => [`${passing}/${index}`, ref]));
+    const specs = [...here].map(([name, ref]) => `+${ref}:${name}`);
+    const after = [...here.keys()].map((name) => `delete ${name}\n`);
     try {
       await git(root, ['fetch', ...quiet, ...depth, remote, ...specs], FETCHING);
-      for (const [ref, here] of passing) {
-        const sha = (await this.#git(['rev-parse', '--verify', here])).trim();
-        seen.set(ref, sha);
-        if (ref === this.ref) await this.#git(['update-ref', this.#seen, sha]).catch(() => '');
+      const said = await this.#git(['for-each-ref', '--format=%(objectname) %(refname)', passing]);
+      for (const [sha = '', name = ''] of said.split('\n').map((line) => line.split(' '))) {
+        const ref = here.get(name);
+        if (ref !== undefined) seen.set(ref, sha);
+        if (ref === this.ref) after.push(`update ${this.#seen} ${sha}\n`);
       }
     } finally {
-      for (const here of passing.values()) await this.#git(['update-ref', '-d', here]).catch(() => '');
+      await this.#git(['update-ref', '--stdin'], { input: after.join('') }).catch(() => '');
     }
   }
 
@@ -158,22 +168,19 @@ export class Branch {
   async texts(commit: string, paths: readonly string[]): Promise<string[]> {
     if (paths.length === 0) return [];
     const input = paths.map((path) => `${commit}:${path}\n`).join('');
-    const said = await this.#git(['cat-file', '--batch-check=%(objecttype) %(objectsize)'], { input });
-    const sizes = said.split('\n').map((line) => Number(/^blob (\d+)$/.exec(line)?.[1] ?? Number.NaN));
-    const there = paths.filter((_, index) => !Number.isNaN(sizes[index]));
-    const most = sizes.reduce((sum, size) => sum + (Number.isNaN(size) ? 0 : size + HEAD), HEAD);
-    const wanted = there.map((path) => `${commit}:${path}\n`).join('');
-    const found = await git(this.settings.root, ['cat-file', '--batch'], { input: wanted, most }).catch(
+    const options = { input, most: Number.POSITIVE_INFINITY };
+    const found = await git(this.settings.root, ['cat-file', '--batch'], options).catch(
       (failure: unknown) => {
         throw notHere(this.#place, failure);
       },
     );
     let at = 0;
-    return there.map(() => {
+    return paths.flatMap(() => {
       const begin = found.indexOf('\n', at) + 1;
-      const size = Number(found.toString('latin1', at, begin).trim().split(' ').at(-1));
-      at = begin + size + 1;
-      return found.toString('utf8', begin, begin + size);
+      const [, type, size] = / (\w+) (\d+)$/.exec(found.toString('latin1', at, begin - 1)) ?? [];
+      const end = begin + Number(size ?? 0);
+      at = size === undefined ? begin : end + 1;
+      return type === 'blob' ? [found.toString('utf8', begin, end)] : [];
     });
   }
 
@@ -183,40 +190,26 @@ export class Branch {
     return said.slice(said.indexOf('\n\n') + 2);
   }
 
-  /** A commit with a message and nothing in it. */
-  async note(message: string): Promise<string> {
-    const empty = await this.#git(['hash-object', '-t', 'tree', '-w', '--stdin']);
-    return await this.#commit(empty.trim(), [], message);
-  }
-
-  /** A commit on top of another with these files changed; null is a file, or a folder, that goes. */
-  async change(
-    parent: string | null,
-    files: ReadonlyMap<string, string | null>,
-    message: string,
-  ): Promise<string> {
-    const index = join(tmpdir(), `idops-index-${randomUUID()}`);
-    const env = { GIT_INDEX_FILE: index };
+  /** Makes commits, which no reference names yet, by one call, and gives their names. */
+  async make(commits: readonly Commit[]): Promise<string[]> {
+    const who = `${userName().replace(/[<>\0\n]/g, '')} <idops@localhost> ${Math.floor(Date.now() / 1000)} +0000`;
+    const input = commits.flatMap(({ message, parent = null, files = new Map() }, index) => [
+      `commit ${PASSING}\nmark :${index + 1}\ncommitter ${who}\n${dataOf(message)}`,
+      parent === null ? '' : `from ${parent}\n`,
+      ...[...files].map(([path, text]) =>
+        text === null ? `D ${quoted(path)}\n` : `M 100644 inline ${quoted(path)}\n${dataOf(text)}`,
+      ),
+      `get-mark :${index + 1}\nreset ${PASSING}\n\n`,
+    ]);
     try {
-      await this.#git(['read-tree', ...(parent === null ? ['--empty'] : [parent])], { env });
-      const lines: string[] = [];
-      for (const [path, text] of files) {
-        if (text === null) {
-          const gone = (await this.#git(['ls-files', '-z', '--', path], { env })).split('\0').filter(Boolean);
-          lines.push(...gone.map((one) => `0 ${'0'.repeat(parent?.length ?? 0)}\t${one}`));
-        } else {
-          const object = await this.#git(['hash-object', '-w', '--stdin'], { input: text });
-          lines.push(`100644 ${object.trim()}\t${path}`);
-        }
-      }
-      await this.#git(['update-index', '-z', '--index-info'], {
-        env,
-        input: lines.map((line) => `${line}\0`).join(''),
-      });
-      const tree = await this.#git(['write-tree'], { env });
-      return await this.#commit(tree.trim(), parent === null ? [] : [parent], message);
-    } finally {
-      await rm(index, { force: true });
+      const command = ['fast-import', '--quiet', '--done'];
+      const said = await git(this.settings.root, command, { input: `${input.join('')}done\n` });
+      return said.toString('utf8').trimEnd().split('\n');
+    } catch (failure) {
+      const told = failure instanceof GitFailed ? failure.told : '';
+      const [, report] = /^fast-import: dumping crash report to (.+)$/m.exec(told) ?? [];
+      if (report !== undefined) await rm(resolve(this.settings.root, report), { force: true });
+      throw notHere(this.#place, failure);
     }
   }
 
@@ -263,24 +256,14 @@ export class Branch {
   /** Asks the remote whether it would take a push, as far as it says that without one. Throws as `push` does. */
   async tryPush(): Promise<void> {
     const { root, remote } = this.settings;
-    const spec = `${await this.note('idops: nothing')}:refs/idops/nothing`;
+    const [nothing] = await this.make([{ message: 'idops: nothing' }]);
+    const spec = `${nothing}:refs/idops/nothing`;
     try {
       await git(root, ['push', '--dry-run', '--quiet', '--porcelain', '--no-verify', remote, spec], FAR);
     } catch (failure) {
       const refused = refusedBy(failure);
       throw refused === undefined ? noPush(this.#place, failure) : notTaken(this.#place, refused, failure);
     }
-  }
-
-  async #commit(tree: string, parents: readonly string[], message: string): Promise<string> {
-    const who = { NAME: userName(), EMAIL: 'idops@localhost' };
-    const env = Object.fromEntries(
-      ['AUTHOR', 'COMMITTER'].flatMap((role) =>
-        Object.entries(who).map(([part, text]) => [`GIT_${role}_${part}`, text]),
-      ),
-    );
-    const args = ['commit-tree', '--no-gpg-sign', tree, ...parents.flatMap((parent) => ['-p', parent])];
-    return (await this.#git(args, { env, input: message })).trim();
   }
 
   /** What the remote answers; asked again where it can't be asked. Throws a ProblemsError (`state-unreachable`). */
@@ -313,7 +296,17 @@ export class Branch {
 const FAR = { reaches: true, patience: PATIENCE } as const;
 /** The first time all of the branch comes here. */
 const FETCHING = { ...FAR, patience: 10 * PATIENCE };
-/** Bytes of what git says before each file. */
-const HEAD = 256;
 /** How often what was seen may have moved on before it came here. */
 const SIGHTS = 5;
+/** What git calls a commit while it makes it; it writes no such reference. */
+const PASSING = 'refs/idops/passing';
+
+/** A text as git fast-import takes it. */
+function dataOf(text: string): string {
+  return `data ${Buffer.byteLength(text)}\n${text}\n`;
+}
+
+/** A path as git fast-import takes it. */
+function quoted(path: string): string {
+  return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}

@@ -7,7 +7,7 @@ import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { userName } from '../../base/user-name.js';
 import type { Holding, Lock, Locks, Removable } from '../backend.js';
 import { whereElse } from '../holder.js';
-import { Branch, type BranchSettings, type Seen } from './branch.js';
+import { Branch, type BranchSettings, type Commit, type Seen } from './branch.js';
 import { outrun } from './failures.js';
 import {
   describe,
@@ -155,15 +155,17 @@ export class Store implements Locks {
         const changed = await work(from, this.#branch);
         const about = from === null ? [[ABOUT, TEXT] as const] : [];
         const files = new Map([...about, ...changed.files]);
-        const to = await this.#branch.change(from, files, changed.message);
         const held = this.#held;
-        const renewed = held && (await this.#renewed(held));
-        const lock = held && renewed ? [{ ref: held.ref, from: held.at, to: renewed.at }] : [];
+        const holder = held && renewedHolder(held.holder);
+        const notes = holder === undefined ? [] : [noteOf(holder)];
+        const change = { parent: from, files, message: changed.message };
+        const [to = '', at = ''] = await this.#branch.make([change, ...notes]);
+        const lock = held === undefined ? [] : [{ ref: held.ref, from: held.at, to: at }];
         const pushed = await this.#branch.push([{ ref: this.#branch.ref, from, to }, ...lock]);
         if (pushed === 'done') {
           this.#head = to;
           this.#seenAt = performance.now();
-          this.#held = renewed;
+          this.#held = held && holder && { ref: held.ref, holder, at };
           return changed;
         }
         this.#isShared = true;
@@ -302,9 +304,8 @@ export class Store implements Locks {
   }
 
   async #renewed({ ref, holder }: Pick<Held, 'ref' | 'holder'>): Promise<Held> {
-    const next = { ...holder, expires: new Date(Date.now() + LEASE).toISOString() };
-    // Two that were made in one second would be one commit.
-    const at = await this.#branch.note(JSON.stringify({ ...next, turn: randomUUID() }));
+    const next = renewedHolder(holder);
+    const [at = ''] = await this.#branch.make([noteOf(next)]);
     return { ref, holder: next, at };
   }
 
@@ -326,4 +327,15 @@ export class Store implements Locks {
   async #holder(commit: string): Promise<Holder | null> {
     return holderOf(await this.#branch.message(commit));
   }
+}
+
+/** A holder whose lock begins to last from now on. */
+function renewedHolder(holder: Holder): Holder {
+  return { ...holder, expires: new Date(Date.now() + LEASE).toISOString() };
+}
+
+/** The commit that a lock is: it has nothing in it. */
+function noteOf(holder: Holder): Commit {
+  // Two that were made in one second would be one commit.
+  return { message: JSON.stringify({ ...holder, turn: randomUUID() }) };
 }

@@ -1,95 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { shardName } from '../../../src/base/shard.js';
-import type { StateBackend } from '../../../src/state/backend.js';
+import { describe, expect, it } from 'vitest';
+import type { Lock } from '../../../src/state/backend.js';
 import { gitBackend } from '../../../src/state/git/index.js';
 import { emptyState, type StateHead } from '../../../src/state/state.js';
-import { type BackendPlace, conforms, elsewhere } from '../backends.js';
-import { spoilt, withGarbage } from '../file/place.js';
+import { conforms, elsewhere } from '../backends.js';
 import { line, recordOf, runLine } from '../postgres/lines.js';
-import { type HttpRemote, serveGit } from './http-remote.js';
+import type { HttpRemote } from './http-remote.js';
+import { conforming, overFile, overHttp, who } from './place.js';
 
-interface Place {
-  readonly root: string;
-  readonly bare: string;
-  open(name: string): StateBackend;
-  remove(): Promise<void>;
-}
-
-/** A clone of an empty repository; `address` gives the way to it. */
-async function cloned(address: (folder: string) => Promise<string>): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-git-'));
-  const [bare, root] = [join(folder, 'remote.git'), join(folder, 'clone')];
-  execFileSync('git', ['init', '--quiet', '--bare', bare]);
-  execFileSync('git', ['clone', '--quiet', bare, root], { stdio: 'ignore' });
-  execFileSync('git', ['remote', 'set-url', 'origin', await address(folder)], { cwd: root });
-  return {
-    root,
-    bare,
-    open: (name) => gitBackend({ root, remote: 'origin', branch: 'idops-state', path: `${name}.json` }),
-    remove: () => rm(folder, { recursive: true, force: true }),
-  };
-}
-
-const overFile = () => cloned(async (folder) => join(folder, 'remote.git'));
-const servers: HttpRemote[] = [];
-async function overHttp(): Promise<Place & { readonly server: HttpRemote }> {
-  let server: HttpRemote | undefined;
-  const place = await cloned(async (folder) => {
-    server = await serveGit(folder);
-    servers.push(server);
-    return `${server.url}/remote.git`;
-  });
-  if (server === undefined) throw new Error('no server');
-  return { ...place, server };
-}
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
-
-const conforming = (make: () => Promise<Place>) => async (): Promise<BackendPlace> => {
-  const { bare, open, remove } = await make();
-  return {
-    open: async (name) => open(name),
-    spoil: (name, how) => editing(bare, `${name}.json`, (text) => spoilt(text, how)),
-    spoilRun: (_, run) => editing(bare, `runs/${run}/00000000.jsonl`, withGarbage),
-    drop: (name) => editing(bare, `${name}.json`, () => null),
-    async leave(name, since, { shard, by = elsewhere } = {}) {
-      const expires = new Date(since.getTime() + 10 * 60_000).toISOString();
-      const message = JSON.stringify({ ...by, at: since.toISOString(), expires, nonce: 'somebody' });
-      const git = (input: string, ...args: string[]) =>
-        execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
-      const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
-      const of = shard === undefined ? '' : `.${shardName(shard)}`;
-      const ref = `refs/idops/lock/idops-state/${name}.json${of}`;
-      git('', 'update-ref', ref, git(message, 'commit-tree', tree));
-    },
-    ends: true,
-    remove,
-  };
-};
-
-const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-
-/** Changes a file on the branch as a person would, in a clone; null removes it. */
-async function editing(bare: string, path: string, change: (text: string) => string | null): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-editing-'));
-  const git = (...args: string[]) =>
-    execFileSync('git', [...who, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
-  git('clone', '--quiet', '--branch', 'idops-state', bare, '.');
-  const text = change(await readFile(join(folder, path), 'utf8'));
-  if (text === null) await rm(join(folder, path));
-  else await writeFile(join(folder, path), text);
-  git('commit', '--quiet', '--all', '--message=by hand');
-  git('push', '--quiet');
-  await rm(folder, { recursive: true, force: true });
-}
+const run = '20260131T120000Z-aaaaaa';
 
 conforms('on a branch of a git remote', conforming(overFile), { hasPages: false });
-conforms('on a branch of a git remote over HTTP', conforming(overHttp), { hasPages: false });
 
 describe('a state on a branch', () => {
   it('leaves the work tree, its index and its branches as they are', async () => {
@@ -205,36 +128,21 @@ describe('a state on a branch', () => {
     await remove();
   });
 
-  it('keeps what others saved on the same branch meanwhile', async () => {
-    const { open, remove } = await overFile();
-    const states = Array.from({ length: 6 }, (_, index) => ({
-      ...emptyState('https://id.example.com'),
-      serial: index,
-    }));
-    await Promise.all(states.map((state, index) => open(`s${index}`).save(state)));
-    const found = await Promise.all(states.map((_, index) => open(`s${index}`).saved()));
-    expect(found).toEqual(states);
+  it('whose lock ends at no time is locked by nobody who is known', async () => {
+    const { bare, open, remove } = await overFile();
+    const git = (input: string, ...args: string[]) =>
+      execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
+    const message = JSON.stringify({ ...elsewhere, at: 'zzz', expires: '2026-13-99', nonce: 'somebody' });
+    const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
+    git('', 'update-ref', 'refs/idops/lock/idops-state/a.json', git(message, 'commit-tree', tree));
+    expect(await open('a').holdings()).toMatchObject([{ readable: false }]);
+    await expect(open('a').lock('apply', new Date())).rejects.toMatchObject({
+      problems: [{ code: 'locked' }],
+    });
+    await (await open('a').removable())?.remove();
+    await (await open('a').lock('apply', new Date())).release();
     await remove();
   });
-
-  it.each(['zzz', '', '2026-13-99'])(
-    'whose lock ends at no time (%s) is locked by nobody who is known',
-    async (expires) => {
-      const { bare, open, remove } = await overFile();
-      const git = (input: string, ...args: string[]) =>
-        execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
-      const message = JSON.stringify({ ...elsewhere, at: 'zzz', expires, nonce: 'somebody' });
-      const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
-      git('', 'update-ref', 'refs/idops/lock/idops-state/a.json', git(message, 'commit-tree', tree));
-      expect(await open('a').holdings()).toMatchObject([{ readable: false }]);
-      await expect(open('a').lock('apply', new Date())).rejects.toMatchObject({
-        problems: [{ code: 'locked' }],
-      });
-      await (await open('a').removable())?.remove();
-      await (await open('a').lock('apply', new Date())).release();
-      await remove();
-    },
-  );
 
   it('is not written by a run whose lock was taken over', async () => {
     const { open, remove } = await overFile();
@@ -250,4 +158,127 @@ describe('a state on a branch', () => {
     expect(await open('a').saved()).toEqual(before);
     await remove();
   });
+
+  it('is kept in a repository whose commits are named by SHA-256, and read in a shallow clone of it', async () => {
+    const { open, bare, remove } = await overFile('sha256');
+    const state = { ...emptyState('https://id.example.com'), serial: 2 };
+    const lock = await open('a').lock('apply', new Date());
+    await open('a').save({ ...state, serial: 1 });
+    await open('a').save(state);
+    for (const one of [run, 'gone']) await (await open('a').runs.create(runLine(one, state))).write(line(1));
+    await open('a').runs.remove(['gone']);
+    await lock.release();
+    const root = `${bare}-clone`;
+    execFileSync('git', ['clone', '--quiet', '--depth=1', '--branch=idops-state', `file://${bare}`, root]);
+    const found = gitBackend({ root, remote: 'origin', branch: 'idops-state', path: 'a.json' });
+    await open('a').save({ ...state, serial: 3 });
+    expect(await found.saved()).toEqual({ ...state, serial: 3 });
+    expect((await found.runs.read(run))?.lines).toEqual([line(1)]);
+    expect(await found.runs.list()).toEqual([run]);
+    expect(git(root, 'rev-parse', '--is-shallow-repository')).toBe('true\n');
+    expect(git(bare, 'rev-parse', 'idops-state').trim()).toHaveLength(64);
+    await remove();
+  });
+
+  it('that git fails to write says why, and leaves nothing of that in the repository', async () => {
+    const { open, root, remove } = await overFile();
+    await open('a').save(emptyState('https://id.example.com'));
+    const before = await readdir(join(root, '.git'));
+    const backend = open('a');
+    await backend.saved();
+    await rm(join(root, '.git/objects'), { recursive: true });
+    await mkdir(join(root, '.git/objects'));
+    await expect(backend.save(emptyState('https://id.example.com'))).rejects.toMatchObject({
+      problems: [
+        {
+          code: 'not-writable',
+          message: expect.stringMatching(/^git can't work with .*: Not a valid commit: /),
+        },
+      ],
+    });
+    expect(await readdir(join(root, '.git'))).toEqual(before);
+    await remove();
+  });
 });
+
+describe('a state on a branch, where somebody else comes between a look and a push,', () => {
+  /** Does something once, when the next push is on its way: all that it stands on was looked at. */
+  function meanwhile(server: HttpRemote, work: () => Promise<unknown>): void {
+    let isDone = false;
+    server.fault = async (method, path) => {
+      if (isDone || method !== 'POST' || !path.includes('git-receive-pack')) return undefined;
+      isDone = true;
+      await work();
+      return undefined;
+    };
+  }
+  const state = (serial: number) => ({ ...emptyState('https://id.example.com'), serial });
+  const [first, second, third] = [state(1), state(2), state(3)];
+
+  it.each([true, false])('keeps what was saved beside it; there was a branch: %s', async (hasBranch) => {
+    const { server, open, remove } = await overHttp();
+    if (hasBranch) await open('a').save(first);
+    meanwhile(server, () => open('b').save(second));
+    await open('a').save(third);
+    expect([await open('a').saved(), await open('b').saved()]).toEqual([third, second]);
+    await remove();
+  });
+
+  it('is the old one until the new one is there', async () => {
+    const { server, open, remove } = await overHttp();
+    await open('a').save(first);
+    let found: unknown;
+    meanwhile(server, async () => {
+      found = await open('a').saved();
+    });
+    await open('a').save(second);
+    expect([found, await open('a').saved()]).toEqual([first, second]);
+    await remove();
+  });
+
+  it('has all lines of both journals', async () => {
+    const { server, open, remove } = await overHttp();
+    const runs = ['20260131T120000Z-aaaaaa', '20260131T120001Z-bbbbbb'];
+    const [one, other] = await Promise.all(
+      runs.map(async (id, index) => open(`s${index}`).runs.create(runLine(id, first))),
+    );
+    meanwhile(server, async () => other?.write(line(7)));
+    await Promise.all([one?.write(line(1)), one?.write(line(2))]);
+    await one?.write(line(3));
+    await other?.write(line(8));
+    expect((await open('a').runs.read(runs[0] ?? ''))?.lines).toEqual([line(1), line(2), line(3)]);
+    expect((await open('a').runs.read(runs[1] ?? ''))?.lines).toEqual([line(7), line(8)]);
+    await remove();
+  });
+
+  it('gives the lock to who was first', async () => {
+    const { server, open, remove } = await overHttp();
+    let other: Lock | undefined;
+    meanwhile(server, async () => {
+      other = await open('a').lock('undo', new Date());
+    });
+    await expect(open('a').lock('apply', new Date())).rejects.toMatchObject({
+      problems: [{ code: 'locked', message: expect.stringContaining('undo by') }],
+    });
+    await other?.confirm();
+    await remove();
+  });
+
+  it('is not written by who lost the lock by then', async () => {
+    const { server, open, remove } = await overHttp();
+    await open('a').save(first);
+    const backend = open('a');
+    await backend.lock('apply', new Date());
+    meanwhile(server, async () => {
+      await (await open('a').removable())?.remove();
+      await open('a').lock('undo', new Date());
+    });
+    await expect(backend.save(second)).rejects.toMatchObject({ problems: [{ code: 'locked' }] });
+    expect(await open('a').saved()).toEqual(first);
+    await remove();
+  });
+});
+
+function git(cwd: string, ...args: string[]): string {
+  return execFileSync('git', args, { cwd, encoding: 'utf8' });
+}

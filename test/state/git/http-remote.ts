@@ -8,8 +8,8 @@ export type Fault = 'drop before' | 'drop after';
 
 export interface HttpRemote {
   readonly url: string;
-  /** Asked of each request; gives what goes wrong with it. */
-  fault: (method: string, path: string) => Fault | undefined;
+  /** Asked of each request, which waits for it; gives what goes wrong with it. */
+  fault: (method: string, path: string) => Fault | undefined | Promise<Fault | undefined>;
   close(): Promise<void>;
 }
 
@@ -20,9 +20,9 @@ export async function serveGit(
 ): Promise<HttpRemote> {
   const backend = join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend');
   const remote = { fault: (): Fault | undefined => undefined } as { fault: HttpRemote['fault'] };
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+  const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, search } = new URL(request.url ?? '', 'http://localhost');
-    const fault = remote.fault(request.method ?? '', `${pathname}${search}`);
+    const fault = await remote.fault(request.method ?? '', `${pathname}${search}`);
     if (fault === 'drop before') {
       request.socket.destroy();
       return;

@@ -1,14 +1,14 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StateBackend } from '../../../src/state/backend.js';
 import { type Times, usualTimes } from '../../../src/state/postgres/connection.js';
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
+import { elsewhere } from '../backend-place.js';
 import { problemOf } from './failing.js';
 import { line, recordOf, runLine, serverUrl } from './lines.js';
 import { proxyTo, type ServerProxy } from './proxy.js';
-import { noPostgres, type PostgresServer, startPostgres } from './server.js';
+import { noPostgres, type PostgresServer, sharedPostgres } from './server.js';
 
 const run = '20260131T120000Z-aaaaaa';
 const state = { ...emptyState(serverUrl), serial: 1 };
@@ -30,11 +30,17 @@ function faulty(text: string, ...faults: NonNullable<ReturnType<ServerProxy['fau
   proxy.fault = (sent) => (sent.includes(text) ? faults.shift() : undefined);
 }
 
+function fakeTimers(
+  ...toFake: ('setTimeout' | 'clearTimeout' | 'setInterval' | 'clearInterval' | 'performance')[]
+): void {
+  vi.useFakeTimers({ toFake });
+  afterwards(() => void vi.useRealTimers());
+}
+
 /** The network says nothing once, from the first statement with a text in it on, until nobody waits for an answer any more. */
 function silentOnce(text: string): void {
   // Time passes only there, however long anything takes.
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  afterwards(() => void vi.useRealTimers());
+  fakeTimers('setTimeout', 'clearTimeout', 'performance');
   let isSilent = false;
   proxy.fault = (sent) => {
     if (isSilent || !sent.includes(text)) return undefined;
@@ -44,11 +50,10 @@ function silentOnce(text: string): void {
   };
 }
 
-/** Cuts off every session of the database but one's own. */
+/** Cuts off every session of the database, and waits until the server knows of none. */
 async function terminate(): Promise<void> {
-  await server.sql('postgres', 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
-    database,
-  ]);
+  const all = 'SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = $1';
+  await server.sql('postgres', all, [database]);
 }
 
 async function linesOf(backend = open()): Promise<unknown[]> {
@@ -57,9 +62,8 @@ async function linesOf(backend = open()): Promise<unknown[]> {
 
 describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fails,', () => {
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await sharedPostgres();
   });
-  afterAll(() => server.remove());
   beforeEach(async () => {
     database = await server.database();
     proxy = await proxyTo(server.port);
@@ -67,27 +71,6 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
   });
 
   describe('a journal', () => {
-    it('loses no line and has none twice, however often its connection is cut', async () => {
-      const backend = open();
-      const lock = await backend.lock('apply', new Date());
-      const journal = await backend.runs.create(runLine(run, state));
-      let isDone = false;
-      const cutting = (async () => {
-        while (!isDone) await terminate();
-      })();
-      const written = Array.from({ length: 600 }, (_, index) => line(index + 1, 'x'.repeat(500)));
-      for (let at = 0; at < written.length; at += 20) {
-        await Promise.all(written.slice(at, at + 20).map((one) => journal.write(one)));
-        await lock.confirm();
-      }
-      isDone = true;
-      await cutting;
-      await journal.close();
-      expect(await linesOf()).toEqual(written);
-      await lock.release();
-      expect(await open().holder()).toBeNull();
-    });
-
     it.each(['cut before', 'cut after'] as const)('has a line once whose statement is %s', async (fault) => {
       const backend = overProxy();
       const journal = await backend.runs.create(runLine(run, state));
@@ -144,14 +127,6 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       expect(await problemOf(journal.write(line(2)))).toMatchObject({ code: 'state-unreachable' });
       await journal.write(line(3));
       expect(await linesOf()).toEqual([line(1), line(3)]);
-    });
-
-    it('waits for a network that says nothing any more, and not for ever', async () => {
-      const backend = overProxy({ answer: 200 });
-      const journal = await backend.runs.create(runLine(run, state));
-      faulty('INSERT INTO idops.lines', 'silence');
-      await journal.write(line(1));
-      expect(await linesOf()).toEqual([line(1)]);
     });
 
     it('waits once more where the network said nothing for longer than it waits', async () => {
@@ -241,23 +216,24 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
     });
 
     it('takes up its connection by itself, so that nobody takes it for dead', async () => {
-      const backend = overProxy({ renewal: 20 });
-      const lock = await backend.lock('apply', new Date());
-      proxy.cut();
-      const looking = open({ lease: 0 });
-      for (;;) {
-        const [holding] = await looking.holdings();
-        if (holding?.fate === 'alive') break;
-        await wait(5);
-      }
+      fakeTimers('setInterval', 'clearInterval');
+      const lock = await overProxy().lock('apply', new Date());
+      await terminate();
+      const renewed = new Promise<void>((done) => {
+        proxy.fault = (sent) => void (sent.includes('UPDATE idops.locks SET seen_at') && done());
+      });
+      vi.advanceTimersByTime(usualTimes.renewal);
+      await renewed;
+      expect(await open({ lease: 0 }).holdings()).toMatchObject([{ fate: 'alive' }]);
       expect(await problemOf(open({ lease: 0 }).lock('undo', new Date()))).toMatchObject({ code: 'locked' });
       await lock.confirm();
       await lock.release();
     });
 
     it('keeps its connection, however long it needs nothing', async () => {
-      const lock = await open({ idle: 1 }).lock('apply', new Date());
-      await wait(20);
+      fakeTimers('setTimeout', 'clearTimeout');
+      const lock = await open().lock('apply', new Date());
+      vi.advanceTimersByTime(2 * usualTimes.idle);
       expect(await open().holder()).toMatch(/since [\d:.TZ-]+$/);
       await lock.release();
     });
@@ -266,8 +242,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       const backend = overProxy();
       const lock = await backend.lock('apply', new Date());
       proxy.isOpen = false;
-      proxy.cut();
-      await gone();
+      await terminate();
       const refused = await problemOf(open().lock('undo', new Date()));
       expect(refused).toMatchObject({ code: 'locked' });
       expect(refused.message).toMatch(
@@ -286,8 +261,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       const lock = await backend.lock('apply', new Date());
       const journal = await backend.runs.create(runLine(run, state));
       proxy.isOpen = false;
-      proxy.cut();
-      await gone();
+      await terminate();
       const other = await open({ lease: -1 }).lock('undo', new Date());
       expect(other.takenOver).toMatch(
         /^took over the lock of apply by .+: its connection was cut, and nothing/,
@@ -345,11 +319,12 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
   });
 
   describe('saving', () => {
-    const many = (serial: number, text: string) => ({
+    /** More than go in one statement, unless it is said how many. */
+    const many = (serial: number, text: string, count = 2_001) => ({
       ...state,
       serial,
       resources: Object.fromEntries(
-        Array.from({ length: 4_500 }, (_, index) => [`User/${index}`, recordOf(`${index}`, { text })]),
+        Array.from({ length: count }, (_, index) => [`User/${index}`, recordOf(`${index}`, { text })]),
       ),
     });
 
@@ -374,7 +349,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       async (text) => {
         for (const fault of ['cut before', 'cut after'] as const) {
           const backend = overProxy();
-          const wanted = { ...many(1, fault), lineage: fault };
+          const wanted = { ...many(1, fault, 3), lineage: fault };
           faulty(text, fault);
           await backend.save(wanted);
           expect(await open().saved()).toEqual(wanted);
@@ -382,17 +357,56 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       },
     );
   });
+
+  describe('what somebody else does between two statements', () => {
+    /** Does something once, before a statement with a text in it arrives. */
+    function meanwhile(text: string, work: () => Promise<unknown>): void {
+      let isDone = false;
+      proxy.fault = async (sent) => {
+        if (isDone || !sent.includes(text)) return undefined;
+        isDone = true;
+        await work();
+        return undefined;
+      };
+    }
+
+    it('is not seen by who reads', async () => {
+      const at = (serial: number) => ({
+        ...state,
+        serial,
+        resources: { 'User/1': recordOf('1', { serial }) },
+      });
+      await open().save(at(1));
+      meanwhile('DECLARE records', () => open().save(at(2)));
+      expect(await overProxy().saved()).toEqual(at(1));
+      expect(await open().saved()).toEqual(at(2));
+    });
+
+    it('gives it the lock', async () => {
+      await open().save(state);
+      meanwhile('INSERT INTO idops.locks', () => open().lock('undo', new Date()));
+      expect(await problemOf(overProxy().lock('apply', new Date()))).toMatchObject({
+        code: 'locked',
+        message: expect.stringContaining('undo by'),
+      });
+    });
+
+    it('leaves a lock whose holder comes back while it is looked at', async () => {
+      const holder = JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' });
+      await open().save(state);
+      await server.sql(
+        database,
+        `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend, seen_at)
+         VALUES ('a', '1-of-3', gen_random_uuid(), gen_random_uuid(), 1, $1, 1, '2026-01-31')`,
+        [holder],
+      );
+      const renewal = 'UPDATE idops.locks SET seen_at = clock_timestamp()';
+      meanwhile('DELETE FROM idops.locks', () => server.sql(database, renewal));
+      expect(await problemOf(overProxy().lock('apply', new Date()))).toMatchObject({
+        code: 'locked',
+        message: expect.stringContaining('locked by a run of a shard: apply by grace'),
+      });
+      expect((await open().holdings()).map(({ shard }) => shard)).toEqual([{ index: 1, count: 3 }]);
+    });
+  });
 });
-
-/** Waits until the server knows of no session that holds the lock. */
-async function gone(): Promise<void> {
-  while ((await open().holdings())[0]?.fate === 'alive' && (await isHeld())) await wait(5);
-}
-
-async function isHeld(): Promise<boolean> {
-  const rows = await server.sql(
-    database,
-    "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-  );
-  return rows.length > 0;
-}

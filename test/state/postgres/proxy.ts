@@ -7,8 +7,8 @@ export type Fault = 'cut before' | 'cut after' | 'silence';
 /** The way to a server, which can be cut. */
 export interface ServerProxy {
   readonly port: number;
-  /** Asked of whatever is sent; gives what goes wrong with it. */
-  fault: (sent: string) => Fault | undefined;
+  /** Asked of whatever is sent, which waits for it; gives what goes wrong with it. */
+  fault: (sent: string) => Fault | undefined | Promise<Fault | undefined>;
   /** Whether connections are taken; those that are there stay. */
   isOpen: boolean;
   /** Cuts all connections. */
@@ -38,8 +38,10 @@ export async function proxyTo(port: number): Promise<ServerProxy> {
       socket.on('error', cut);
       socket.on('close', cut);
     }
-    client.on('data', (part) => {
-      const fault = proxy.fault(part.toString('latin1'));
+    client.on('data', async (part) => {
+      client.pause();
+      const fault = await proxy.fault(part.toString('latin1'));
+      client.resume();
       if (fault === 'cut before') return cut();
       isLast ||= fault === 'cut after';
       isSilent ||= fault === 'silence';
@@ -52,7 +54,7 @@ export async function proxyTo(port: number): Promise<ServerProxy> {
   });
   const proxy = {
     port: 0,
-    fault: (): Fault | undefined => undefined,
+    fault: () => undefined,
     isOpen: true,
     cut() {
       for (const pair of pairs) for (const socket of pair) socket.destroy();

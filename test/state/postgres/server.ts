@@ -166,6 +166,9 @@ export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
       child.once('error', failed);
       child.once('exit', () => failed(new Error(`PostgreSQL didn't start: ${log}`)));
     });
+    // One that is shared doesn't keep the tests' process from ending.
+    child.unref();
+    (child.stderr as Socket).unref();
   };
 
   const stop = async (how: 'fast' | 'immediate'): Promise<void> => {
@@ -231,4 +234,12 @@ export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
     start,
     remove,
   };
+}
+
+let shared: Promise<PostgresServer> | undefined;
+
+/** A PostgreSQL without TLS for all test files of this process, which ends with it: each test has databases of its own. */
+export function sharedPostgres(): Promise<PostgresServer> {
+  shared ??= startPostgres();
+  return shared;
 }

@@ -1,0 +1,21 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timers, { setImmediate as turn } from 'node:timers/promises';
+import { afterwards } from '../cleanups.js';
+
+/** Until the test is over, whoever pauses in this process goes on at once, and finds that the time has passed. */
+export function withoutPauses(): void {
+  const pause = timers.setTimeout;
+  const now = performance.now;
+  let passed = 0;
+  timers.setTimeout = async <T>(milliseconds = 0, value?: T): Promise<T> => {
+    passed += milliseconds;
+    return await turn(value as T);
+  };
+  performance.now = () => now.call(performance) + passed;
+  syncBuiltinESMExports();
+  afterwards(() => {
+    timers.setTimeout = pause;
+    performance.now = now;
+    syncBuiltinESMExports();
+  });
+}

@@ -1,0 +1,4 @@
+import { races } from '../races.js';
+import { inFiles } from './place.js';
+
+races('in a file', () => inFiles());
