@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
 import { type Files, journals, project, type Ran, type TestProject } from '../e2e/running.js';
+import { bytesOf } from '../marks.js';
 import { ids } from '../sandbox/asking.js';
 import { forms } from './forms.js';
 
-const mark = (name: string): string => `marked ${name} "${randomBytes(9).toString('base64')}"\\+/ö`;
-const word = (name: string): string => `marked-${name}.${randomBytes(9).toString('base64url')}+/`;
+const mark = (name: string): string => `marked ${name} "${bytesOf(name, 9).toString('base64')}"\\+/ö`;
+const word = (name: string): string => `marked-${name}.${bytesOf(name, 9).toString('base64url')}+/`;
 
 /** Everything that nothing may show, by what it is. */
 const secrets = {
