@@ -45,7 +45,7 @@ export interface AttemptOptions {
   readonly profile: Profile;
   readonly recorder: Pick<Recorder, 'sending' | 'answered'>;
   readonly repair: Repair;
-  readonly pause?: Pause;
+  readonly pause?: Pause | undefined;
   /** Told what the server refused or failed, before anything else is sent. */
   readonly onFailure: (failure: ServerFailure) => void;
 }

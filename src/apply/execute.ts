@@ -42,7 +42,7 @@ export interface ExecuteOptions {
   readonly notBefore?: number;
   /** Finds out with a GET which profile's server this is. */
   readonly recognise: Recognise;
-  readonly pause?: Pause;
+  readonly pause?: Pause | undefined;
   /** Aborted where nothing new may be started. */
   readonly signal: AbortSignal;
 }

@@ -16,7 +16,7 @@ const MOST = 8;
 export type Pause = (milliseconds: number) => Promise<void>;
 
 export interface ReadBackOptions extends Omit<ObserveOptions, 'progress' | 'signal' | 'lists'> {
-  readonly pause?: Pause;
+  readonly pause?: Pause | undefined;
 }
 
 /** What objects look like, and the lists that the newest reading of them took. */
@@ -64,7 +64,7 @@ export async function readBackAll(
   const objects = open.map((one) => ({ kind: kind.name, identity: one.change.apply.identity, one }));
   const isUnsteady = ({ one: { change, failure } }: (typeof objects)[number], live: Live): boolean =>
     failure.unsteady && judge(kind, aimOf(change), live).verdict !== 'done';
-  const options = { reader, profile, concurrency, ...(pause === undefined ? {} : { pause }) };
+  const options = { reader, profile, concurrency, pause };
   try {
     const { live } = await readBack(objects, isUnsteady, options);
     return new Map([...live].map(([{ one }, found]) => [one, found]));

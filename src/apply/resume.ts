@@ -15,7 +15,7 @@ import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import { judge } from './outcome.js';
 import { belongs, othersOf, type StateHome } from './owner.js';
-import { type ReadBack, readBack } from './read-back.js';
+import { type Pause, type ReadBack, readBack } from './read-back.js';
 import { type Became, recordInto } from './record.js';
 
 /**
@@ -106,6 +106,7 @@ export interface ResumeOptions {
   readonly concurrency: number;
   readonly runs: RunStore;
   readonly now: () => Date;
+  readonly pause?: Pause | undefined;
   /** Whether a text has a secret of this run in it. */
   readonly holds?: (text: string) => boolean;
 }

@@ -85,7 +85,7 @@ async function open(
   const shard = options.shard?.count === 1 ? undefined : options.shard;
   const isAlone = shard !== undefined && options.ofJob === true && project.state().in === 'file';
   const alone = isAlone ? [unshared(backend.place)] : [];
-  const shared = { reader, profile: server.profile, concurrency, progress, signal };
+  const shared = { reader, profile: server.profile, concurrency, progress, signal, pause: options.pause };
   const home = { backend, environment: project.environment };
   const held = await settleState(home, command, {
     ...shared,

@@ -1,4 +1,5 @@
 import type { Applied } from '../apply/apply.js';
+import type { Pause } from '../apply/read-back.js';
 import type { Left } from '../apply/undo.js';
 import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
@@ -33,6 +34,8 @@ export interface SessionOptions extends ServerOverrides {
   readonly redactor?: Redactor;
   /** How requests are paced, waited for and logged, where it is otherwise than usual. */
   readonly network?: Partial<Pick<SendingOptions, 'rate' | 'retries' | 'onTry' | 'delay' | 'random'>>;
+  /** How a server is waited for that may still be working at a request, where it is otherwise than usual. */
+  readonly pause?: Pause;
 }
 
 export interface PlanOptions extends Partial<Selection> {

@@ -215,7 +215,7 @@ describe('email templates', () => {
       if (customised) start.templates.push({ id, backend_id: ids.backend, type, ...present });
       for (const fields of subsets(halves)) {
         for (const half of fields) {
-          for (const asked of [own, fallback[half], present[half], `${present[half]}\n`]) {
+          for (const asked of new Set([own, fallback[half], present[half], `${present[half]}\n`])) {
             restore(at, start);
             const declared = Object.fromEntries(
               fields.map((field) => [field, field === half ? asked : present[field]]),

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setImmediate as atOnce } from 'node:timers/promises';
 import type { ChangeResult } from '../../src/apply/result.js';
 import type { Progress } from '../../src/base/progress.js';
 import type { Json } from '../../src/base/values.js';
@@ -95,7 +96,9 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
   const given = (progress: Progress | undefined): SessionOptions => ({
     ...(progress === undefined ? {} : { progress }),
     ...(concurrency === undefined ? {} : { concurrency }),
-    ...(retries === undefined ? {} : { network: { retries } }),
+    // No server here needs the time that another one may need.
+    network: { delay: () => atOnce(), ...(retries === undefined ? {} : { retries }) },
+    pause: () => atOnce(),
   });
   const within = async <S extends Session, T>(opened: S, work: (opened: S) => Promise<T>): Promise<T> => {
     try {

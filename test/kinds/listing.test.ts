@@ -1,9 +1,15 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../src/base/values.js';
 import { readListing } from '../../src/kinds/listing.js';
 import type { Page } from '../../src/server/answers.js';
 
 const size = 2;
+
+/** Lets others have so many turns. */
+async function turns(count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await turn();
+}
 
 function pageOf(number: number, pages: number): Page<Fields> {
   const rows = [0, 1].map((index) => ({ id: `${number}-${index}` }));
@@ -49,7 +55,7 @@ describe('a list of several pages', () => {
     let open = 0;
     const reading = readListing('things', async (number) => {
       open += 1;
-      await new Promise((next) => setTimeout(next, number));
+      await turns(number);
       open -= 1;
       if (number > 3) throw new Error(`page ${number}`);
       return pageOf(number, 9);
@@ -65,11 +71,11 @@ describe('a list of several pages', () => {
       if (number === 1) return pageOf(number, 9);
       if (number === 5) throw new Error('page 5');
       // The others come after it.
-      await new Promise((next) => setTimeout(next, 10));
+      await turns(10);
       if (!wanted()) throw new Error('unwanted');
       return pageOf(number, 9);
     });
-    await new Promise((next) => setTimeout(next, 1));
+    await turn();
     expect([...asked].filter(([, wanted]) => wanted()).map(([number]) => number)).toEqual([1, 2, 3, 4, 5]);
     await expect(reading).rejects.toThrow('page 5');
   });
@@ -78,7 +84,7 @@ describe('a list of several pages', () => {
     const unwanted: number[] = [];
     const rows = await readListing('things', async (number, wanted) => {
       if (number > 2) {
-        await new Promise((next) => setTimeout(next, 10));
+        await turns(10);
         if (!wanted()) unwanted.push(number);
       }
       // The first page has less than the others, so that more of them are asked for than there are.

@@ -2,37 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ownMark } from '../../src/base/process.js';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
 import { acquireLock, removableLock } from '../../src/state/file/lock.js';
 import { project } from '../e2e/running.js';
+import { often } from '../often.js';
+import { deadPid, holder } from './holder.js';
 
 const lockFile = '.idops/state.json.lock';
 const manifest = { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
-
-/** A number that no process has. */
-async function deadPid(): Promise<number> {
-  const child = spawn('true');
-  await once(child, 'close');
-  return child.pid ?? 0;
-}
-
-function holder(more: object = {}): string {
-  return JSON.stringify({
-    user: 'ada',
-    ...ownMark(),
-    pid: 1,
-    command: 'apply',
-    at: '2026-01-02T03:04:05.000Z',
-    started: null,
-    nonce: 'left behind',
-    ...more,
-  });
-}
 
 function gate(when: (request: SandboxRequest) => boolean) {
   let come = (): void => {};
@@ -174,43 +153,14 @@ describe('a lock that was left behind', () => {
   });
 });
 
-describe('many processes at once', () => {
+describe('a lock', () => {
   const folders: string[] = [];
   afterEach(async () => {
     for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
   });
 
-  /** A process that takes locks as it is told. */
-  async function taker() {
-    const module = pathToFileURL(resolve('dist/state/file/lock.js')).href;
-    const child = spawn(process.execPath, [resolve('test/resilience/taker.mjs'), module]);
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    const hear = async (): Promise<string> => String((await lines.next()).value);
-    expect(await hear()).toBe('ready');
-    return async (words: string): Promise<string> => {
-      child.stdin.write(`${words}\n`);
-      return await hear();
-    };
-  }
-
-  it('of which each finds the same dead lock, one takes it over', async () => {
-    const takers = await Promise.all(Array.from({ length: 12 }, taker));
-    for (let round = 0; round < 3; round += 1) {
-      const folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
-      folders.push(folder);
-      const state = join(folder, 'state.json');
-      await writeFile(`${state}.lock`, holder({ pid: await deadPid() }));
-      const said = await Promise.all(takers.map((tell) => tell(`take ${state}`)));
-      expect(said.filter((text) => text === 'took')).toHaveLength(1);
-      expect(said.filter((text) => text.startsWith('refused') && text.includes('apply by'))).toHaveLength(11);
-      await Promise.all(takers.map((tell) => tell('release')));
-      expect(await readdir(folder)).toEqual([]);
-    }
-  });
-
-  it('in one process, of many that begin in the same moment, one takes it over', async () => {
-    for (let round = 0; round < 15; round += 1) {
+  it('that is dead is taken over by one of many that begin in the same moment', async () => {
+    for (let round = 0; round < often(15); round += 1) {
       const folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
       folders.push(folder);
       const state = join(folder, 'state.json');
@@ -227,7 +177,7 @@ describe('many processes at once', () => {
     }
   });
 
-  it('a lock is free again once it is released, and only its holder releases it', async () => {
+  it('is free again once it is released, and only its holder releases it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
     folders.push(folder);
     const state = join(folder, 'state.json');

@@ -1,10 +1,10 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { type Doc, ids, type Site, site, todo } from '../boruta/site.js';
+import { afterwards } from '../cleanups.js';
 import { project } from '../e2e/running.js';
 import { often } from '../often.js';
 
@@ -301,10 +301,13 @@ describe('undo on the command line', () => {
     });
     const at = await project({});
     const runs: string[] = [];
+    // Runs are named by the second.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    afterwards(() => vi.useRealTimers());
     for (const label of ['First', 'Second']) {
       await at.write(labelled(label));
       runs.push(runOf((await at.idops(apply)).stdout));
-      await wait(1001);
+      vi.setSystemTime(Date.now() + 1000);
     }
     const [first = '', second = ''] = runs;
     const hurt = async (run: string) => {

@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { readEvent } from '../../src/action/event.js';
 import { type ActionOptions, pullRequest, type Workspace, workspace } from '../action/running.js';
+import { afterwards } from '../cleanups.js';
 
 const acme = (label: string): { [path: string]: string } => ({
   'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
@@ -36,6 +41,46 @@ describe('a project with credentials of its own', () => {
     env: { GITHUB_EVENT_PATH: path },
   });
   const broken = fileURLToPath(import.meta.url);
+
+  it.each<[string, ActionOptions]>([
+    ['a pull request from a fork', fork],
+    ['a workflow_run for a fork', run('jo/identity')],
+  ])('is used for %s only with base-url and token as inputs', async (_, event) => {
+    const site = await workspace(acme('One'));
+    const env = { ...event.env, IDOPS_TOKEN: site.sandbox.token };
+    for (const inputs of [{ token: '' }, {}, { token: '', 'base-url': site.sandbox.url }]) {
+      const { code, log } = await site.run({ command: 'apply', ...inputs }, { ...event, env });
+      expect(code).toBe(1);
+      expect(log).toContain('error[foreign-files]');
+      expect(log).toContain('give both base-url and token as inputs');
+      const planned = await site.run(inputs, { ...event, env });
+      expect(planned.code).toBe(0);
+      for (const text of [planned.log, planned.summary, planned.outputs.summary])
+        expect(text).toMatch(/There is no plan for this (run|pull request): .*It was validated alone\./);
+      expect(planned.outputs).toMatchObject({ changed: 'false', digest: '' });
+    }
+    expect(site.sandbox.requests).toEqual([]);
+    const { outputs } = await site.run({ 'base-url': site.sandbox.url }, event);
+    expect(outputs).toMatchObject({ update: '1' });
+  });
+
+  /** Why the files of such a run are foreign, as far as its event tells. */
+  function foreign({
+    event: name = 'push',
+    payload = { repository },
+    env = {},
+  }: ActionOptions): string | null {
+    const folder = mkdtempSync(join(tmpdir(), 'idops-event-'));
+    afterwards(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'event.json');
+    writeFileSync(path, JSON.stringify(payload));
+    return readEvent({
+      GITHUB_EVENT_PATH: path,
+      GITHUB_EVENT_NAME: name,
+      GITHUB_REPOSITORY: repository.full_name,
+      ...env,
+    }).foreign;
+  }
 
   it.each<[string, ActionOptions]>([
     ['a pull request from a fork', fork],
@@ -96,25 +141,8 @@ describe('a project with credentials of its own', () => {
       { event: 'pull_request_review', payload: { pull_request: { number: 7, head: {} } } },
     ],
     ['a workflow_run for a fork', run('jo/identity')],
-  ])('is used for %s only with base-url and token as inputs', async (_, event) => {
-    const site = await workspace(acme('One'));
-    const env = { ...event.env, IDOPS_TOKEN: site.sandbox.token };
-    const halves = [{ token: '' }, {}, { token: '', 'base-url': site.sandbox.url }];
-    // What is asked of the inputs is the same for every event: all of it is tried with the first.
-    for (const inputs of event === fork ? halves : [{}]) {
-      const { code, log } = await site.run({ command: 'apply', ...inputs }, { ...event, env });
-      expect(code).toBe(1);
-      expect(log).toContain('error[foreign-files]');
-      expect(log).toContain('give both base-url and token as inputs');
-      const planned = await site.run(inputs, { ...event, env });
-      expect(planned.code).toBe(0);
-      for (const text of [planned.log, planned.summary, planned.outputs.summary])
-        expect(text).toMatch(/There is no plan for this (run|pull request): .*It was validated alone\./);
-      expect(planned.outputs).toMatchObject({ changed: 'false', digest: '' });
-    }
-    expect(site.sandbox.requests).toEqual([]);
-    const { outputs } = await site.run({ 'base-url': site.sandbox.url }, event);
-    expect(outputs).toMatchObject({ update: '1' });
+  ])('is foreign to %s', (_, event) => {
+    expect(foreign(event)).toMatch(/repository|gives secrets/);
   });
 
   it.each<[string, ActionOptions]>([
@@ -144,9 +172,8 @@ describe('a project with credentials of its own', () => {
     ],
     ['checks of its own branch', check('check_suite', { head_branch: 'main', pull_requests: [] })],
     ['a comment on an issue', comment({ number: 8 })],
-  ])('is used for %s', async (_, event) => {
-    const site = await workspace(acme('One'));
-    expect((await site.run({}, event)).outputs).toMatchObject({ update: '1' });
+  ])('is not foreign to %s', (_, event) => {
+    expect(foreign(event)).toBeNull();
   });
 
   it.each<[string, (site: Workspace) => unknown]>([

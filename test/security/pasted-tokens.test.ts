@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { project, type TestProject } from '../e2e/running.js';
+import { bytesOf } from '../marks.js';
 import { ids } from '../sandbox/asking.js';
 
-const jwt = `eyJ${randomBytes(30).toString('hex')}.eyJ${randomBytes(30).toString('hex')}.sig`;
-const opaque = `a1B2${randomBytes(16).toString('hex')}`;
+const jwt = `eyJ${bytesOf('1', 30).toString('hex')}.eyJ${bytesOf('2', 30).toString('hex')}.sig`;
+const opaque = `a1B2${bytesOf('3', 16).toString('hex')}`;
 const allScopes = ['clients:manage:all', 'users:manage:all', 'identity-providers:manage:all'] as const;
 const short = 'hunter2-hunter3';
 
@@ -78,7 +78,7 @@ describe('a token that was typed into the wrong place is not repeated', () => {
 
 describe('an organization that is named after the token', () => {
   it('is in no journal and in no answer of runs by that name', async () => {
-    const token = `idops_${randomBytes(20).toString('hex')}`;
+    const token = `idops_${bytesOf('4', 20).toString('hex')}`;
     const at = await project({}, { tokens: { [token]: allScopes } });
     const acme = at.sandbox.data.organizations.find(({ id }) => id === ids.acme);
     if (acme === undefined) throw new Error('the sandbox has no acme');
@@ -110,7 +110,7 @@ describe('an organization that is named after the token', () => {
     expect((await at.idops('apply --yes')).code).toBe(0);
     const files = Object.entries(await at.files());
     const [path = '', text = ''] = files.find(([name]) => name.endsWith('.jsonl')) ?? [];
-    const token = `idops_${randomBytes(20).toString('hex')}`;
+    const token = `idops_${bytesOf('5', 20).toString('hex')}`;
     await at.write({ [path]: text.replaceAll('Organization/acme', `Organization/${token}`) });
     const name = /([^/]+)\.jsonl$/.exec(path)?.[1];
     const asked = await at.idops(`runs show ${name}`, { env: { IDOPS_TOKEN: token } });

@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
 import { type Files, journals, project, type Ran, type TestProject } from '../e2e/running.js';
+import { bytesOf } from '../marks.js';
 import { ids } from '../sandbox/asking.js';
 import { forms } from './forms.js';
 
-const mark = (name: string): string => `marked ${name} "${randomBytes(9).toString('base64')}"\\+/ö`;
-const word = (name: string): string => `marked-${name}.${randomBytes(9).toString('base64url')}+/`;
+const mark = (name: string): string => `marked ${name} "${bytesOf(name, 9).toString('base64')}"\\+/ö`;
+const word = (name: string): string => `marked-${name}.${bytesOf(name, 9).toString('base64url')}+/`;
 
 /** Everything that nothing may show, by what it is. */
 const secrets = {
@@ -234,8 +234,7 @@ async function runAll(it: TestProject, label: string): Promise<Ran[]> {
 }
 
 describe('every command with --debug in every format', () => {
-  /** Where all goes well. */
-  async function good(): Promise<void> {
+  test('writes no secret anywhere where all goes well', async () => {
     const it = await begin('token_command');
     const runs = await runAll(it, 'good');
     expect(it.sandbox.data.users[0]?.group).not.toBeNull();
@@ -243,10 +242,9 @@ describe('every command with --debug in every format', () => {
     const log = runs.map(({ stderr }) => stderr).join('\n');
     expect(log).toMatch(/^PATCH \/api\/organizations\/\S+ 200, \d+ ms$/m);
     await expectNoSecrets(it, runs);
-  }
+  });
 
-  /** Where the server echoes everything in its messages, after something was done that can be looked at and undone. */
-  async function echoing(): Promise<void> {
+  test('writes none where the server echoes all, after something was done that can be looked at and undone', async () => {
     const it = await begin('client_credentials');
     const before = await it.idopsWith(['apply', '--yes', '--debug'], { env });
     expect(before.code).toBe(0);
@@ -256,10 +254,6 @@ describe('every command with --debug in every format', () => {
     expect(log).toContain('(sensitive) and (sensitive)');
     expect(log).toMatch(/^POST \S+\/oauth\/token 200, \d+ ms$/m);
     await expectNoSecrets(it, [before, ...runs]);
-  }
-
-  test('writes no secret anywhere: not where all goes well, and not where the server echoes all', async () => {
-    await Promise.all([good(), echoing()]);
   });
 });
 

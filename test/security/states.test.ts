@@ -5,9 +5,9 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownMark } from '../../src/base/process.js';
-import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
+import type { Intercept, SandboxRequest, SandboxSeed } from '../../src/sandbox/index.js';
 import { acquireLock } from '../../src/state/file/lock.js';
-import { journals, project, type TestProject } from '../e2e/running.js';
+import { type Files, journals, project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
 const twoStates = `version: 1
@@ -60,6 +60,28 @@ async function underWay(): Promise<{ at: TestProject; run: ReturnType<TestProjec
   return { at, run, open: gate.open };
 }
 
+let left: { readonly files: Files; readonly seed: SandboxSeed } | undefined;
+
+/** A's apply, killed there. One process is killed for all: each project gets what it left, under an address of its own. */
+async function killed(): Promise<TestProject> {
+  if (left === undefined) {
+    const { at, run, open } = await underWay();
+    run.child.kill('SIGKILL');
+    await run.ended;
+    left = { files: renamed(await at.files(), at.sandbox.url, SERVER), seed: at.sandbox.snapshot() };
+    open();
+  }
+  const at = await project({}, { seed: left.seed });
+  await at.write(renamed(left.files, SERVER, at.sandbox.url));
+  return at;
+}
+
+const SERVER = 'http://the.server';
+
+function renamed(written: Files, from: string, to: string): Files {
+  return Object.fromEntries(Object.entries(written).map(([path, text]) => [path, text.replaceAll(from, to)]));
+}
+
 const journalOf = async (at: TestProject): Promise<string> => {
   const all = await at.files();
   return all[journals(all)[0] ?? ''] ?? '';
@@ -67,10 +89,7 @@ const journalOf = async (at: TestProject): Promise<string> => {
 
 describe('two states in one folder', () => {
   it("a killed run is its own state's: the other neither adopts it nor prunes what it wrote", async () => {
-    const { at, run, open } = await underWay();
-    run.child.kill('SIGKILL');
-    await run.ended;
-    open();
+    const at = await killed();
     const before = await journalOf(at);
     for (const args of ['apply --env b --yes', 'apply --env b --prune --yes', 'plan --env b --prune']) {
       const ran = await at.idops(args);
@@ -98,10 +117,7 @@ describe('two states in one folder', () => {
   });
 
   it('a lost state adopts the killed run of its own name, with what it was to do', async () => {
-    const { at, run, open } = await underWay();
-    run.child.kill('SIGKILL');
-    await run.ended;
-    open();
+    const at = await killed();
     await rm(join(at.folder, '.idops/a.json'));
     expect((await at.idops('apply --env b --yes')).stderr).not.toContain('had not ended');
     const next = await at.idops('plan --prune');
@@ -114,10 +130,7 @@ describe('two states in one folder', () => {
   });
 
   it('a new state under the name of one that was moved leaves the killed run to that one', async () => {
-    const { at, run, open } = await underWay();
-    run.child.kill('SIGKILL');
-    await run.ended;
-    open();
+    const at = await killed();
     await at.write({ '.idops/moved.json': await at.read('.idops/a.json') });
     await rm(join(at.folder, '.idops/a.json'));
     expect((await at.idops('plan')).stderr).not.toContain('had not ended');
@@ -200,10 +213,7 @@ describe('two states in one folder', () => {
   });
 
   it('a journal of a former version, which names no state, is told by its salt', async () => {
-    const { at, run, open } = await underWay();
-    run.child.kill('SIGKILL');
-    await run.ended;
-    open();
+    const at = await killed();
     const [path = ''] = journals(await at.files());
     await former(at, path.replace(/^.*\/|\.jsonl$/g, ''));
     expect((await at.idops('apply --env b --yes')).stderr).not.toContain('had not ended');
@@ -290,10 +300,7 @@ describe('a lock', () => {
   it.skipIf(boot === null)(
     'and a killed run of a former version: once it is unlocked, the run is resumed',
     async () => {
-      const { at, run, open } = await underWay();
-      run.child.kill('SIGKILL');
-      await run.ended;
-      open();
+      const at = await killed();
       const lockPath = '.idops/a.json.lock';
       const { boot: _b, namespace: _n, ...old } = JSON.parse(await at.read(lockPath));
       const [journal = ''] = journals(await at.files());
@@ -402,10 +409,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe in the place of', ()
     const at = await project({ ...one, '.idops/other': '{}' });
     await symlink(target, join(at.folder, '.idops/state.json.lock'));
     for (const args of ['apply --yes', 'runs unlock --yes']) {
-      const run = at.begin(args.split(' '));
-      const late = setTimeout(() => run.child.kill('SIGKILL'), 60_000);
-      const ran = await run.ended;
-      clearTimeout(late);
+      const ran = await at.idops(args);
       expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[locked]') });
       expect(ran.stderr).toContain('it is a link, not a regular file');
     }

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { defaultPatience, Patience, sleepSeconds } from '../../src/server/retry.js';
+import { afterwards } from '../cleanups.js';
 import { deletion, failureOf, json, regenerate, rename, serve, use } from './serving.js';
 
 describe('a request is repeated', () => {
@@ -55,9 +56,11 @@ describe('a request is repeated', () => {
     const late = performance.now() - 1;
     await expect(writer.send(rename, late)).rejects.toMatchObject({ name: 'Expired', failure: undefined });
     expect(received).toHaveLength(0);
-    const soon = performance.now() + 150;
+    const soon = performance.now() + 3_600_000;
     const slow = await serve((response) => {
-      setTimeout(() => response.writeHead(429).end(), 200);
+      const clock = vi.spyOn(performance, 'now').mockReturnValue(soon + 1);
+      afterwards(() => clock.mockRestore());
+      response.writeHead(429).end();
     });
     await expect(use(slow.origin).writer.send(rename, soon)).rejects.toMatchObject({
       name: 'Expired',
@@ -180,12 +183,17 @@ describe('the pause before the next try', () => {
     const stop = new AbortController();
     const { origin, received } = await serve((response) => {
       response.writeHead(503, { 'retry-after': '60' }).end();
-      if (received.length === 20) setTimeout(() => stop.abort(), 50);
     });
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
     process.on('warning', note);
-    const { reader } = use(origin, { signal: stop.signal, delay: sleepSeconds, concurrency: 20 });
+    let answered = 0;
+    // When all wait for their next try.
+    const onTry = (): void => {
+      answered += 1;
+      if (answered === 20) setImmediate(() => stop.abort());
+    };
+    const { reader } = use(origin, { signal: stop.signal, delay: sleepSeconds, concurrency: 20, onTry });
     const failures = await Promise.all(
       Array.from({ length: 20 }, (_, index) => failureOf(reader.listOrganizations(index + 1))),
     );

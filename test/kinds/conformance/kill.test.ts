@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../src/plan/plan.js';
-import type { SandboxRequest, SandboxSeed } from '../../../src/sandbox/index.js';
+import type { Intercept, SandboxRequest, SandboxSeed } from '../../../src/sandbox/index.js';
 import { applyAll } from '../../approving.js';
-import { cli } from '../../e2e/running.js';
+import { runInProcess } from '../../e2e/in-process.js';
 import { converge } from '../../properties/converge.js';
 import { inPlace, type Place } from '../../properties/writing.js';
 import { changeOf, samples } from './samples.js';
@@ -13,31 +14,6 @@ import { type Case, cases, comparable, type KindWorld, someOf } from './worlds.j
 interface Death {
   readonly write: number;
   readonly when: 'before' | 'after';
-}
-
-interface Ran {
-  readonly signal: NodeJS.Signals | null;
-  readonly said: string;
-}
-
-/** Runs the built command in a process of its own. */
-function started({ folder, sandbox }: Place, args: readonly string[]) {
-  const child = spawn(process.execPath, [cli, ...args], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      said += chunk;
-    });
-  }
-  const ended = new Promise<Ran>((done, failed) => {
-    child.on('error', failed);
-    child.on('close', (_code, signal) => done({ signal, said }));
-  });
-  return { child, ended };
 }
 
 /** A server's data without what is made anew each time. */
@@ -70,30 +46,48 @@ async function settle(place: Place, made: ReadonlySet<string>): Promise<void> {
     if (run === undefined) throw new Error(`${address} is blocked: ${reason}`);
     const id = address.slice(address.indexOf('/') + 1);
     const done = [...made].some((path) => path.includes(`/${id}/`));
-    await started(place, ['runs', 'settle', run, address, done ? '--done' : '--not-done']).ended;
+    const { folder, sandbox } = place;
+    await runInProcess(['runs', 'settle', run, address, done ? '--done' : '--not-done'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token },
+    });
   }
 }
 
+/**
+ * A run whose process is gone from one of its writes on: nothing more of it arrives, and what it had written down by then is all
+ * that it leaves.
+ */
 async function dieAndGoOn(on: Case, world: KindWorld, death: Death) {
-  let dying: ReturnType<typeof started> | undefined;
+  let dying: Place | undefined;
   let writes = 0;
+  let isDead = false;
   const made: string[] = [];
-  const intercept = async ({ method, path }: SandboxRequest) => {
+  const intercept = ({ method, path }: SandboxRequest): Intercept | undefined => {
+    if (isDead) return { kind: 'reset', when: 'before' };
     if (method === 'GET') return undefined;
-    const fatal = dying !== undefined && ++writes === death.write;
-    if (method === 'POST' && !(fatal && death.when === 'before')) made.push(path);
-    if (!fatal) return undefined;
-    dying?.child.kill('SIGKILL');
-    await dying?.ended;
-    return { kind: 'reset', when: death.when } as const;
+    isDead = dying !== undefined && ++writes === death.write;
+    if (method === 'POST' && !(isDead && death.when === 'before')) made.push(path);
+    if (dying === undefined || !isDead) return undefined;
+    cpSync(join(dying.folder, '.idops'), join(dying.folder, 'left'), { recursive: true });
+    return { kind: 'reset', when: death.when };
   };
   return await inPlace({ seed: world.seed, profile: on.profile.name, intercept }, async (place) => {
     place.declare(world.known);
     await converge(place);
     place.declare(world.next);
-    dying = started(place, ['apply', '--yes']);
-    const { signal, said } = await dying.ended;
-    expect([signal, said]).toEqual(['SIGKILL', said]);
+    dying = place;
+    await place.writing(async (it) => await applyAll(it, await it.plan()), {
+      network: { retries: 0 },
+      pause: async () => {},
+    });
+    expect(isDead).toBe(true);
+    isDead = false;
+    dying = undefined;
+    const [left, idops] = ['left', '.idops'].map((name) => join(place.folder, name)) as [string, string];
+    rmSync(join(left, 'state.json.lock'));
+    rmSync(idops, { recursive: true });
+    cpSync(left, idops, { recursive: true });
     await settle(place, new Set(made));
     const { result } = await place.writing(async (it) => await applyAll(it, await it.plan()));
     expect(result.results.filter(({ status }) => status !== 'applied')).toEqual([]);

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/base/values.js';
 import type { SandboxSeed } from '../../../src/sandbox/index.js';
 import { config, journals, project, type Ran, type TestProject } from '../../e2e/running.js';
+import { bytesOf } from '../../marks.js';
 import { filesFor } from '../../properties/writing.js';
 import { forms } from '../../security/forms.js';
 import type { Doc } from '../generating/values.js';
@@ -11,9 +11,9 @@ import { type Case, cases, someOf } from './worlds.js';
 
 /** Words that nothing else says. */
 const secrets = {
-  variable: `marked-variable"${randomBytes(9).toString('base64')}+/ö`,
-  literal: `marked-literal"${randomBytes(9).toString('base64')}+/ö`,
-  server: `marked-server"${randomBytes(9).toString('base64')}+/ö`,
+  variable: `marked-variable"${bytesOf('variable', 9).toString('base64')}+/ö`,
+  literal: `marked-literal"${bytesOf('literal', 9).toString('base64')}+/ö`,
+  server: `marked-server"${bytesOf('server', 9).toString('base64')}+/ö`,
 };
 /** Stands in documents for a variable until they are written down: a dollar sign is escaped. */
 const placeholder = 'the-variable-stands-here';

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { failuresIn } from '../../src/base/settle.js';
 import type { Intercept } from '../../src/sandbox/options.js';
+import { ServerFailure } from '../../src/server/failures.js';
 import { comparable, ids, site, todo } from './site.js';
 
 const USERS = 220;
@@ -21,7 +23,8 @@ test('a database pool that runs out loses nothing: what failed is told, and what
   let refused = 0;
   for (let round = 0; round < 20 && !converged; round += 1) {
     at.fault = oneByOneUntilAWrite();
-    const ran = await at.apply();
+    const ran = await at.apply().catch(refusedReading);
+    if (ran === undefined) continue;
     refused += ran.results.filter(({ status }) => status !== 'applied').length;
     for (const { address, status, error } of ran.results) {
       const user = at.sandbox.data.users.find(({ id }) => address.endsWith(id));
@@ -38,6 +41,12 @@ test('a database pool that runs out loses nothing: what failed is told, and what
   at.fault = oneByOneUntilAWrite();
   expect(todo(await at.plan())).toEqual([]);
 });
+
+/** A busy machine lets reads pile up, so that one of them is refused: then nothing is planned. */
+function refusedReading(failure: unknown): undefined {
+  const [first] = failuresIn(failure);
+  if (!(first instanceof ServerFailure && first.status === 500)) throw failure;
+}
 
 /** Has the GETs arrive one behind the other until something is written: so many at once would be refused too. */
 function oneByOneUntilAWrite(): (request: { readonly method: string }) => Intercept | undefined {

@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { ownMark } from '../../src/base/process.js';
+
+/** A number that no process has. */
+export async function deadPid(): Promise<number> {
+  const child = spawn('true');
+  await once(child, 'close');
+  return child.pid ?? 0;
+}
+
+/** What a lock holds that a process left behind. */
+export function holder(more: object = {}): string {
+  return JSON.stringify({
+    user: 'ada',
+    ...ownMark(),
+    pid: 1,
+    command: 'apply',
+    at: '2026-01-02T03:04:05.000Z',
+    started: null,
+    nonce: 'left behind',
+    ...more,
+  });
+}

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { afterwards } from '../cleanups.js';
+import { deadPid, holder } from './holder.js';
+
+/** A process that takes locks as it is told. */
+async function taker() {
+  const module = pathToFileURL(resolve('dist/state/file/lock.js')).href;
+  const child = spawn(process.execPath, [resolve('test/resilience/taker.mjs'), module]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const hear = async (): Promise<string> => String((await lines.next()).value);
+  expect(await hear()).toBe('ready');
+  return async (words: string): Promise<string> => {
+    child.stdin.write(`${words}\n`);
+    return await hear();
+  };
+}
+
+it('of many processes that find the same dead lock, one takes it over', async () => {
+  const takers = await Promise.all(Array.from({ length: 12 }, taker));
+  for (let round = 0; round < 10; round += 1) {
+    const folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
+    afterwards(() => rm(folder, { recursive: true, force: true }));
+    const state = join(folder, 'state.json');
+    await writeFile(`${state}.lock`, holder({ pid: await deadPid() }));
+    const said = await Promise.all(takers.map((tell) => tell(`take ${state}`)));
+    expect(said.filter((text) => text === 'took')).toHaveLength(1);
+    expect(said.filter((text) => text.startsWith('refused') && text.includes('apply by'))).toHaveLength(11);
+    await Promise.all(takers.map((tell) => tell('release')));
+    expect(await readdir(folder)).toEqual([]);
+  }
+});

@@ -1,0 +1,81 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { json, rename, serve, use } from './serving.js';
+
+describe('a connection', () => {
+  test('sends fewer at once after a 429, and all are answered in the end', async () => {
+    let busy = 0;
+    const widths: number[] = [];
+    const { origin } = await serve((response, _, count) => {
+      busy += 1;
+      setTimeout(() => {
+        busy -= 1;
+        if (count <= 8) response.writeHead(429, { 'retry-after': '1' }).end();
+        else {
+          widths.push(busy + 1);
+          json(response, 200, { data: { id: 'o1' } });
+        }
+      }, 20);
+    });
+    const { writer } = use(origin, { concurrency: 8 });
+    const sent = await Promise.all(Array.from({ length: 30 }, () => writer.send(rename)));
+    expect(sent.every(({ status }) => status === 200)).toBe(true);
+    expect(Math.max(...widths.slice(0, 4))).toBeLessThanOrEqual(4);
+    expect(Math.max(...widths)).toBeGreaterThan(4);
+  });
+
+  /** A server that can do so many things at once; one more, and it answers as `refuse` does. */
+  async function limited(most: number, refuse: (response: ServerResponse) => void) {
+    let busy = 0;
+    const crowds: number[] = [];
+    const { origin } = await serve((response) => {
+      busy += 1;
+      crowds.push(busy);
+      const fits = busy <= most;
+      setTimeout(() => {
+        busy -= 1;
+        if (fits) json(response, 200, { data: { id: 'o1' } });
+        else refuse(response);
+      }, 3);
+    });
+    return { origin, crowds };
+  }
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['503', (response) => void response.writeHead(503).end()],
+    ['502', (response) => void response.writeHead(502).end('<h1>Bad Gateway</h1>')],
+    ['504', (response) => void response.writeHead(504).end()],
+    ['a lost connection', (response) => void response.socket?.resetAndDestroy()],
+    [
+      'half an answer',
+      (response) => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('{', () => response.socket?.resetAndDestroy());
+      },
+    ],
+  ])('finds out by %s how many a server can do at once, and all are done', async (_, refuse) => {
+    const { origin, crowds } = await limited(4, refuse);
+    // Nothing waits here before it tries again, so that one request may meet crowds more often than four times.
+    const { writer } = use(origin, { concurrency: 32, retries: 30 });
+    const sent = await Promise.all(Array.from({ length: 200 }, () => writer.send(rename)));
+    expect(sent.every(({ status }) => status === 200)).toBe(true);
+    expect(Math.max(...crowds)).toBeGreaterThan(6);
+    // It is halved at the first answer that tells that it is too many, and grows by one at a time: a slow machine, where
+    // the server doesn't see some crowds as crowds, lets it grow for some rounds, and never back to what it was.
+    expect(Math.max(...crowds.slice(100))).toBeLessThan(16);
+  });
+
+  test('finds it out by 500s, which are not repeated: few fail in all', async () => {
+    const { origin } = await limited(4, (response) =>
+      json(response, 500, { message: 'connection not available and request was dropped from queue' }),
+    );
+    const { writer } = use(origin, { concurrency: 32 });
+    const failed: number[] = [];
+    await Promise.all(
+      Array.from({ length: 300 }, (_, index) => writer.send(rename).catch(() => failed.push(index))),
+    );
+    // At a width of 5 one in about 15 fails, and at the first 32 nearly all do.
+    expect(failed.length).toBeLessThan(100);
+    expect(failed.filter((index) => index >= 100).length).toBeLessThan(40);
+  });
+});
