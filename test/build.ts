@@ -12,7 +12,6 @@ export default async function buildAll(): Promise<void> {
   const inProcess = 'node_modules/.in-process';
   rmSync(inProcess, { recursive: true, force: true });
   await build(cliBundle(inProcess));
-  // Each run loads the action anew, for the sake of its toolkit: what keeps nothing of a run is loaded once.
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   await build({
     ...actionBundle('src/action/run.ts', `${inProcess}/action.mjs`),

@@ -68,7 +68,8 @@ export const once = { request: { retries: 0 } } as const;
  * request a time.
  */
 export async function openClient(token: string, manner: Manner): Promise<GithubClient> {
-  const { baseUrl, signal, timeout = 30, second = 1000 } = manner;
+  // The toolkit looks for it once, when it is loaded.
+  const { baseUrl = process.env.GITHUB_API_URL || undefined, signal, timeout = 30, second = 1000 } = manner;
   // Validating, and planning without a pull request, need none of it.
   const [{ getOctokit }, { retry }, { throttling }, { default: Bottleneck }] = await Promise.all([
     import('@actions/github'),

@@ -7,6 +7,7 @@ import type { Project } from '../project/index.js';
 import type { Try } from '../server/call.js';
 import { type ConnectionOptions, sessionOptionsOf } from '../session/options.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../session/session.js';
+import type { Clock } from '../session/watch/again.js';
 import { createOutput, type Output, type OutputStream } from './output.js';
 import { createProgress, drawsBar } from './progress.js';
 import { createPrompt, type Prompt, type PromptOptions } from './prompt.js';
@@ -27,6 +28,8 @@ export interface Streams {
   readonly stdin: PromptOptions['stdin'];
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  /** What `watch` waits by; the real time by default. */
+  readonly clock?: Clock | undefined;
 }
 
 /** What a session is about: which part of the objects, and whether the manifests have a part in it. */
@@ -40,6 +43,7 @@ export interface Context {
   readonly prompt: Prompt;
   /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
   readonly signal: AbortSignal;
+  readonly clock?: Clock | undefined;
   /** What is left open where the process ends at once; null where nothing is. */
   lastWords(): string | null;
   project(): Promise<Project>;
@@ -69,7 +73,7 @@ export function createContext(
   options: GlobalOptions,
   signal: AbortSignal,
   redactor: ForgetfulRedactor,
-  { stdin, stdout, stderr }: Streams,
+  { stdin, stdout, stderr, clock }: Streams,
   argv: readonly string[],
 ): Context {
   const { env } = process;
@@ -151,6 +155,7 @@ export function createContext(
     redactor,
     prompt: createPrompt({ stdin, stderr, color: output.color.stderr, redactor }),
     signal,
+    clock,
     lastWords: () => openText(progress.inFlight().map((address) => redactAddress(address, redactor))),
     project,
     sessionOptions,

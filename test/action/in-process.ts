@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inSurroundings, type Surroundings } from '../e2e/in-process.js';
 
@@ -12,14 +13,13 @@ type Action = typeof import('../../src/action/run.js');
 
 /** The same code as the action's, bundled the same way, but for the lines that call `run` and listen to signals. */
 const action = pathToFileURL(resolve('node_modules/.in-process/action.mjs')).href;
-let runs = 0;
+/** The summary of each run in this process: the toolkit keeps the first path that it gets. */
+export const summaryFile = join(tmpdir(), `idops-summary-${process.pid}`);
 
 /** Runs the action in this process; undefined where that can't be told from one of its own. */
 export function runActionInProcess(surroundings: Surroundings): Promise<Printed> | undefined {
   return inSurroundings(surroundings, async () => {
-    runs += 1;
-    // The toolkit keeps the files and addresses of the variables that it sees first, so each run gets one of its own.
-    const { run } = (await import(/* @vite-ignore */ `${action}?${runs}`)) as Action;
+    const { run } = (await import(/* @vite-ignore */ action)) as Action;
     const chunks: Buffer[] = [];
     const { stdout, stderr } = process;
     const writes = [stdout, stderr].map((stream) => [stream, stream.write] as const);

@@ -1,10 +1,10 @@
 import { copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { shardOptions } from '../../src/session/shard.js';
 import { project } from '../e2e/running.js';
-import { until, watchingWith } from '../e2e/watching.js';
+import { watchingWith } from '../e2e/watching.js';
 
 interface Probe {
   readonly httpGet: { readonly path: string };
@@ -317,25 +317,22 @@ describe('examples/kubernetes', () => {
     const at = await cluster();
     const { pod } = await deployment();
     const { args, surroundings } = at.given(pod.containers[0]);
-    const given = args.map((arg) =>
-      arg.replace('--interval=5m', '--interval=1s').replace('0.0.0.0:9464', '127.0.0.1:0'),
-    );
-    const watch = watchingWith(at, given, surroundings);
+    const items = pod.volumes[0]?.configMap?.items ?? [];
+    const keys = await configMap();
+    const sources = items.map(({ key, path }) => [path, resolve('examples', keys.get(key) ?? key)] as const);
+    const given = args.map((arg) => arg.replace('0.0.0.0:9464', '127.0.0.1:0'));
+    const watch = watchingWith(given, surroundings);
     const address = await watch.address();
-    await watch.turns('applied');
-    await watch.turns('unchanged');
+    expect(await watch.turns(2)).toEqual(['applied', 'unchanged']);
     const [{ readinessProbe, livenessProbe }] = pod.containers;
     for (const probe of [readinessProbe, livenessProbe]) {
-      await until(async () => (await fetch(`${address}${probe?.httpGet.path}`)).status === 200);
+      expect((await fetch(`${address}${probe?.httpGet.path}`)).status).toBe(200);
     }
     const before = at.writes().length;
     await writeFile(join(at.folder, 'changed.txt'), 'Another text {{ reset_password_url }}\n');
-    const items = pod.volumes[0]?.configMap?.items ?? [];
-    const keys = await configMap();
-    const sources = items.map(({ key, path }) => [path, join('examples', keys.get(key) ?? key)] as const);
     const changed = ['manifests/emails/reset_password.txt', join(at.folder, 'changed.txt')] as const;
     await mount(at.place('/project'), new Map([...sources, changed]), '2345678901');
-    await watch.turns('applied');
+    expect(await watch.turn()).toBe('applied');
     expect((await watch.stop()).code).toBe(0);
     expect(at.writes().slice(before).join()).toContain('/email-templates/reset_password_instructions');
   });

@@ -6,7 +6,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import { afterwards } from '../cleanups.js';
 import type { Surroundings } from '../e2e/in-process.js';
 import { type GithubDouble, githubDouble } from './github-double.js';
-import { type Printed, runActionInProcess } from './in-process.js';
+import { type Printed, runActionInProcess, summaryFile } from './in-process.js';
 
 /** What the runner starts. */
 const bundle = resolve('dist/action.js');
@@ -100,7 +100,8 @@ export async function workspace(
     const given = { token: sandbox.token, 'github-token': githubToken, ...inputs };
     const named = Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]);
     const output = await file('output');
-    const summary = await file('summary');
+    await writeFile(summaryFile, '');
+    afterwards(() => rm(summaryFile, { force: true }));
     const surroundings: Surroundings = {
       cwd: checkout,
       env: {
@@ -109,7 +110,7 @@ export async function workspace(
         ...Object.fromEntries(named),
         IDOPS_BASE_URL: sandbox.url,
         GITHUB_OUTPUT: output,
-        GITHUB_STEP_SUMMARY: summary,
+        GITHUB_STEP_SUMMARY: summaryFile,
         GITHUB_EVENT_PATH: await file('event.json', JSON.stringify(payload)),
         GITHUB_EVENT_NAME: event,
         GITHUB_API_URL: github.url,
@@ -127,6 +128,8 @@ export async function workspace(
     const here = apart || cancelled !== undefined ? undefined : runActionInProcess(surroundings);
     const { code, text } = await (here ?? started(surroundings, cancelled));
     const lines = text.split('\n');
+    const summary = await readFile(summaryFile, 'utf8');
+    await file('summary', summary);
     // The runner takes these lines for itself.
     const mask = '::add-mask::';
     return {
@@ -134,7 +137,7 @@ export async function workspace(
       log: lines.filter((line) => !line.startsWith(mask)).join('\n'),
       masked: lines.filter((line) => line.startsWith(mask)).map((line) => line.slice(mask.length)),
       outputs: readOutputs(await readFile(output, 'utf8')),
-      summary: await readFile(summary, 'utf8'),
+      summary,
     };
   };
 

@@ -1,12 +1,20 @@
 import { resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
+import type { Clock } from '../../src/session/watch/again.js';
 import type { Ran } from './running.js';
 
 /** Where a command runs and what it is given. */
 export interface Surroundings {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string | undefined };
+}
+
+export interface InProcessOptions {
+  /** What `watch` waits by. */
+  readonly clock?: Clock;
+  /** Gets what the command writes, as soon as it does. */
+  readonly onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
 
 type Program = typeof import('../../src/cli/program.js');
@@ -45,13 +53,17 @@ export function inSurroundings<T>(
 }
 
 /** Runs a command to its end in this process; undefined where that can't be told from one of its own. */
-export function runInProcess(args: readonly string[], surroundings: Surroundings): Promise<Ran> | undefined {
+export function runInProcess(
+  args: readonly string[],
+  surroundings: Surroundings,
+  { clock, onOutput }: InProcessOptions = {},
+): Promise<Ran> | undefined {
   return inSurroundings(surroundings, async () => {
     const { run } = (await import(/* @vite-ignore */ program)) as Program;
-    const stdout = collecting();
-    const stderr = collecting();
+    const stdout = collecting((text) => onOutput?.('stdout', text));
+    const stderr = collecting((text) => onOutput?.('stderr', text));
     const stdin = Readable.from([]);
-    const code = await run(args, { stdin, stdout: stdout.stream, stderr: stderr.stream });
+    const code = await run(args, { stdin, stdout: stdout.stream, stderr: stderr.stream, clock });
     return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
   });
 }
@@ -62,11 +74,12 @@ function setVariables(env: Surroundings['env']): void {
   for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value;
 }
 
-function collecting(): { readonly stream: Writable; text(): string } {
+function collecting(onText: (text: string) => void): { readonly stream: Writable; text(): string } {
   const chunks: Buffer[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
       chunks.push(chunk);
+      onText(chunk.toString('utf8'));
       done();
     },
   });

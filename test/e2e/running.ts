@@ -48,6 +48,8 @@ export interface TestProject {
   idopsWith(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Starts a process of its own: for what is killed, waited for, raced, or that looks at which process it is. */
   begin(args: readonly string[], options?: RunOptions): Running;
+  /** Where a command of this project runs and what it is given. */
+  surroundings(options?: RunOptions): Surroundings;
   write(files: Files): Promise<void>;
   read(path: string): Promise<string>;
   /** Every file with its content, but for what a run writes by itself where `but` says so. */
@@ -112,6 +114,7 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
     idops: (args, run) => idopsWith(args.split(' ').filter(Boolean), run),
     idopsWith,
     begin,
+    surroundings,
     write,
     read: (path) => readFile(join(folder, path), 'utf8'),
     files: () => filesIn(folder),

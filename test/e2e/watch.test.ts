@@ -9,7 +9,7 @@ import { ids } from '../sandbox/asking.js';
 import { gate } from './gate.js';
 import { config, filesIn, journals, project, sure, type TestProject } from './running.js';
 import { expectToFit } from './schemas.js';
-import { until, watching } from './watching.js';
+import { watching } from './watching.js';
 
 const organization = (label: string): string => `kind: Organization\nname: acme\nlabel: ${label}\n`;
 const listening = '--listen 127.0.0.1:0';
@@ -44,20 +44,18 @@ describe('idops watch', () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const before = at.sandbox.snapshot();
     const watch = watching(at, '');
-    await watch.turns('drift', 3);
+    expect(await watch.turns(3)).toEqual(['drift', 'drift', 'drift']);
     expect(watch.text().match(/"ACME Corp" → "New"/g)).toHaveLength(1);
     expect(watch.text()).toMatch(
       /Z drift: 1 to update, 0 unchanged \(1 Organization\), as before, \d+\.\d s\n/,
     );
     setLabel(at.sandbox, 'By hand');
-    await watch.turns('drift', 2);
+    expect(await watch.turns(2)).toEqual(['drift', 'drift']);
     expect(watch.text().match(/"By hand" → "New"/g)).toHaveLength(1);
     setLabel(at.sandbox, 'New');
-    await watch.turns('unchanged', 2);
-    expect(watch.text().match(/nothing to change, 1 unchanged, \d/g)?.length).toBeGreaterThan(1);
-    const { code, stderr } = await watch.stop();
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/^(Stopping: nothing new is started\.\n)?Stopped after \d+ turns\.\n$/);
+    expect(await watch.turns(2)).toEqual(['unchanged', 'unchanged']);
+    expect(watch.text().match(/nothing to change, 1 unchanged, \d/g)).toHaveLength(2);
+    expect(await watch.stop()).toMatchObject({ code: 0, stderr: 'Stopped after 7 turns.\n' });
     expect(at.writes()).toEqual([]);
     expect(at.sandbox.snapshot()).toEqual({
       ...before,
@@ -71,17 +69,17 @@ describe('idops watch', () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, `--apply ${listening}`);
     const address = await watch.address();
-    await watch.turns('applied');
+    expect(await watch.turn()).toBe('applied');
     expect(labelOf(at)).toBe('New');
-    await watch.turns('unchanged', 2);
+    expect(await watch.turn()).toBe('unchanged');
     setLabel(at.sandbox, 'By hand');
-    await watch.turns('applied');
+    expect(await watch.turn()).toBe('applied');
     expect(labelOf(at)).toBe('New');
     await at.write({ 'manifests/all.yaml': organization('Newer') });
-    await watch.turns('applied');
+    expect(await watch.turn()).toBe('applied');
     expect(labelOf(at)).toBe('Newer');
     expect(watch.text()).toContain('changed on the server since run');
-    await watch.turns('unchanged');
+    expect(await watch.turn()).toBe('unchanged');
     expect((await metric(address, 'changes_total')).get('{kind="Organization",status="applied"}')).toBe(3);
     expect((await metric(address, 'drift')).get('{kind="Organization",action="update"}')).toBe(0);
     expect(
@@ -102,31 +100,29 @@ describe('idops watch', () => {
     });
     const watch = watching(at, `--apply ${listening}`);
     const address = await watch.address();
-    await watch.turns('refused', 2);
+    expect(await watch.turn()).toBe('refused');
     await watch.said('too-destructive');
-    expect(at.writes()).toEqual([]);
     await at.write({
       'manifests/all.yaml': `${organization('New')}---\nkind: Organization\nname: nobody\nlabel: x\n`,
     });
-    await until(async () => (await metric(address, 'problems_total')).has('{code="blocked"}'));
+    expect(await watch.turn()).toBe('refused');
+    expect((await metric(address, 'problems_total')).get('{code="blocked"}')).toBe(1);
     expect(at.writes()).toEqual([]);
     expect((await metric(address, 'drift')).get('{kind="Organization",action="blocked"}')).toBe(1);
     await watch.stop();
-    const allowed = watching(at, '--apply --allow-destructive 1');
     await at.write({ 'manifests/all.yaml': `${organization('New')}---\n${template}` });
-    await allowed.turns('applied');
-    await allowed.stop();
+    expect(await watching(at, '--apply --allow-destructive 1').turn()).toBe('applied');
     expect(at.writes().map((line) => line.split(' ')[0])).toEqual(['PATCH', 'DELETE']);
   });
 
   it('reads what is declared anew each turn: a mistake is told once, and the turn after it is mended goes well', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, '--apply');
-    await watch.turns('applied');
+    expect(await watch.turn()).toBe('applied');
     await at.write({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlable: Newer\n' });
-    await watch.turns('failed', 3);
+    expect(await watch.turns(2)).toEqual(['failed', 'failed']);
     await at.write({ 'manifests/all.yaml': organization('Newer') });
-    await watch.turns('applied');
+    expect(await watch.turn()).toBe('applied');
     const { code, stdout, stderr } = await watch.stop();
     expect(code).toBe(0);
     expect(labelOf(at)).toBe('Newer');
@@ -149,10 +145,10 @@ describe('idops watch', () => {
     await mkdir(join(at.folder, 'kept'));
     await version('first', 'First');
     const watch = watching(at, `--apply --config ${join(at.folder, 'git/current/idops.yaml')}`);
-    await watch.turns('applied');
+    expect(await watch.turn()).toBe('applied');
     expect(labelOf(at)).toBe('First');
     await version('second', 'Second');
-    await watch.turns('applied');
+    expect(await watch.turn()).toBe('applied');
     expect(labelOf(at)).toBe('Second');
     expect((await watch.stop()).code).toBe(0);
     expect(journals(await filesIn(join(at.folder, 'kept')))).toHaveLength(2);
@@ -167,9 +163,9 @@ describe('idops watch', () => {
     await writeFile(file, 'an-old-token-0123456789\n');
     const run = { env: { IDOPS_TOKEN: undefined } };
     const watch = watching(at, `--token-file ${file}`, run);
-    await watch.turns('failed', 2);
+    expect(await watch.turn()).toBe('failed');
     await writeFile(file, `${at.sandbox.token}\n`);
-    await watch.turns('drift');
+    expect(await watch.turn()).toBe('drift');
     const { stdout, stderr } = await watch.stop();
     expect(stdout).toContain('server-unauthorized');
     expect(stdout + stderr).not.toContain('an-old-token');
@@ -179,18 +175,16 @@ describe('idops watch', () => {
   it('tells each turn as a line of JSON', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, '--format json --apply');
-    const lines = () =>
-      watch
-        .text()
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line));
-    await until(async () => lines().length >= 3);
+    await watch.turns(3);
     await at.write({ 'manifests/all.yaml': 'kind: Organization\n' });
-    await until(async () => lines().at(-1).outcome === 'failed');
-    const { stderr } = await watch.stop();
-    for (const line of lines()) expectToFit('watch', line);
-    const [first, second, third] = lines();
+    await watch.turn();
+    const { stdout, stderr } = await watch.stop();
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    for (const line of lines) expectToFit('watch', line);
+    const [first, second, third, fourth] = lines;
     expect(first).toMatchObject({
       turn: 1,
       outcome: 'applied',
@@ -204,14 +198,14 @@ describe('idops watch', () => {
     expect(second).toMatchObject({ turn: 2, outcome: 'unchanged', kinds: {} });
     expect(second).not.toHaveProperty('plan');
     expect(third).toMatchObject({ turn: 3, outcome: 'unchanged', new: false });
-    expect(lines().at(-1)).toMatchObject({
+    expect(fourth).toMatchObject({
       outcome: 'failed',
       new: true,
       summary: null,
       kinds: null,
       problems: [{ code: 'missing-field', places: [{ file: 'manifests/all.yaml', line: 1 }] }],
     });
-    expect(stderr).toMatch(/^(Stopping: nothing new is started\.\n)?Stopped after \d+ turns\.\n$/);
+    expect(stderr).toBe('Stopped after 4 turns.\n');
   });
 
   it('fails while another run holds the lock, and goes on when it has ended', async () => {
@@ -220,10 +214,10 @@ describe('idops watch', () => {
     const other = at.begin(['apply', '--yes']);
     await came;
     const watch = watching(at, '--apply');
-    await watch.turns('failed', 2);
+    expect(await watch.turns(2)).toEqual(['failed', 'failed']);
     open();
     expect((await other.ended).code).toBe(0);
-    await watch.turns('unchanged');
+    expect(await watch.turn()).toBe('unchanged');
     const { stdout, stderr } = await watch.stop();
     expect(stdout).toMatch(/Z failed: locked, /);
     expect(stderr.match(/error\[locked\]/g)).toHaveLength(1);
@@ -236,33 +230,37 @@ describe('what idops watch serves', () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, listening);
     const address = await watch.address();
-    await until(async () => (await metric(address, 'turns_total')).get('{outcome="drift"}') !== 0);
-    await until(async () => (await get(address, '/healthz')).text === '{"status":"ok"}\n');
+    expect(await watch.turn()).toBe('drift');
+    expect((await metric(address, 'turns_total')).get('{outcome="drift"}')).toBe(1);
+    expect((await get(address, '/healthz')).text).toBe('{"status":"ok"}\n');
     const [[, lastSuccess = 0] = []] = await metric(address, 'last_success_timestamp_seconds');
     expect(lastSuccess).toBeGreaterThan(1_700_000_000);
 
     const { port } = new URL(at.sandbox.url);
     const { token } = at.sandbox;
     await at.sandbox.close();
-    await until(async () => (await get(address, '/healthz')).status === 503);
-    expect(JSON.parse((await get(address, '/healthz')).text)).toEqual({
-      status: 'failing',
-      reason: expect.stringMatching(/^no turn went well for \d+ s: failed \(server-unreachable\)$/),
+    await watch.turns(3);
+    expect((await get(address, '/healthz')).status).toBe(200);
+    await watch.turn();
+    expect(await get(address, '/healthz')).toEqual({
+      status: 503,
+      text: '{"status":"failing","reason":"no turn went well for 4 s: failed (server-unreachable)"}\n',
     });
     expect((await get(address, '/livez')).status).toBe(200);
-    expect((await metric(address, 'turns_total')).get('{outcome="failed"}')).toBeGreaterThan(0);
+    expect((await metric(address, 'turns_total')).get('{outcome="failed"}')).toBe(4);
     expect(
       (await metric(address, 'requests_total')).get(
         '{operation="listOrganizations",method="GET",status="none"}',
       ),
-    ).toBeGreaterThan(0);
+    ).toBe(4);
     // What was known last of the drift stays.
     expect((await metric(address, 'drift')).get('{kind="Organization",action="update"}')).toBe(1);
 
     const scopes = ['users:manage:all'] as const;
     const back = await startSandbox({ port: Number(port), tokens: { [token]: scopes } });
     afterwards(() => back.close());
-    await until(async () => (await get(address, '/healthz')).status === 200);
+    await watch.turn();
+    expect((await get(address, '/healthz')).status).toBe(200);
     expect((await watch.stop()).code).toBe(0);
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();
   });
@@ -271,11 +269,10 @@ describe('what idops watch serves', () => {
     const at = await project({ 'manifests/all.yaml': 'kind: Organization\n' });
     const watch = watching(at, listening);
     const address = await watch.address();
-    await until(async () => (await get(address, '/healthz')).status === 503);
+    await watch.turns(5);
     expect((await get(address, '/healthz')).text).toContain('no turn went well yet: failed (missing-field)');
     expect((await metric(address, 'last_success_timestamp_seconds')).get('')).toBe(0);
-    expect((await metric(address, 'problems_total')).get('{code="missing-field"}')).toBeGreaterThan(0);
-    await watch.stop();
+    expect((await metric(address, 'problems_total')).get('{code="missing-field"}')).toBe(5);
   });
 
   it('says how many changes were not made, of a turn that failed by them alone', async () => {
@@ -293,14 +290,14 @@ describe('what idops watch serves', () => {
     );
     const watch = watching(at, `--apply ${listening}`);
     const address = await watch.address();
-    await watch.turns('failed');
-    await until(async () => (await get(address, '/healthz')).status === 503);
-    expect(JSON.parse((await get(address, '/healthz')).text).reason).toMatch(
-      /^no turn went well yet: failed \((3 changes: 1 applied, 2 failed|2 changes: 2 failed)\)$/,
+    await watch.turn();
+    expect(watch.text()).toContain('1 applied, 2 failed');
+    await watch.turns(4);
+    expect(JSON.parse((await get(address, '/healthz')).text).reason).toBe(
+      'no turn went well yet: failed (2 changes: 2 failed)',
     );
     expect((await metric(address, 'problems_total')).size).toBe(0);
-    expect((await metric(address, 'changes_total')).get('{kind="User",status="failed"}')).toBeGreaterThan(1);
-    await watch.stop();
+    expect((await metric(address, 'changes_total')).get('{kind="User",status="failed"}')).toBe(10);
   });
 
   it('says what is declared, and that nothing is any more', async () => {
@@ -308,13 +305,12 @@ describe('what idops watch serves', () => {
     const watch = watching(at, `--apply ${listening}`);
     const address = await watch.address();
     const declared = async (): Promise<Map<string, number>> => await metric(address, 'declared_objects');
-    await watch.turns('applied');
+    expect(await watch.turn()).toBe('applied');
     expect((await declared()).get('{kind="Organization"}')).toBe(1);
     expect((await declared()).get('{kind="User"}')).toBe(0);
     await rename(join(at.folder, 'manifests'), join(at.folder, 'elsewhere'));
-    await until(async () => (await declared()).get('{kind="Organization"}') === 0);
+    await watch.turn();
     expect([...(await declared()).values()]).toEqual([0, 0, 0, 0, 0]);
-    await watch.stop();
   });
 
   it('tells what a plan would change while that is applied', async () => {
@@ -332,9 +328,8 @@ describe('what idops watch serves', () => {
       await metric(address, 'turn_duration_seconds_count');
     expect(await durations()).toEqual(new Map([['{phase="plan"}', 1]]));
     open();
-    await watch.turns('unchanged');
+    expect(await watch.turns(2)).toEqual(['applied', 'unchanged']);
     expect((await metric(address, 'drift')).get('{kind="User",action="update"}')).toBe(0);
-    await watch.stop();
   });
 
   it('counts retries', async () => {
@@ -344,11 +339,10 @@ describe('what idops watch serves', () => {
     );
     const watch = watching(at, `${listening} --retries 1`);
     const address = await watch.address();
-    await watch.turns('drift');
+    expect(await watch.turn()).toBe('drift');
     expect((await metric(address, 'retries_total')).get('')).toBe(1);
     const requests = await metric(address, 'requests_total');
     expect(requests.get('{operation="listOrganizations",method="GET",status="5xx"}')).toBe(1);
-    await watch.stop();
   });
 
   it('holds no secret, and neither does the log', async () => {
@@ -367,7 +361,7 @@ describe('what idops watch serves', () => {
     );
     const watch = watching(at, `${listening} --apply --debug`, { env: { SECRET_LABEL: secret } });
     const address = await watch.address();
-    await watch.turns('failed', 2);
+    expect(await watch.turns(2)).toEqual(['failed', 'failed']);
     const served = await Promise.all(['/metrics', '/healthz', '/livez'].map((path) => get(address, path)));
     const { stdout, stderr } = await watch.stop();
     const all = [stdout, stderr, ...served.map(({ text }) => text)].join('\n');
@@ -405,7 +399,7 @@ describe('what ends idops watch', () => {
     );
     const watch = watching(at, `--apply --concurrency 1 ${listening}`);
     await came;
-    watch.child.kill('SIGTERM');
+    watch.interrupt();
     await watch.said('Finishing 1 in flight');
     open();
     const { code, stdout } = await watch.ended;
@@ -429,7 +423,7 @@ describe('what ends idops watch', () => {
     const at = await project({ 'manifests/all.yaml': templates.join('---\n') }, { intercept });
     const watch = watching(at, '--apply --concurrency 1');
     await came;
-    watch.child.kill('SIGTERM');
+    watch.interrupt();
     await watch.said('Stopping');
     open();
     const { code, stdout, stderr } = await watch.ended;
@@ -448,7 +442,7 @@ describe('what ends idops watch', () => {
     );
     const watch = watching(at, '--apply');
     await came;
-    watch.child.kill('SIGTERM');
+    watch.interrupt();
     await watch.said('Finishing 1 in flight');
     open();
     const { code, stdout } = await watch.ended;
@@ -464,14 +458,13 @@ describe('what ends idops watch', () => {
       { 'idops.yaml': sure, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` },
       { intercept: async () => (held.isOpen ? undefined : await intercept()) },
     );
-    const killed = watching(at, '--apply');
+    const killed = at.begin(['watch', '--apply', '--interval', '24h']);
     await came;
     killed.child.kill('SIGKILL');
     await killed.ended;
     held.isOpen = true;
     const watch = watching(at, '--apply');
-    await watch.turns('applied');
-    await watch.turns('unchanged');
+    expect(await watch.turns(2)).toEqual(['applied', 'unchanged']);
     const { code, stderr } = await watch.stop();
     expect(code).toBe(0);
     expect(stderr).toMatch(/run \S+ had not ended/);
@@ -484,7 +477,7 @@ describe('what ends idops watch', () => {
       { 'idops.yaml': sure, 'manifests/all.yaml': users.join('---\n') },
       { intercept },
     );
-    const watch = watching(at, '--apply');
+    const watch = at.begin(['watch', '--apply', '--interval', '24h']);
     await came;
     watch.child.kill('SIGTERM');
     await watch.said('Finishing');

@@ -1,81 +1,116 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Ran, Running, RunOptions, TestProject } from './running.js';
+import type { Clock } from '../../src/session/watch/again.js';
+import { afterwards } from '../cleanups.js';
+import { runInProcess } from './in-process.js';
+import type { Ran, RunOptions, TestProject } from './running.js';
 
-/** A watch that is running, and what it has told so far. */
-export interface Watching extends Running {
-  /** What stands on standard output so far. */
+/** A watch that runs in the test's process, on a clock that stands still: each turn begins when the test says so. */
+export interface Watching {
+  /** Standard output so far. */
   text(): string;
-  /** The outcome of each turn so far, in a log of text. */
-  outcomes(): string[];
   /** Where health and metrics are served. */
   address(): Promise<string>;
-  /** Waits for so many more turns that came to this. */
-  turns(outcome: string, more?: number): Promise<void>;
-  /** Ends it as Kubernetes does. */
+  /** Lets the next turn come to its end, and gives its outcome. The first turn begins at once. */
+  turn(): Promise<string>;
+  /** Lets so many turns come to their ends, and gives their outcomes. */
+  turns(count: number): Promise<string[]>;
+  /** Resolves if standard error contains such a text. */
+  said(text: string): Promise<void>;
+  /** Does what SIGTERM does. */
+  interrupt(): void;
+  /** Interrupts, and waits for the end. */
   stop(): Promise<Ran>;
+  readonly ended: Promise<Ran>;
 }
 
 /** Starts a watch of one turn a second. */
-export function watching(at: TestProject, args: string, run?: RunOptions): Watching {
-  return watchingWith(
-    at,
-    ['watch', '--interval', '1s', '--retries', '0', ...args.split(' ').filter(Boolean)],
-    run,
-  );
+export function watching(at: Pick<TestProject, 'surroundings'>, args: string, run?: RunOptions): Watching {
+  const words = args.split(' ').filter(Boolean);
+  return watchingWith(['watch', '--interval', '1s', '--retries', '0', ...words], at.surroundings(run));
 }
 
 /** The same, with the whole command line. */
 export function watchingWith(
-  at: Pick<TestProject, 'begin'>,
   args: readonly string[],
-  run?: RunOptions,
+  surroundings: ReturnType<TestProject['surroundings']>,
 ): Watching {
-  const running = at.begin(args, run);
-  let stdout = '';
-  let stderr = '';
-  running.child.stdout.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  running.child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
-  const ended: { ran?: Ran } = {};
-  running.ended.then(
-    (ran) => {
-      ended.ran = ran;
+  const written = { stdout: '', stderr: '' };
+  const looks = new Set<() => void>();
+  const look = (): void => {
+    for (const one of looks) one();
+  };
+  let now = 0;
+  let endPause: (() => void) | undefined;
+  const clock: Clock = {
+    now: () => now,
+    wait: (milliseconds, signal) =>
+      new Promise((done) => {
+        signal.addEventListener('abort', () => done());
+        endPause = () => {
+          endPause = undefined;
+          now += milliseconds;
+          done();
+        };
+        look();
+      }),
+  };
+  const before = new Set(process.listeners('SIGTERM'));
+  const started = runInProcess(args, surroundings, {
+    clock,
+    onOutput(stream, text) {
+      written[stream] += text;
+      look();
     },
-    () => {},
-  );
-  const outcomes = (): string[] =>
-    [...stdout.matchAll(/^\d{4}-\d\d-\d\dT[\d:.]+Z (\w+): /gm)].map(([, outcome = '']) => outcome);
-  const wait = (isSo: () => boolean): Promise<void> =>
-    until(async () => {
-      if (!isSo() && ended.ran !== undefined)
-        throw new Error(`ended with ${ended.ran.code}: ${stdout}${stderr}`);
-      return isSo();
+  });
+  if (started === undefined) throw new Error('another command runs in this process');
+  let isOver = false;
+  const ended = started.finally(() => {
+    isOver = true;
+    look();
+  });
+  const until = (isSo: () => boolean): Promise<void> =>
+    new Promise((done, failed) => {
+      const one = (): void => {
+        if (isSo()) done();
+        else if (isOver) failed(new Error(`ended: ${written.stdout}${written.stderr}`));
+        else return;
+        looks.delete(one);
+      };
+      looks.add(one);
+      one();
     });
+  const interrupt = (): void => {
+    for (const listener of process.listeners('SIGTERM')) if (!before.has(listener)) listener('SIGTERM');
+  };
+  const stop = (): Promise<Ran> => {
+    interrupt();
+    return ended;
+  };
+  afterwards(async () => {
+    if (!isOver) await stop();
+  });
+  const turn = async (): Promise<string> => {
+    endPause?.();
+    await until(() => endPause !== undefined);
+    const outcomes = [...written.stdout.matchAll(/^\S+Z (\w+): |"outcome":"(\w+)"/gm)];
+    const [, ofText, ofJson] = outcomes.at(-1) ?? [];
+    return ofText ?? ofJson ?? '';
+  };
   return {
-    ...running,
-    text: () => stdout,
-    outcomes,
+    text: () => written.stdout,
     async address() {
-      const found = (): string | undefined => /served at (http:\S+)/.exec(stderr)?.[1];
-      await wait(() => found() !== undefined);
+      const found = (): string | undefined => /served at (http:\S+)/.exec(written.stderr)?.[1];
+      await until(() => found() !== undefined);
       return found() ?? '';
     },
-    async turns(outcome, more = 1) {
-      const count = (): number => outcomes().filter((one) => one === outcome).length;
-      const before = count();
-      await wait(() => count() >= before + more);
+    turn,
+    async turns(count) {
+      const outcomes: string[] = [];
+      while (outcomes.length < count) outcomes.push(await turn());
+      return outcomes;
     },
-    async stop() {
-      running.child.kill('SIGTERM');
-      return await running.ended;
-    },
+    said: (text) => until(() => written.stderr.includes(text)),
+    interrupt,
+    stop,
+    ended,
   };
-}
-
-/** Waits until something is so, however long that takes. */
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await pause(20);
 }

@@ -9,7 +9,7 @@ import { stacksOf } from '../../session/failures.js';
 import { planOptionsOf } from '../../session/options.js';
 import type { SessionOptions } from '../../session/session.js';
 import { shardOptions } from '../../session/shard.js';
-import { again } from '../../session/watch/again.js';
+import { again, realClock } from '../../session/watch/again.js';
 import { Health } from '../../session/watch/health.js';
 import { Newspaper } from '../../session/watch/news.js';
 import { type Turn, takeTurn, wentWell } from '../../session/watch/turn.js';
@@ -31,11 +31,11 @@ interface Options extends PlanningOptions {
 /** `idops watch`: plans again and again, and applies where it may, until it is interrupted. */
 export async function watch(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const { interval, listen, timeout = DEFAULT_TIMEOUT } = options;
-  const { output, signal } = context;
+  const { output, signal, clock = realClock } = context;
   const isJson = formatOf(options) === 'json';
   const apply = applyingOf(options);
   refuseAddress(options.baseUrl);
-  const health = new Health({ interval, timeout, now: () => performance.now() / 1000 });
+  const health = new Health({ interval, timeout, now: () => clock.now() / 1000 });
   // What makes metrics is loaded where somebody asks for them.
   const serving =
     listen === undefined
@@ -48,7 +48,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   const ended = { cutShort: false, isRead: true };
 
   const take = async (number: number, ending: AbortSignal): Promise<boolean> => {
-    const [time, began] = [new Date().toISOString(), performance.now()];
+    const [time, began] = [new Date().toISOString(), clock.now()];
     health.begins();
     // What is in flight is told by who knows of it.
     ending.addEventListener('abort', () => {
@@ -62,13 +62,13 @@ export async function watch(context: Context, options: Options & GlobalOptions):
       plan: planOptionsOf(options),
       ...(apply === undefined ? {} : { apply }),
       onPlan: (made) => serving?.planned(made),
-      now: () => performance.now(),
+      now: clock.now,
     });
     // A look that was ended early has left nothing undone.
     ended.cutShort = turn.outcome === 'interrupted' && turn.result !== null;
     health.ends(wentWell(turn.outcome) ? null : wrongIn(turn));
     serving?.ended(turn);
-    const seconds = (performance.now() - began) / 1000;
+    const seconds = (clock.now() - began) / 1000;
     await tell({ ...turn, number, time, seconds }, newspaper, isJson, context, options);
     // Where nobody takes what is told, whoever starts it again has to know.
     await output.flush().catch(() => {
@@ -78,7 +78,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   };
 
   try {
-    const turns = await again(take, interval * 1000, signal);
+    const turns = await again(take, interval * 1000, signal, clock);
     output.message(`Stopped after ${turns === 1 ? '1 turn' : `${turns} turns`}.`);
   } finally {
     await serving?.close();
