@@ -1,7 +1,6 @@
 import type { Fate } from '../base/process.js';
 import type { Shard } from '../base/shard.js';
 import type { Journal, JournalContent, RunLine } from './journal.js';
-import type { SharedPages } from './pages.js';
 import type { ResourceRecord, State, StateHead } from './state.js';
 
 /** The right to write a state and its runs, held by one process at a time. */
@@ -103,8 +102,6 @@ export interface StateBackend {
   /** The name by which runs tell this state from others that have theirs in the same place. */
   readonly name: string;
   readonly runs: RunStore;
-  /** Where shards tell each other the pages of a list that they read at the same time; left out where that costs more than reading. */
-  readonly pages?: SharedPages;
   /**
    * The state, or an empty one where there is none yet. Throws a ProblemsError (`state-unreadable`, `state-newer`,
    * `state-other-server`) where it can't be used.

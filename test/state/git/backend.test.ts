@@ -88,8 +88,8 @@ async function editing(bare: string, path: string, change: (text: string) => str
   await rm(folder, { recursive: true, force: true });
 }
 
-conforms('on a branch of a git remote', conforming(overFile), { hasPages: false });
-conforms('on a branch of a git remote over HTTP', conforming(overHttp), { hasPages: false });
+conforms('on a branch of a git remote', conforming(overFile));
+conforms('on a branch of a git remote over HTTP', conforming(overHttp));
 
 describe('a state on a branch', () => {
   it('leaves the work tree, its index and its branches as they are', async () => {

@@ -279,24 +279,6 @@ describe.skipIf(noPostgres !== null)(
       });
     });
 
-    it('keeps nothing of a list once all have read it', async () => {
-      database = await server.database();
-      const { pages } = open();
-      // Nothing is made for what is read alone.
-      expect(await pages?.join('l', { index: 1, count: 2 })).toBeNull();
-      await open().save(users(1));
-      const readings = [
-        await pages?.join('l', { index: 1, count: 2 }),
-        await open().pages?.join('l', { index: 2, count: 2 }),
-      ];
-      await readings[0]?.claim([2, 3]);
-      await readings[0]?.put(2, 'two');
-      const rows = async (table: string) => (await server.sql(database, `SELECT FROM idops.${table}`)).length;
-      expect([await rows('readers'), await rows('pages')]).toEqual([2, 2]);
-      for (const reading of readings) await reading?.leave();
-      expect([await rows('readers'), await rows('pages')]).toEqual([0, 0]);
-    });
-
     it('leaves a lock whose holder comes back while it is looked at', async () => {
       database = await server.database();
       const holder = JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' });
