@@ -59,6 +59,8 @@ export interface Locks {
 export interface Merge {
   /** The records that are to be there, by their keys; null is one that goes. */
   readonly records: ReadonlyMap<string, ResourceRecord | null>;
+  /** The state to begin with if there is none; left out if that is an error. */
+  readonly absent?: State;
   /** What is to be said of the state as a whole, given what is said by then; called again where somebody was quicker. */
   head(now: StateHead): StateHead;
 }
@@ -113,7 +115,7 @@ export interface StateBackend {
   save(state: State): Promise<void>;
   /**
    * Changes a part of the state that is there, all of it or nothing, and gives what is then said of the whole. Throws a ProblemsError
-   * (`state-unreadable`) where there is none.
+   * (`state-unreadable`) where there is none, and none to begin with.
    */
   merge(change: Merge): Promise<StateHead>;
   /** What the state that is there is told by; undefined where there is none that can be read. */
