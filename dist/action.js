@@ -3724,7 +3724,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError2(`In\
 valid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile3,readFile:readFile4,mkdir:mkdir3}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve19}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve19}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError:InvalidArgumentError2,
 UndiciError}=require_errors();var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();
 function formatRequestKey(opts,headerFilters,matchOptions={}){const url=new URL(opts.path,opts.origin);const normalized2=opts.
@@ -3749,34 +3749,34 @@ matchQuery:options.matchQuery!==false,caseSensitive:options.caseSensitive||false
 this.matchOptions);this.shouldRecord=options.shouldRecord||(()=>true);this.shouldPlayback=options.shouldPlayback||(()=>true);
 this.#isUrlExcluded=isUrlExcludedFactory(options.excludeUrls);if(this.#autoFlush&&this.#snapshotPath){this.#startAutoFlush()}}async record(requestOpts,response){
 if(!this.shouldRecord(requestOpts)){return}if(this.isUrlExcluded(requestOpts)){return}const request5=formatRequestKey(requestOpts,
-this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
+this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
 response.headers);const responseData={statusCode:response.statusCode,headers:filterHeadersForStorage(normalizedHeaders,this.#headerFilters,
 this.matchOptions),body:Buffer.isBuffer(response.body)?response.body.toString("base64"):Buffer.from(String(response.body||
-"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash5)){
+"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash4)){
 const oldestKey=this.#snapshots.keys().next().value;this.#snapshots.delete(oldestKey)}const existingSnapshot=this.#snapshots.
-get(hash5);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
-timestamp=new Date().toISOString()}else{this.#snapshots.set(hash5,{request:request5,responses:[responseData],callCount:0,
+get(hash4);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
+timestamp=new Date().toISOString()}else{this.#snapshots.set(hash4,{request:request5,responses:[responseData],callCount:0,
 timestamp:new Date().toISOString()})}if(this.#autoFlush&&this.#snapshotPath){this.#scheduleFlush()}}isUrlExcluded(requestOpts){
 const url=new URL(requestOpts.path,requestOpts.origin).toString();return this.#isUrlExcluded(url)}findSnapshot(requestOpts){
 if(!this.shouldPlayback(requestOpts)){return void 0}if(this.isUrlExcluded(requestOpts)){return void 0}const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);const snapshot=this.#snapshots.
-get(hash5);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
+requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);const snapshot=this.#snapshots.
+get(hash4);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
-const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile4(
-resolve19(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash5,
-snapshot}of parsed4){this.#snapshots.set(hash5,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
+const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
+resolve19(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash4,
+snapshot}of parsed4){this.#snapshots.set(hash4,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
 if(error3.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{cause:error3})}}}async saveSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve19(
-path);await mkdir3(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash5,
-snapshot])=>({hash:hash5,snapshot}));await writeFile3(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
+path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash4,
+snapshot])=>({hash:hash4,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
 clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){return this.#snapshots.size}resetCallCounts(){
 for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);return this.#snapshots.delete(
-hash5)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(
-request5);const snapshot=this.#snapshots.get(hash5);if(!snapshot)return null;return{hash:hash5,request:snapshot.request,
+requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);return this.#snapshots.delete(
+hash4)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(
+request5);const snapshot=this.#snapshots.get(hash4);if(!snapshot)return null;return{hash:hash4,request:snapshot.request,
 responseCount:snapshot.responses?snapshot.responses.length:snapshot.response?1:0,callCount:snapshot.callCount||0,timestamp:snapshot.
-timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash5,snapshot}of snapshotData){
-this.#snapshots.set(hash5,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
+timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash4,snapshot}of snapshotData){
+this.#snapshots.set(hash4,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
 entries(snapshotData))}}#startAutoFlush(){return this.#scheduleFlush()}#stopAutoFlush(){if(this.#flushTimeout){clearTimeout2(
 this.#flushTimeout);this.saveSnapshots().catch(()=>{});this.#flushTimeout=null}}#scheduleFlush(){this.#flushTimeout=setTimeout2(
 ()=>{this.saveSnapshots().catch(()=>{});if(this.#autoFlush){this.#flushTimeout?.refresh()}else{this.#flushTimeout=null}},
@@ -6208,8 +6208,8 @@ b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT,uuid,m
 if(!jsonNumber.test(text6))throw new TypeError("not a number of JSON");this.text=text6}toJSON(){return rawJson?.(this.text)??
 Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value3){
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
-return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash5,matches){super(null);this.hash=
-hash5;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
+return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash4,matches){super(null);this.hash=
+hash4;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
 o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
 return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
 document2];while(open9.length>0){const next=open9.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
@@ -6503,17 +6503,17 @@ if(this.decodeMode===DecodingMode.Attribute&&isEntityInAttributeInvalidEnd(next)
 packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}return 0}endNamedEntity(){if(this.
 decodeMode===DecodingMode.Strict||this.runLength<2){return 0}const packed2=findBufferedLegacySlot(this.nameBuffer,this.runLength);
 if(packed2<0)return 0;if(this.decodeMode===DecodingMode.Attribute&&(packed2&7)<this.runLength){return 0}this.consumed=(packed2&
-7)+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}}});function mayHoldEscapes(text6){return escapes.some(([begin])=>text6.includes(begin))}function*layersOf(text6){const layer={
-text:text6,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin])=>text6.includes(begin));if(kinds2.length===
+7)+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}}});function mayHoldEscapes(text6){return escapes.some(([begin3])=>text6.includes(begin3))}function*layersOf(text6){const layer={
+text:text6,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin3])=>text6.includes(begin3));if(kinds2.length===
 0)return;yield*decodedLayers(layer,everyEscape);if(kinds2.length===1)return;for(const[,pattern]of kinds2)yield*decodedLayers(
 layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;for(let count3=0;count3<maxDecodings;count3+=
 1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({text:text6,from,to},pattern){if(text6.
 search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text6.length);const ends2=new Int32Array(text6.
-length);let length2=0;let kept3=0;const keep2=end2=>{for(let at3=kept3;at3<end2;at3+=1){starts[length2]=from?.[at3]??at3;
+length);let length2=0;let kept3=0;const keep3=end2=>{for(let at3=kept3;at3<end2;at3+=1){starts[length2]=from?.[at3]??at3;
 ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept3,end2));kept3=end2};for(const{0:written4,index}of text6.
-matchAll(pattern)){const meant3=meaningOf(written4);if(meant3===written4||meant3.length>written4.length)continue;keep2(index);
+matchAll(pattern)){const meant3=meaningOf(written4);if(meant3===written4||meant3.length>written4.length)continue;keep3(index);
 kept3=index+written4.length;pieces2.push(meant3);for(let unit=0;unit<meant3.length;unit+=1){starts[length2]=from?.[index]??
-index;ends2[length2]=to?.[kept3-1]??kept3;length2+=1}}if(pieces2.length===0)return null;keep2(text6.length);return{text:pieces2.
+index;ends2[length2]=to?.[kept3-1]??kept3;length2+=1}}if(pieces2.length===0)return null;keep3(text6.length);return{text:pieces2.
 join(""),from:starts.subarray(0,length2),to:ends2.subarray(0,length2)}}function meaningOf(written4){if(written4.startsWith(
 "&"))return decodeHTML(written4);if(written4.startsWith("%")){try{return decodeURIComponent(written4)}catch{return written4}}
 const letter=written4[1]??"";if(written4.length===2)return letters[letter]??letter;const code2=Number.parseInt(written4.
@@ -6531,10 +6531,10 @@ test(character);const answer=ignored2?1:(small.length===1?small.charCodeAt(0):un
 escapes,everyEscape,letters,known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();
 maxDecodings=3;escapes=[["\\",String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][\
 0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
-everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash5){return(hash5^hash5>>>12)&1048575}function isFlagged(flags,hash5){const slot=slotOf(hash5);return((flags[slot>>>
-3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash5=0;for(let at3=0;at3<text6.length;at3+=1)hash5=Math.imul(hash5,base)+
-text6.charCodeAt(at3)|0;return hash5}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash5=0;for(let at3=0;at3<
-text6.length;at3+=1){hash5=Math.imul(hash5,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash5}return sums}function powerOf(length2){
+everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash4){return(hash4^hash4>>>12)&1048575}function isFlagged(flags,hash4){const slot=slotOf(hash4);return((flags[slot>>>
+3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash4=0;for(let at3=0;at3<text6.length;at3+=1)hash4=Math.imul(hash4,base)+
+text6.charCodeAt(at3)|0;return hash4}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash4=0;for(let at3=0;at3<
+text6.length;at3+=1){hash4=Math.imul(hash4,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash4}return sums}function powerOf(length2){
 const known3=powers.get(length2);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length2;step+=1)power=
 Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,Needles,powers;var init_redact_needles=__esm(
 {"src/base/redact-needles.ts"(){"use strict";init_redact_layers();noEdges={before:false,after:false};base=739982445;Needles=
@@ -6544,17 +6544,17 @@ slice(0,this.size));let group=lengths.find(({length:length2})=>length2===needle.
 length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
 add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run4){this.#beginning(run4).run=
 true}beginIn(text6,fold3){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text6.length<size2)return false;
-const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash5=0;let count3=0;for(let index=0;index<text6.
+const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash4=0;let count3=0;for(let index=0;index<text6.
 length;index+=1){let unit=text6.charCodeAt(index);if(fold3!=="exact"){const folded=foldedOf(text6,index);if(fold3==="low\
-ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash5=Math.imul(hash5,base)+
+ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash4=Math.imul(hash4,base)+
 unit-Math.imul(window2[oldest]??0,power)|0;window2[oldest]=unit;oldest=oldest+1===size2?0:oldest+1;count3+=1;if(count3<size2||
-!isFlagged(flags,hash5))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
+!isFlagged(flags,hash4))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
 has(String.fromCharCode(...units)))return true}return false}find(text6,onFound){const flags=this.#flags;if(flags===void 0||
-text6.length<this.size)return;const sums=sumsOf(text6);const hash5=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
-sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash5(at3,this.size,this.#power)))
+text6.length<this.size)return;const sums=sumsOf(text6);const hash4=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
+sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash4(at3,this.size,this.#power)))
 continue;const beginning=this.#byBeginning.get(text6.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
 run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text6.length||
-!hashes.has(hash5(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
+!hashes.has(hash4(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
 void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.
 size}}#beginning(text6){const known3=this.#byBeginning.get(text6);if(known3!==void 0)return known3;const made2={lengths:[],
 run:false};this.#byBeginning.set(text6,made2);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text6));this.#flags[slot>>>
@@ -8098,20 +8098,20 @@ if(present3.pendingRun!==void 0){return{...nothing3,action:"blocked",reason:`run
 ion whose outcome is not known: look at the client's DID on the server${presentDid(present3.fields,present3.shown)} and \
 say what you found with idops runs settle ${present3.pendingRun} Client/${present3.identity.id} --done or --not-done; no\
 thing is sent by itself`}}const fields3=[{path:"did_generation",type:"value",before:recorded2,after:generation2,sensitive:false}];
-if(recorded2===void 0)return{...nothing3,action:"adopt",fields:fields3};const moved=movedDid(present3);if(generation2<recorded2){
+if(recorded2===void 0)return{...nothing3,action:"adopt",fields:fields3};const moved2=movedDid(present3);if(generation2<recorded2){
 return{...nothing3,fields:fields3,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
-: a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(accepted&&(moved!==void 0||generation2>
-recorded2)){return{...nothing3,action:"adopt",fields:fields3}}if(generation2===recorded2){if(moved!==void 0){return{...nothing3,
-action:"unchanged",warnings:[{code:"did-moved",message:moved}]}}const unrecorded=present3.fields.did!==void 0&&present3.
-record?.fields.did===void 0;return{...nothing3,action:unrecorded?"adopt":"unchanged"}}if(moved!==void 0)return{...nothing3,
-fields:fields3,action:"blocked",reason:moved};return{...regeneration(present3.identity,present3.fields,present3.shown),fields:fields3}}
-function movedDid({fields:fields3,record:record2,identity:identity2}){const{did:now}=fields3;const{did:then2}=record2?.fields??
-{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{id}=identity2;return`the client'\
-s DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??"none"} now: it was regen\
-erated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated by itself: l\
-ook at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing and records the declared number`}
-function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown3){if(typeof did!=="string")
-return"";return shown3.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown3){
+: a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(accepted&&(moved2!==void 0||generation2>
+recorded2)){return{...nothing3,action:"adopt",fields:fields3}}if(generation2===recorded2){if(moved2!==void 0){return{...nothing3,
+action:"unchanged",warnings:[{code:"did-moved",message:moved2}]}}const unrecorded=present3.fields.did!==void 0&&present3.
+record?.fields.did===void 0;return{...nothing3,action:unrecorded?"adopt":"unchanged"}}if(moved2!==void 0)return{...nothing3,
+fields:fields3,action:"blocked",reason:moved2};return{...regeneration(present3.identity,present3.fields,present3.shown),
+fields:fields3}}function movedDid({fields:fields3,record:record2,identity:identity2}){const{did:now}=fields3;const{did:then2}=record2?.
+fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{id}=identity2;return`the\
+ client's DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??"none"} now: it w\
+as regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated by i\
+tself: look at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing and records the declare\
+d number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown3){if(typeof did!==
+"string")return"";return shown3.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown3){
 return{action:"regenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[
 `regenerates the DID${presentDid(present3,shown3)}`]}}var onlyAnswered,traits,schema,client2;var init_client=__esm({"src\
 /kinds/client.ts"(){"use strict";init_zod();init_once();init_settle();init_values();init_answers();init_discovery();init_reading();
@@ -8738,16 +8738,17 @@ void 0?address2:`${address2} (${bare(label2)})`}function blockedHint(changes){if
 null))return void 0;return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out wit\
 h --target"}var NAMED;var init_safety=__esm({"src/plan/safety.ts"(){"use strict";init_escape();init_problems();NAMED=3}});import{hash}from"node:crypto";function parseShard(text6){const[,first="",second=""]=/^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(
 text6)??[];const[index,count3]=[Number(first),Number(second)];return index>=1&&index<=count3&&count3<=MAX_SHARDS?{index,
-count:count3}:void 0}function shardText({index,count:count3}){return`${index}/${count3}`}function shardName({index,count:count3}){
-return`${index}-of-${count3}`}function shardNamed(name2){const[,index,count3]=/^(\d+)-of-(\d+)$/.exec(name2)??[];return index===
-void 0?void 0:parseShard(`${index}/${count3}`)}function indexOf(address2,count3){const text6=address2.replace(/[A-Z]/g,letter=>letter.
-toLowerCase());return Number.parseInt(hash("sha256",text6,"hex").slice(0,12),16)%count3+1}function partOfRun(name2){const[
-,run4,part2="",attempt="1"]=/^([^.]+)\.(\d+-of-\d+)(?:\.(\d\d))?$/.exec(name2)??[];const shard2=shardNamed(part2);return run4===
-void 0||shard2===void 0?void 0:{run:run4,shard:shard2,attempt:Number(attempt)}}function runOf(name2){return partOfRun(name2)?.
-run??name2}function partName(run4,shard2,attempt){const again=attempt===1?"":`.${String(attempt).padStart(2,"0")}`;return`${run4}\
-.${shardName(shard2)}${again}`}function partCalled(journal){const part2=partOfRun(journal);return part2===void 0?journal:
-partName(part2.run,part2.shard,1)}function isOfRun(journal,name2){return journal===name2||runOf(journal)===name2||partCalled(
-journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use strict";MAX_SHARDS=1e3}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
+count:count3}:void 0}function isShard(one,{index,count:count3}){return one.index===index&&one.count===count3}function shardText({
+index,count:count3}){return`${index}/${count3}`}function shardName({index,count:count3}){return`${index}-of-${count3}`}function shardNamed(name2){
+const[,index,count3]=/^(\d+)-of-(\d+)$/.exec(name2)??[];return index===void 0?void 0:parseShard(`${index}/${count3}`)}function indexOf(address2,count3){
+const text6=address2.replace(/[A-Z]/g,letter=>letter.toLowerCase());return Number.parseInt(hash("sha256",text6,"hex").slice(
+0,12),16)%count3+1}function partOfRun(name2){const[,run4,part2="",attempt="1"]=/^([^.]+)\.(\d+-of-\d+)(?:\.(\d\d))?$/.exec(
+name2)??[];const shard2=shardNamed(part2);return run4===void 0||shard2===void 0?void 0:{run:run4,shard:shard2,attempt:Number(
+attempt)}}function runOf(name2){return partOfRun(name2)?.run??name2}function partName(run4,shard2,attempt){const again=attempt===
+1?"":`.${String(attempt).padStart(2,"0")}`;return`${run4}.${shardName(shard2)}${again}`}function partCalled(journal){const part2=partOfRun(
+journal);return part2===void 0?journal:partName(part2.run,part2.shard,1)}function isOfRun(journal,name2){return journal===
+name2||runOf(journal)===name2||partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"u\
+se strict";MAX_SHARDS=1e3}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
 field2.path,types3,left.fields,shown3);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
 after:after2},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!==
@@ -8971,10 +8972,10 @@ return joinSpans(changes,"; ")}function elementSpans({mark,text:text6,spans}){if
  ${text6}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){
 "use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace3=open9)=>input=>{
-let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace3,index)+
-close:open9+string3+close};var replaceClose=(string3,close,replace3,index)=>{let result="",cursor=0;do{result+=string3.substring(
-cursor,index)+replace3;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace2=open9)=>input=>{
+let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace2,index)+
+close:open9+string3+close};var replaceClose=(string3,close,replace2,index)=>{let result="",cursor=0;do{result+=string3.substring(
+cursor,index)+replace2;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
 substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
 reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
 italic:f("\x1B[3m","\x1B[23m"),underline:f("\x1B[4m","\x1B[24m"),inverse:f("\x1B[7m","\x1B[27m"),hidden:f("\x1B[8m","\x1B[2\
@@ -9522,10 +9523,10 @@ lastErrOffset!==this.offset){this.lastErrOffset=this.offset;this.handler.onParse
 this.gapStack.push(this.lastGapPos);this.lastGapPos=this.pos}_processSurrogate(cp){if(this.pos!==this.html.length-1){const nextCp=this.
 html.charCodeAt(this.pos+1);if(!isSurrogatePair(cp)&&isSurrogatePair(nextCp)){this.pos++;this._addGap();return getSurrogatePairCodePoint(
 cp,nextCp)}}else if(!this.lastChunkWritten){this.endOfChunkHit=true;return CODE_POINTS.EOF}this._err(ERR.surrogateInInputStream);
-return cp}willDropParsedChunk(){return this.pos>this.bufferWaterline}dropParsedChunk(keep2=0){if(this.willDropParsedChunk()){
-const droppedSize=this.offset-this.droppedBufferSize-keep2;this.html=this.html.substring(droppedSize);this.lineStartPos-=
+return cp}willDropParsedChunk(){return this.pos>this.bufferWaterline}dropParsedChunk(keep3=0){if(this.willDropParsedChunk()){
+const droppedSize=this.offset-this.droppedBufferSize-keep3;this.html=this.html.substring(droppedSize);this.lineStartPos-=
 droppedSize;this.droppedBufferSize+=droppedSize;this.pos-=droppedSize;this.lastGapPos=-2;this.gapStack.length=0;if(this.
-pos>keep2)this._addGap()}}write(chunk,isLastChunk){if(this.html.length>0){this.html+=chunk}else{this.html=chunk}this.endOfChunkHit=
+pos>keep3)this._addGap()}}write(chunk,isLastChunk){if(this.html.length>0){this.html+=chunk}else{this.html=chunk}this.endOfChunkHit=
 false;this.lastChunkWritten=isLastChunk}insertHtmlAtCurrentPos(chunk){this.html=this.html.substring(0,this.pos+1)+chunk+
 this.html.substring(this.pos+1);this.endOfChunkHit=false}startsWith(pattern,caseSensitive){if(this.pos+pattern.length>this.
 html.length){this.endOfChunkHit=!this.lastChunkWritten;return false}if(caseSensitive){return this.html.startsWith(pattern,
@@ -10253,29 +10254,29 @@ this.currentTagId!==exclusionId&&IMPLICIT_END_TAG_REQUIRED_THOROUGHLY.has(this.c
 this.current)===NS.HTML){this.pop()}}}}});var NOAH_ARK_CAPACITY,EntryType,FormattingElementList;var init_formatting_element_list=__esm({"node_modules/parse5/dist/\
 parser/formatting-element-list.js"(){NOAH_ARK_CAPACITY=3;(function(EntryType2){EntryType2[EntryType2["Marker"]=0]="Marke\
 r";EntryType2[EntryType2["Element"]=1]="Element"})(EntryType||(EntryType={}));FormattingElementList=class{constructor(){
-this.newest=null;this.bookmark=null;this.index=null;this.elementEntries=new Map}_insertElementEntry(element,token,older2){
-const newer=older2===null?null:older2.newer;const entry3={type:EntryType.Element,element,token,older:older2,newer,ark:null,
-olderSameTag:null,newerSameTag:null};if(newer===null){this.newest=entry3}else{newer.older=entry3}if(older2!==null){older2.
-newer=entry3}return this.index===null?null:this._addToIndex(this.index,entry3)}_addToIndex(index,entry3){const{tagName,attrs}=entry3.
-token;const key=tagName+attrs.map(({name:name2,value:value3})=>`\0${name2}\0${value3}`).sort().join("");let ark=index.arks.
-get(key);if(ark===void 0){ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry3);entry3.ark=ark;this.elementEntries.
-set(entry3.element,entry3);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.
-set(tagName,head)}entry3.olderSameTag=head.olderSameTag;entry3.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.
-newerSameTag=entry3}head.olderSameTag=entry3;return ark}insertMarker(){if(this.index===null){for(let entry3=this.newest;entry3!==
-null&&entry3.type===EntryType.Element;entry3=entry3.older){this.elementEntries.set(entry3.element,entry3)}}const marker={
-type:EntryType.Marker,older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}
-this.newest=marker;this.index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry3=this.
-newest;entry3!==null&&entry3.type===EntryType.Element;entry3=entry3.older){oldest=entry3;count3++}if(count3>=NOAH_ARK_CAPACITY){
-this.index={arks:new Map,tagNames:new Map};for(let entry3=oldest;entry3!==null&&entry3.type===EntryType.Element;entry3=entry3.
-newer){this._addToIndex(this.index,entry3)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&
-ark.entries.length>NOAH_ARK_CAPACITY){this.removeEntry(ark.entries[0])}}insertElementAfterBookmark(element,token){const{
-bookmark}=this;this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry3){var _a3;if(entry3.
-newer===null?this.newest!==entry3:entry3.newer.older!==entry3){return}this.elementEntries.delete(entry3.element);if(entry3.
-newer===null){this.newest=entry3.older}else{entry3.newer.older=entry3.older}if(entry3.older!==null){entry3.older.newer=entry3.
-newer}if(entry3.ark!==null){const{entries,key}=entry3.ark;entries.splice(entries.indexOf(entry3),1);if(entries.length===
-0)(_a3=this.index)===null||_a3===void 0?void 0:_a3.arks.delete(key)}if(entry3.newerSameTag!==null){entry3.newerSameTag.olderSameTag=
-entry3.olderSameTag;if(entry3.olderSameTag!==null){entry3.olderSameTag.newerSameTag=entry3.newerSameTag}}}replaceElement(entry3,element){
-if(this.elementEntries.delete(entry3.element)){this.elementEntries.set(element,entry3)}entry3.element=element}clearToLastMarker(){
+this.newest=null;this.bookmark=null;this.index=null;this.elementEntries=new Map}_insertElementEntry(element,token,older){
+const newer=older===null?null:older.newer;const entry3={type:EntryType.Element,element,token,older,newer,ark:null,olderSameTag:null,
+newerSameTag:null};if(newer===null){this.newest=entry3}else{newer.older=entry3}if(older!==null){older.newer=entry3}return this.
+index===null?null:this._addToIndex(this.index,entry3)}_addToIndex(index,entry3){const{tagName,attrs}=entry3.token;const key=tagName+
+attrs.map(({name:name2,value:value3})=>`\0${name2}\0${value3}`).sort().join("");let ark=index.arks.get(key);if(ark===void 0){
+ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry3);entry3.ark=ark;this.elementEntries.set(entry3.element,
+entry3);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.set(tagName,head)}
+entry3.olderSameTag=head.olderSameTag;entry3.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.newerSameTag=
+entry3}head.olderSameTag=entry3;return ark}insertMarker(){if(this.index===null){for(let entry3=this.newest;entry3!==null&&
+entry3.type===EntryType.Element;entry3=entry3.older){this.elementEntries.set(entry3.element,entry3)}}const marker={type:EntryType.
+Marker,older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}this.newest=marker;
+this.index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry3=this.newest;entry3!==
+null&&entry3.type===EntryType.Element;entry3=entry3.older){oldest=entry3;count3++}if(count3>=NOAH_ARK_CAPACITY){this.index=
+{arks:new Map,tagNames:new Map};for(let entry3=oldest;entry3!==null&&entry3.type===EntryType.Element;entry3=entry3.newer){
+this._addToIndex(this.index,entry3)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&ark.entries.
+length>NOAH_ARK_CAPACITY){this.removeEntry(ark.entries[0])}}insertElementAfterBookmark(element,token){const{bookmark}=this;
+this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry3){var _a3;if(entry3.newer===null?this.
+newest!==entry3:entry3.newer.older!==entry3){return}this.elementEntries.delete(entry3.element);if(entry3.newer===null){this.
+newest=entry3.older}else{entry3.newer.older=entry3.older}if(entry3.older!==null){entry3.older.newer=entry3.newer}if(entry3.
+ark!==null){const{entries,key}=entry3.ark;entries.splice(entries.indexOf(entry3),1);if(entries.length===0)(_a3=this.index)===
+null||_a3===void 0?void 0:_a3.arks.delete(key)}if(entry3.newerSameTag!==null){entry3.newerSameTag.olderSameTag=entry3.olderSameTag;
+if(entry3.olderSameTag!==null){entry3.olderSameTag.newerSameTag=entry3.newerSameTag}}}replaceElement(entry3,element){if(this.
+elementEntries.delete(entry3.element)){this.elementEntries.set(element,entry3)}entry3.element=element}clearToLastMarker(){
 let marker=this.newest;for(;marker!==null&&marker.type===EntryType.Element;marker=marker.older){this.elementEntries.delete(
 marker.element)}this.newest=marker===null?null:marker.older;this.index=marker===null?null:marker.outerIndex;if(this.newest!==
 null){this.newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a3,_b;if(this.index!==null){return(_b=(_a3=
@@ -12317,12 +12318,12 @@ strictObject({kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_expo
 string2()),fields:jsonFields(),hashes:record(string2(),string2()),left:strictObject({run:string2(),fields:jsonFields(),hashes:record(
 string2(),string2())}).optional(),uncertain:array(string2()).optional(),did_generation:int().min(0).optional(),pending_regeneration:string2().
 optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),run:string2()}).optional(),deleted:string2().
-optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),cut:literal(true).optional()});
-shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().optional(),parts:record(string2(),partSchema)});
-headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),
-salt:string2().min(1),open_run:string2().optional(),moved_to:string2().optional(),arriving:literal(true).optional(),last_run:string2().
-optional(),shards:shardsSchema.optional()});stateSchema=headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=
-headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
+optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),cut:literal(true).optional(),
+to_end:array(string2()).optional()});shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().
+optional(),parts:record(string2(),partSchema)});headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().
+min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),moved_to:string2().
+optional(),arriving:literal(true).optional(),last_run:string2().optional(),shards:shardsSchema.optional()});stateSchema=
+headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
 command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} on ${host}, process ${pid}, si\
 nce ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;
@@ -12336,11 +12337,11 @@ rsion of this format"),run:string2().meta({description:"the name of the run and 
 meta({description:"the version of idops",examples:["0.1.0"]}),at,command:_enum(["apply","undo","regenerate-did"]).describe(
 "what was run"),user:string2().meta({description:"who ran it, as the system names them",examples:["ada"]}),...processMark,
 state:strictObject({lineage:string2().describe("what tells a state from others"),file:string2().describe("the name of th\
-e state's file")}).optional().describe("the state that the run belongs to; states in one folder have their journals in o\
-ne"),server:string2().meta({description:"the base URL of the server",examples:["https://id.example.com"]}),profile:string2().
-meta({description:"the profile that it was taken for",examples:["documented"]}),environment:string2().nullable().meta({description:"\
-the chosen environment",examples:["production"]}),digest:string2().meta({description:"the digest of the plan",examples:[
-`sha256:${"5f".repeat(32)}`]}),salt:string2().meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).
+e state's file")}).describe("the state that the run belongs to; states in one folder have their journals in one"),server:string2().
+meta({description:"the base URL of the server",examples:["https://id.example.com"]}),profile:string2().meta({description:"\
+the profile that it was taken for",examples:["documented"]}),environment:string2().nullable().meta({description:"the cho\
+sen environment",examples:["production"]}),digest:string2().meta({description:"the digest of the plan",examples:[`sha256\
+:${"5f".repeat(32)}`]}),salt:string2().meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).
 describe("the first line: who, when, where");sendingLine=strictObject({type:literal("sending").describe("which line this\
  is"),seq:int().meta({description:"the number of the request, which its answer has too",examples:[1]}),at,address:string2().
 meta({description:"what names the object, such as Organization/acme",examples:["Organization/acme"]}),label:string2().optional().
@@ -12390,27 +12391,32 @@ size>0){resumeNext()}})}},map:{async value(iterable,function_){const promises3=[
 const promise2=generator(function_,value3,index);promises3.push(promise2);return promise2})}catch(error3){for(const promise2 of promises3){
 promise2.catch(()=>{})}throw error3}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){
 if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&concurrency>0)){throw new TypeError("Expec\
-ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function isSplit(state,{count:count3}){return state?.shards?.count===count3}function split(state,{count:count3}){return{
-...joined2(state),serial:state.serial+1,shards:{count:count3,parts:{}}}}function joined2(state){const{shards,...rest}=state;
-if(shards===void 0)return state;const newest=newestHeld(state);return{...rest,...newest===void 0?{}:{last_run:newest}}}function newestHeld({
-last_run,shards}){const parts=Object.values(shards?.parts??{}).map(part2=>part2.last_run);return[last_run,...parts].filter(
-run4=>run4!==void 0).sort().at(-1)}function heldBefore({last_run,shards},run4){const part2=partOfRun(run4);const held=part2?.
-shard.count===shards?.count?shards?.parts[String(part2?.shard.index)]?.last_run:void 0;return held===void 0||last_run!==
-void 0&&last_run>held?last_run:held}function openRuns({open_run,shards}){const parts=Object.values(shards?.parts??{}).map(
-part2=>part2.open_run);return new Set([open_run,...parts].filter(run4=>run4!==void 0))}function partOf({shards},{index}){
+ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function isSplit(state,{count:count3}){return state?.shards?.count===count3}function split(state,shard2,toEnd=[]){const whole3={
+...joined2(state),shards:{count:shard2.count,parts:{}}};return toEnd.length===0?whole3:withPart(whole3,shard2,{to_end:[...toEnd]})}
+function joined2(state){const{shards,...rest}=state;if(shards===void 0)return state;const newest=newestHeld(state);return{
+...rest,...newest===void 0?{}:{last_run:newest}}}function newestHeld({last_run,shards}){const parts=Object.values(shards?.
+parts??{}).map(part2=>part2.last_run);return[last_run,...parts].filter(run4=>run4!==void 0).sort().at(-1)}function heldBefore({
+last_run,shards},run4){const part2=partOfRun(run4);const held=part2?.shard.count===shards?.count?shards?.parts[String(part2?.
+shard.index)]?.last_run:void 0;return held===void 0||last_run!==void 0&&last_run>held?last_run:held}function openRuns({open_run,
+shards}){const parts=Object.values(shards?.parts??{}).flatMap(part2=>[part2.open_run,...part2.to_end??[]]);return new Set(
+[open_run,...parts].filter(run4=>run4!==void 0))}function enderOf({shards},run4){if(shards===void 0)return void 0;const[
+index]=Object.entries(shards.parts).find(([,part2])=>part2.to_end?.includes(run4))??[];return index===void 0?void 0:{index:Number(
+index),count:shards.count}}function isToEnd(head,run4){return enderOf(head,run4)!==void 0}function partOf({shards},{index}){
 return shards?.parts[String(index)]??{}}function withPart(head,{index},part2){const{shards}=head;if(shards===void 0)throw new TypeError(
 "no shards without a state that is split");return{...head,shards:{...shards,parts:{...shards.parts,[String(index)]:part2}}}}
-function withSettled(head,run4,cut2){const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){const{open_run,
-...known3}=partOf(head,part2.shard);const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open9=open_run===
-void 0||open_run===run4?{}:{open_run};const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,
-part2.shard,{...held,...open9})}const{open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==void 0&&
-last_run>run4?last_run:run4}}function sameState(now,{lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.
-count)return now;throw new ProblemsError([error("locked","the state was replaced by another one while this run of a shar\
-d was under way",[],"find out who writes it, and run it again once no other run is under way")])}function changedRecords(before,after2){
-const changed2=new Map;for(const[key,record2]of Object.entries(after2))if(before[key]!==record2)changed2.set(key,record2);
-for(const key of Object.keys(before))if(!Object.hasOwn(after2,key))changed2.set(key,null);return changed2}function withRecords({
-resources},records){const next={...resources};for(const[key,record2]of records){if(record2===null)delete next[key];else next[key]=
-record2}return next}var init_shards=__esm({"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
+function withSettled(head,run4,cut2){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known3}=partOf(
+head,ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known3,...left.length===0?{}:{to_end:left}})}
+const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){const{open_run,...known3}=partOf(head,part2.shard);
+const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open9=open_run===void 0||open_run===run4?{}:{open_run};
+const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,part2.shard,{...held,...open9})}const{
+open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{
+lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("\
+locked","the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and \
+run it again once no other run is under way")])}function changedRecords(before,after2){const changed2=new Map;for(const[
+key,record2]of Object.entries(after2))if(before[key]!==record2)changed2.set(key,record2);for(const key of Object.keys(before))
+if(!Object.hasOwn(after2,key))changed2.set(key,null);return changed2}function withRecords({resources},records){const next={
+...resources};for(const[key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm(
+{"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
 KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
 [...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
@@ -13195,7 +13201,7 @@ boot!==boot)return"is of another machine of the same name, or from before the la
 void 0&&holder.namespace!==namespace?"is in another process namespace, such as a container":`is named without its ${unnamedParts(
 holder).join(" and ")}, as by a former version`}var holderFields,holderSchema;var init_holder=__esm({"src/state/holder.t\
 s"(){"use strict";init_zod();init_process();init_process_mark();holderFields={user:string2(),...processMark,command:string2(),
-at:string2()};holderSchema=object(holderFields)}});var READS_FOR,LEFT;var init_pages=__esm({"src/state/pages.ts"(){"use strict";READS_FOR=1e4;LEFT=10*6e4}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
+at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
 "run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
 byteLength(whole3),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
@@ -13229,21 +13235,21 @@ return one}function stateGone(place2){return new ProblemsError([error("state-unr
 "put it back, or begin anew with idops plan; journals of runs that go on are settled by it")])}var LOSS;var init_state_text=__esm(
 {"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();init_state();LOSS="without it reques\
 ts may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
-delimiter,dirname as dirname6,isAbsolute,join as join10,resolve as resolve2}from"node:path";async function inGitIndex(root,paths){
+delimiter,dirname as dirname6,isAbsolute,join as join9,resolve as resolve2}from"node:path";async function inGitIndex(root,paths){
 const entries=await indexEntries(root,paths);return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}
 async function indexEntries(root,paths){if(await findGit()===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await git(
 root,["ls-files","--stage","-z","--",...paths]);return listed2.toString("utf8").split("\0").flatMap(entryOf)}catch(failure2){
-if(!await hasRepository(join10(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
+if(!await hasRepository(join9(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
 exec(line)??[];if(mode===void 0||object3===void 0||path===void 0)return[];return[{path,object:mode.startsWith("100")?object3:
 null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe":"git";for(const folder of(process.env.PATH??
-"").split(delimiter).filter(path=>isAbsolute(path))){const path=join10(folder,name2);if(await access2(path,constants5.X_OK).
+"").split(delimiter).filter(path=>isAbsolute(path))){const path=join9(folder,name2);if(await access2(path,constants5.X_OK).
 then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text6=await readRegular(path).
 catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];if(folder===void 0)return false;const real=resolve2(
-dirname6(path),folder);return await isThere(join10(real,"HEAD"))||await isThere(join10(real,"index"))}async function git(root,command2,{
+dirname6(path),folder);return await isThere(join9(real,"HEAD"))||await isThere(join9(real,"index"))}async function git(root,command2,{
 input="",most:most3=MOST2,reaches=false,env:more={},patience=PATIENCE2}={}){const found2=await findGit();if(found2===void 0)
 throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=["core.fsmo\
 nitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--literal-path\
-specs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join10(root,".git")}`,`--work-tree=${root}`],...command2];
+specs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join9(root,".git")}`,`--work-tree=${root}`],...command2];
 const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.test(
 upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh \
 -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,...Object.
@@ -13297,8 +13303,8 @@ place2,"",failure2);return new ProblemsError([error("not-writable",`git can't wo
 failure2)}`,[],'make room, or mend the repository, so that "git fsck" finds nothing')],{cause:failure2})}function messageOf2(failure2){
 return failure2 instanceof Error?failure2.message:String(failure2)}var RIGHTS;var init_failures=__esm({"src/state/git/fa\
 ilures.ts"(){"use strict";init_git();init_problems();RIGHTS="the credentials need the right to push to that branch and t\
-o refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it"}});import{randomUUID as randomUUID5}from"node:crypto";import{rm as rm6}from"node:fs/promises";import{tmpdir}from"node:os";import{
-join as join14}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE3,PAUSES,Branch,FAR,FETCHING,
+o refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it"}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{tmpdir}from"node:os";import{
+join as join13}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE3,PAUSES,Branch,FAR,FETCHING,
 HEAD,SIGHTS;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
 PATIENCE3=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;constructor(settings,place2){this.settings=
 settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async look(others){const{remote}=this.settings;const said3=await this.#asking(
@@ -13315,7 +13321,7 @@ keys()].filter((_,index)=>said3[index]?.endsWith(" missing")!==false)}async#fetc
 const missing3=await this.#missing(seen2);if(missing3.length===0)return;const shallow=(await this.#git(["rev-parse","--i\
 s-shallow-repository"])).trim()==="true";const quiet=["--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no\
 -recurse-submodules"];const depth=shallow?["--depth=1"]:[];const passing2=new Map(missing3.map(ref=>[ref,`refs/idops/pas\
-sing/${randomUUID5()}`]));const specs=[...passing2].map(([ref,here3])=>`+${ref}:${here3}`);try{await git(root,["fetch",...quiet,
+sing/${randomUUID4()}`]));const specs=[...passing2].map(([ref,here3])=>`+${ref}:${here3}`);try{await git(root,["fetch",...quiet,
 ...depth,remote,...specs],FETCHING);for(const[ref,here3]of passing2){const sha=(await this.#git(["rev-parse","--verify",
 here3])).trim();seen2.set(ref,sha);if(ref===this.ref)await this.#git(["update-ref",this.#seen,sha]).catch(()=>"")}}finally{
 for(const here3 of passing2.values())await this.#git(["update-ref","-d",here3]).catch(()=>"")}}get#seen(){return`refs/id\
@@ -13329,17 +13335,17 @@ split("\n").map(line=>Number(/^blob (\d+)$/.exec(line)?.[1]??Number.NaN));const 
 sizes[index]));const most3=sizes.reduce((sum,size2)=>sum+(Number.isNaN(size2)?0:size2+HEAD),HEAD);const wanted=there.map(
 path=>`${commit2}:${path}
 `).join("");const found2=await git(this.settings.root,["cat-file","--batch"],{input:wanted,most:most3}).catch(failure2=>{
-throw notHere(this.#place,failure2)});let at3=0;return there.map(()=>{const begin=found2.indexOf("\n",at3)+1;const size2=Number(
-found2.toString("latin1",at3,begin).trim().split(" ").at(-1));at3=begin+size2+1;return found2.toString("utf8",begin,begin+
+throw notHere(this.#place,failure2)});let at3=0;return there.map(()=>{const begin3=found2.indexOf("\n",at3)+1;const size2=Number(
+found2.toString("latin1",at3,begin3).trim().split(" ").at(-1));at3=begin3+size2+1;return found2.toString("utf8",begin3,begin3+
 size2)})}async message(commit2){const said3=await this.#git(["cat-file","commit",commit2]);return said3.slice(said3.indexOf(
 "\n\n")+2)}async note(message){const empty2=await this.#git(["hash-object","-t","tree","-w","--stdin"]);return await this.#commit(
-empty2.trim(),[],message)}async change(parent,files,message){const index=join14(tmpdir(),`idops-index-${randomUUID5()}`);
+empty2.trim(),[],message)}async change(parent,files,message){const index=join13(tmpdir(),`idops-index-${randomUUID4()}`);
 const env={GIT_INDEX_FILE:index};try{await this.#git(["read-tree",...parent===null?["--empty"]:[parent]],{env});const lines=[];
 for(const[path,text6]of files){if(text6===null){const gone=(await this.#git(["ls-files","-z","--",path],{env})).split("\0").
 filter(Boolean);lines.push(...gone.map(one=>`0 ${"0".repeat(parent?.length??0)}	${one}`))}else{const object3=await this.#git(
 ["hash-object","-w","--stdin"],{input:text6});lines.push(`100644 ${object3.trim()}	${path}`)}}await this.#git(["update-i\
 ndex","-z","--index-info"],{env,input:lines.map(line=>`${line}\0`).join("")});const tree=await this.#git(["write-tree"],
-{env});return await this.#commit(tree.trim(),parent===null?[]:[parent],message)}finally{await rm6(index,{force:true})}}async push(moves){
+{env});return await this.#commit(tree.trim(),parent===null?[]:[parent],message)}finally{await rm5(index,{force:true})}}async push(moves){
 const{remote,pauses=PAUSES}=this.settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);
 const specs=moves.map(({ref,to})=>`${to??""}:${ref}`);const others=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=[
 "--quiet","--porcelain","--atomic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{
@@ -13372,7 +13378,7 @@ const who2=now===void 0?"it was removed":`somebody else has it: ${describe3(now)
 ed",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other\
  run is under way")])}var holderSchema3,NOBODY,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use stric\
 t";init_zod();init_problems();init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),
-nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID6}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";var TRIES3,PAUSE,
+nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";var TRIES3,PAUSE,
 FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/git/store.ts"(){"use strict";init_p_limit();init_process();
 init_shard();init_user_name();init_holder();init_branch();init_failures();init_holder2();TRIES3=300;PAUSE=200;FRESH2=1e3;
 UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}
@@ -13403,7 +13409,7 @@ true;await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#pla
 ()=>this.#branch.tryPush())}async take(command2,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);
 if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked2(this.#place,this.#held.holder);const from=await this.#lockAt(
 ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,
-other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID6()};const made2=await this.#renewed(
+other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed(
 {ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(
 ref);throw locked2(this.#place,lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;this.#seenAt=
 UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made2).catch(()=>{}),LEASE/3);timer.unref();
@@ -13428,7 +13434,7 @@ this.#place,other);pushed=await this.#branch.push([{ref,from:now,to:null}])==="d
 await this.#inTurn(async()=>{const held=this.#own(made2);if(held===void 0)return;const renewed=await this.#renewed(held);
 const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else
 await this.#confirm(held)})}async#renewed({ref,holder}){const next={...holder,expires:new Date(Date.now()+LEASE).toISOString()};
-const at3=await this.#branch.note(JSON.stringify({...next,turn:randomUUID6()}));return{ref,holder:next,at:at3}}async#confirm(made2){
+const at3=await this.#branch.note(JSON.stringify({...next,turn:randomUUID5()}));return{ref,holder:next,at:at3}}async#confirm(made2){
 const{ref,holder}=made2;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(
 made2)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lostTo(
 this.#place,now);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(
@@ -13442,15 +13448,15 @@ void 0:nameSchema2.safeParse(JSON.parse(text6)).data}catch{return void 0}};const
 `]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix.basename(path),runs:gitRuns(store,
 within5("runs"),place2),async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(state,
 place2,server)},saved,async save(state){await store.change(()=>written4(state))},async merge(change2){const merged=async(commit2,of)=>{
-const text6=commit2===null?void 0:await of.text(commit2,path);if(text6===void 0)throw stateGone(place2);const{resources,
-...now}=stateOf2(stateData(text6,place2),place2);const head2=change2.head(now);return{...written4({...head2,resources:withRecords(
-{resources},change2.records)}),head:head2}};const{head}=await store.change(merged,true);return head},told:()=>named6(path),
-async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,"blob"));const others=(files??
-[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.all(others.map(named6));return names3.
-filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.tryWriting(),async check(){}}}function withoutCredentials(remote){
-return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){
-"use strict";init_zod();init_json();init_locks();init_shards();init_state();init_state_text();init_runs();init_store();nameSchema2=
-object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
+const text6=commit2===null?void 0:await of.text(commit2,path);const there=text6===void 0?change2.absent:stateOf2(stateData(
+text6,place2),place2);if(there===void 0)throw stateGone(place2);const{resources,...now}=there;const head2=change2.head(now);
+return{...written4({...head2,resources:withRecords({resources},change2.records)}),head:head2}};const{head}=await store.change(
+merged,true);return head},told:()=>named6(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder===
+"."?"":folder,"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
+all(others.map(named6));return names3.filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.
+tryWriting(),async check(){}}}function withoutCredentials(remote){return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,
+"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_zod();init_json();init_locks();init_shards();
+init_state();init_state_text();init_runs();init_store();nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
 return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
 source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
 return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
@@ -13637,7 +13643,7 @@ module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha25
 webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
 return webCrypto.getRandomValues(Buffer.alloc(length2))}async function md5(string3){try{return nodeCrypto.createHash("md\
 5").update(string3,"utf-8").digest("hex")}catch(e2){const data3=typeof string3==="string"?textEncoder.encode(string3):string3;
-const hash5=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash5)).map(b=>b.toString(16).padStart(
+const hash4=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash4)).map(b=>b.toString(16).padStart(
 2,"0")).join("")}}async function postgresMd5PasswordHash(user3,password,salt){const inner=await md5(password+user3);const outer=await md5(
 Buffer.concat([Buffer.from(inner),salt]));return"md5"+outer}async function sha2562(text6){return await subtleCrypto.digest(
 "SHA-256",text6)}async function hashByName(hashName,text6){return await subtleCrypto.digest(hashName,text6)}async function hmacSha256(keyBuffer,msg){
@@ -14487,78 +14493,58 @@ ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*state
 keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!=="UTF8"){throw new ProblemsError([error("no\
 t-writable",`the database of the state ${place2} can't hold all characters: its encoding is ${found2?.encoding}`,[],"mak\
 e one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_apply")await this.run("SET synchronous_com\
-mit = 'on'")}}}});async function haveTables(statements,target,make,within5=transaction){const found2=await versionOf(statements,target);if(found2===
-migrations.length)return true;if(!make&&found2===0)return false;try{await within5(statements,async()=>{await statements.
-run("SELECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);const now=await versionOf(statements,target);const schema5=await statements.
-run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCH\
-EMA idops");if(now===0)await statements.run("CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamp\
-tz NOT NULL DEFAULT clock_timestamp())");for(const[index,steps]of migrations.entries()){if(index<now)continue;for(const step of steps)
-await statements.run(step);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[index+1])}});return true}catch(failure2){
-if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;if(found2>0)throw notBroughtUp(
-target,found2,failure2);throw new ProblemsError([error("not-writable",`the tables for the state ${target.place} can't be\
- made: this role may not make them`,[],`let the owner of the database run: GRANT CREATE ON DATABASE "${target.database}"\
- TO this role; or let somebody who may make them run idops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRA\
-NT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role`)],{cause:failure2})}}function notBroughtUp({
-place:place2},found2,failure2){return new ProblemsError([error("not-writable",`the tables of the state ${place2} have ve\
-rsion ${found2} and can't be brought to version ${migrations.length}: this role may not alter them`,[],"let the role tha\
-t made them run this version of idops once, such as idops plan; what it granted stays")],{cause:failure2})}async function versionOf(statements,{
-place:place2}){const there=await statements.run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_name\
-space.oid = relnamespace
-     WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return 0;const{rows}=await statements.run("SE\
-LECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3<1){throw new ProblemsError(
+mit = 'on'")}}}});async function haveTables(statements,target,make,within5=transaction){if(await areThere(statements,target))return true;if(!make)
+return false;try{await within5(statements,async()=>{await statements.run("SELECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);
+if(await areThere(statements,target))return;const schema5=await statements.run("SELECT FROM pg_catalog.pg_namespace WHER\
+E nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCHEMA idops");for(const table2 of tables)await statements.
+run(table2);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[TABLES])});return true}catch(failure2){
+if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error(
+"not-writable",`the tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner o\
+f the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run id\
+ops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHE\
+MA idops TO this role`)],{cause:failure2})}}async function areThere(statements,{place:place2}){const there=await statements.
+run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return false;const{rows}=await statements.run(
+"SELECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3<1){throw new ProblemsError(
 [error("state-unreadable",`the tables of the state ${place2} don't say which version they have: idops.versions has no ro\
 w of one`,[],"find out who emptied that table, and put its rows back from a backup; the states and journals in the other\
- tables may be whole")])}if(version3>migrations.length){throw new ProblemsError([error("state-newer",`the tables of the \
-state ${place2} have version ${version3}, this idops knows versions up to ${migrations.length}`,[],"use the version of i\
-dops that made them, or a later one")])}return version3}var LOCKS,MAKING,migrations;var init_migrations=__esm({"src/stat\
-e/postgres/migrations.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;MAKING=0;migrations=[[`CREAT\
-E TABLE idops.states (
-       name text PRIMARY KEY,
-       head json NOT NULL,
-       revision uuid NOT NULL,
-       saved_at timestamptz NOT NULL DEFAULT clock_timestamp()
-     )`,`CREATE TABLE idops.records (
-       state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
-       key uuid NOT NULL,
-       address text NOT NULL,
-       record json NOT NULL,
-       PRIMARY KEY (state, key)
-     )`,`CREATE TABLE idops.locks (
-       state text PRIMARY KEY,
-       nonce uuid NOT NULL,
-       session uuid NOT NULL,
-       advisory integer NOT NULL,
-       holder json NOT NULL,
-       backend integer NOT NULL,
-       seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
-     )`,`CREATE TABLE idops.runs (
-       run text PRIMARY KEY,
-       state text NOT NULL,
-       writer uuid NOT NULL,
-       begun_at timestamptz NOT NULL DEFAULT clock_timestamp()
-     )`,`CREATE TABLE idops.lines (
-       run text NOT NULL REFERENCES idops.runs (run) ON DELETE CASCADE,
-       number integer NOT NULL,
-       line json NOT NULL,
-       PRIMARY KEY (run, number)
-     )`],[`ALTER TABLE idops.locks ADD COLUMN shard text NOT NULL DEFAULT ''`,"ALTER TABLE idops.locks DROP CONSTRAINT l\
-ocks_pkey, ADD PRIMARY KEY (state, shard)"],[`CREATE TABLE idops.readers (
-       state text NOT NULL,
-       list text NOT NULL,
-       shard integer NOT NULL,
-       reader uuid NOT NULL,
-       since timestamptz NOT NULL DEFAULT clock_timestamp(),
-       PRIMARY KEY (state, list, shard)
-     )`,`CREATE TABLE idops.pages (
-       state text NOT NULL,
-       list text NOT NULL,
-       page integer NOT NULL,
-       reader uuid NOT NULL,
-       asked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-       text text,
-       PRIMARY KEY (state, list, page)
-     )`]]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
-.ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_migrations();Database=class{target;times;#inTurn=pLimit(
+ tables may be whole")])}if(version3>TABLES){throw new ProblemsError([error("state-newer",`the tables of the state ${place2}\
+ have version ${version3}, this idops knows version ${TABLES}`,[],"use the version of idops that made them, or a later o\
+ne")])}return true}var LOCKS,MAKING,TABLES,tables;var init_tables=__esm({"src/state/postgres/tables.ts"(){"use strict";init_problems();
+init_connection();LOCKS=1768189808;MAKING=0;TABLES=1;tables=[`CREATE TABLE idops.versions (version integer PRIMARY KEY, \
+made_at timestamptz NOT NULL DEFAULT clock_timestamp())`,`CREATE TABLE idops.states (
+     name text PRIMARY KEY,
+     head json NOT NULL,
+     revision uuid NOT NULL,
+     saved_at timestamptz NOT NULL DEFAULT clock_timestamp()
+   )`,`CREATE TABLE idops.records (
+     state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
+     key uuid NOT NULL,
+     address text NOT NULL,
+     record json NOT NULL,
+     PRIMARY KEY (state, key)
+   )`,`CREATE TABLE idops.locks (
+     state text NOT NULL,
+     shard text NOT NULL DEFAULT '',
+     nonce uuid NOT NULL,
+     session uuid NOT NULL,
+     advisory integer NOT NULL,
+     holder json NOT NULL,
+     backend integer NOT NULL,
+     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+     PRIMARY KEY (state, shard)
+   )`,`CREATE TABLE idops.runs (
+     run text PRIMARY KEY,
+     state text NOT NULL,
+     writer uuid NOT NULL,
+     begun_at timestamptz NOT NULL DEFAULT clock_timestamp()
+   )`,`CREATE TABLE idops.lines (
+     run text NOT NULL REFERENCES idops.runs (run) ON DELETE CASCADE,
+     number integer NOT NULL,
+     line json NOT NULL,
+     PRIMARY KEY (run, number)
+   )`]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
+.ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_tables();Database=class{target;times;#inTurn=pLimit(
 1);#connection;#keeper;#hasTables=false;#idle;#isAway=false;constructor(target,times){this.target=target;this.times=times}async read(none2,work){
 return await this.#do("read",async(connection,again)=>await this.#tables(connection,false)?await work(connection,again):
 none2)}async write(work){return await this.#do("write",async(connection,again)=>{await this.#tables(connection,true);return await work(
@@ -14587,7 +14573,7 @@ run(`SELECT nonce, session, holder::text, seen_at::text,
      FROM idops.locks WHERE state = $1 AND shard = $2`,[state,shard2,LOCKS]);const[row]=rows;if(row===void 0)return void 0;
 const{nonce,session,seen_at:seenAt,age,free}=row;return{nonce,session,holder:holderOf3(row.holder),isConnected:!free,seenAt,
 age}}function holderOf3(text6){try{return holderSchema4.parse(JSON.parse(text6))}catch{return null}}var UNREADABLE2,holderSchema4;
-var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();init_shard();init_holder();init_migrations();
+var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();init_shard();init_holder();init_tables();
 UNREADABLE2="something that left no name";holderSchema4=object(holderFields)}});function nameOf4({holder}){return holder===null?UNREADABLE2:describeHolder(holder)}function cut({age}){const heard=Math.
 max(0,Math.round(age/1e3));return`its connection was cut, and nothing was heard of it for ${heard} s`}function refusal(found2,rest,place2){
 const message=`the state is locked: ${nameOf4(found2)} (${place2})`;const unlock="if that process is surely gone, use id\
@@ -14600,16 +14586,16 @@ ther run is under way")])}function inUse(found2){return new ProblemsError([error
 found2)} still runs on this host`,[],"wait until it has ended, or end it")])}function pooled(place2){return new ProblemsError(
 [error("state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a ru\
 n (${place2})`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL it\
-self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID7}from"node:crypto";async function remove(statements,state,{shard:shard2,nonce}){await statements.
+self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID6}from"node:crypto";async function remove(statements,state,{shard:shard2,nonce}){await statements.
 run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,shard2,nonce])}async function end(statements,advisory){
 await statements.run("SELECT pg_advisory_unlock($1, $2)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;
 return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({
 "src/state/postgres/lock.ts"(){"use strict";init_process();init_user_name();init_holder();init_lock_row();init_lock_words();
-init_migrations();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){this.#database=database;
+init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){this.#database=database;
 this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??null}get shard(){return this.#held?.
 shard??""}async shards(){return await this.#database.read([],statements=>findShards(statements,this.state))}async take(command2,now,of){
 const shard2=shardKey(of);await this.#refuseSecond(shard2);const holder={user:userName(),...ownMark(),command:command2,at:now.
-toISOString()};const nonce=randomUUID7();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{
+toISOString()};const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{
 const session=await this.#begin(statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(
 statements,own5,holder),held:own5}}catch(failure2){await end(statements,session.advisory);throw failure2}});this.#held=held;
 this.#lost=void 0;this.#database.keep(this);clearInterval(this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(
@@ -14642,7 +14628,7 @@ write(async statements=>{await remove(statements,this.state,{shard:shard2,nonce}
 this.state,shard2);if(other!==void 0)throw this.#refusal(other)})}}async#find(shard2){return await this.#database.read(void 0,
 statements=>findHolder(statements,this.state,shard2))}async#refuseSecond(shard2){const held=this.#held;if(held===void 0||
 this.#lost!==void 0||held.shard===shard2)return;const found2=await this.#find(held.shard);if(found2?.nonce===held.nonce)
-throw this.#refusal(found2)}async#begin(statements){for(;;){const session=randomUUID7();const advisory=Number.parseInt(session.
+throw this.#refusal(found2)}async#begin(statements){for(;;){const session=randomUUID6();const advisory=Number.parseInt(session.
 slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.
 free===true)return{session,advisory}}}async#enter(statements,own5,holder){const values=[this.state,own5.shard,own5.nonce,
 own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.run(`INSERT INTO idops.l\
@@ -14656,7 +14642,7 @@ k_timestamp()
 seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;const isGone2=other.holder!==null&&fateOf(other.holder)===
 "gone";return`took over the lock of ${nameOf4(other)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async rehearse(statements){
 await statements.run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
-       VALUES ($1, 'nobody', $2, $2, 0, '{}', pg_backend_pid())`,[this.state,randomUUID7()])}async#renew(nonce){await this.#database.
+       VALUES ($1, 'nobody', $2, $2, 0, '{}', pg_backend_pid())`,[this.state,randomUUID6()])}async#renew(nonce){await this.#database.
 write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){const held=this.#held;
 if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.drop();await this.#database.
 write(async statements=>{await remove(statements,this.state,held);await end(statements,held.advisory)}).catch(()=>{})}#fateOf(found2){
@@ -14664,30 +14650,7 @@ const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gone"
 return"alive";return Math.abs(found2.age)>this.#database.times.lease?"gone":fate}#isConnected({isConnected,session}){return isConnected||
 session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;return refusal(found2,this.#isConnected(
 found2)?null:times.lease-found2.age,target.place)}#lose(found2){this.#lost=lost2(found2,this.#database.target.place);this.#database.
-drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID8}from"node:crypto";function pageRows(database,state){return{async join(list2,{index,count:count3}){
-const own5=[state,`${list2}, ${count3}`];const reader=randomUUID8();const since=await database.read(null,async statements=>{
-const{rows}=await statements.run(`INSERT INTO idops.readers (state, list, shard, reader) VALUES ($1, $2, $3, $4)
-           ON CONFLICT (state, list, shard) DO UPDATE SET reader = excluded.reader, since = clock_timestamp()
-           RETURNING since::text`,[...own5,index,reader]);return rows[0]?.since??null});if(since===null)return null;const run4=async(text6,...values)=>await database.
-read([],async statements=>{const{rows}=await statements.run(text6,[...own5,...values]);return rows});const reading={async readers(){
-const rows=await run4(`SELECT shard FROM idops.readers
-             WHERE state = $1 AND list = $2 AND since > clock_timestamp() - $3 * interval '1 millisecond' ORDER BY shard`,
-READS_FOR);return rows.map(({shard:shard2})=>shard2)},async claim(pages2){const rows=await run4(`INSERT INTO idops.pages\
- (state, list, page, reader)
-             SELECT $1, $2, page, $4 FROM unnest($5::integer[]) AS wanted (page) ORDER BY page
-             ON CONFLICT (state, list, page) DO UPDATE SET reader = excluded.reader, asked_at = clock_timestamp(), text \
-= NULL
-             WHERE pages.asked_at < $3::timestamptz OR pages.reader = excluded.reader
-             RETURNING page`,since,reader,pages2);return rows.map(({page})=>page)},async put(page,text6){await run4("UPD\
-ATE idops.pages SET text = $5 WHERE state = $1 AND list = $2 AND page = $3 AND reader = $4",page,reader,text6)},async found(pages2){
-const rows=await run4(`SELECT page, text FROM idops.pages
-             WHERE state = $1 AND list = $2 AND page = ANY ($4::integer[]) AND asked_at >= $3::timestamptz AND text IS N\
-OT NULL`,since,pages2);return new Map(rows.map(({page,text:text6})=>[page,text6]))},async leave(){await run4(`DELETE FRO\
-M idops.readers WHERE state = $1 AND (list = $2 AND (reader = $3 OR ${older("since","$4")}) OR ${older("since","$5")})`,
-reader,READS_FOR,LEFT);await run4(`DELETE FROM idops.pages WHERE state = $1 AND (${older("asked_at","$3")} OR list = $2
-             AND NOT EXISTS (SELECT FROM idops.readers WHERE readers.state = $1 AND readers.list = $2))`,LEFT)}};return reading}}}
-var older;var init_pages2=__esm({"src/state/postgres/pages.ts"(){"use strict";init_pages();older=(time3,milliseconds)=>`${time3}\
- < clock_timestamp() - ${milliseconds} * interval '1 millisecond'`}});import{randomUUID as randomUUID9}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
+drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
 ({text:text6})=>{characters2+=text6.length;return characters2>CHARACTERS});return end2<0?waiting.length:Math.max(1,end2)}
 var CHARACTERS,PostgresJournal;var init_journal2=__esm({"src/state/postgres/journal.ts"(){"use strict";init_json();init_problems();
 init_connection();CHARACTERS=4e6;PostgresJournal=class{kept=null;#database;#lock;#run;#writers;#next;#isUnsure=false;#waiting=[];#inserting;constructor(database,lock,{
@@ -14709,15 +14672,15 @@ NING state
        FROM mine, unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
        WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[this.#run,this.#writers.at(-1),this.#next,lines,state,shard2,
 session]);if(count3>0)return;if(session!==null)await this.#lock.confirm(statements);throw this.#takenOver()}async#settle(statements,lines){
-const writer=randomUUID9();this.#writers.push(writer);const arrived=await transaction(statements,async()=>{await this.#lock.
+const writer=randomUUID7();this.#writers.push(writer);const arrived=await transaction(statements,async()=>{await this.#lock.
 fence(statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer \
 = ANY ($2::uuid[])",[this.#run,this.#writers,writer]);if(count3===0)throw this.#takenOver();const{rows}=await statements.
 run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number",[this.#run,this.#next]);if(rows.
 length===lines.length&&rows.every(({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM ido\
 ps.lines WHERE run = $1 AND number >= $2",[this.#run,this.#next]);return false});this.#writers=[writer];return arrived}#takenOver(){
 return new ProblemsError([error("locked",`the journal of run ${this.#run} was taken over or removed by somebody else (${this.#database.
-target.place})`,[],"find out who works with this state, and run it again once no other run is under way")])}}}});import{randomUUID as randomUUID10}from"node:crypto";function runRows(database,lock,state){const shown3=run4=>`${run4} of\
- ${database.target.place}`;const read2=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
+target.place})`,[],"find out who works with this state, and run it again once no other run is under way")])}}}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown3=run4=>`${run4} of ${database.
+target.place}`;const read2=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
 lines.length===0)throw unusableJournal(shown3(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
 index);if(gap>=0)throw unusableJournal(shown3(run4),`line ${gap+1} is missing`);return journalOf(lines.map(({line})=>`${line}\
@@ -14727,7 +14690,7 @@ run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>ru
 const lines=await database.read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lin\
 es WHERE run = $1 ORDER BY number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown3(run4),
 "it is not there");return lines[0]?.line.startsWith('{"type":"end"')===true},kept:async()=>[],async create(first){const{
-run:run4}=first;const writer=randomUUID10();await database.write(statements=>transaction(statements,async()=>{await lock.
+run:run4}=first;const writer=randomUUID8();await database.write(statements=>transaction(statements,async()=>{await lock.
 fence(statements);await statements.run(`WITH begun AS (
                INSERT INTO idops.runs (run, state, writer) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING RETURNING ru\
 n
@@ -14735,7 +14698,7 @@ n
              INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,[run4,state,writer,stringifyJson(
 first)]);const own5=await statements.run("SELECT FROM idops.runs WHERE run = $1 AND writer = $2",[run4,writer]);if(own5.
 count===0)throw taken(run4,database.target.place)}));return new PostgresJournal(database,lock,{run:run4,writer,next:1})},
-async reopen(content){if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID10();
+async reopen(content){if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();
 await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.
 run("UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown3(run4),"\
 it is not there");const{rows}=await statements.run("SELECT max(number) AS last FROM idops.lines WHERE run = $1",[run4]);
@@ -14806,7 +14769,7 @@ return refused(`the URL of the database is no URL of PostgreSQL: ${why}`,cure)}f
 ettings.ts"(){"use strict";init_problems();init_user_name();init_tls();LONGEST_NAME=200;parameters=[...["host","port","d\
 bname","user","password","options","application_name","channel_binding"],...["ssl","sslmode","sslrootcert","sslcert","ss\
 lkey","sslnegotiation"]];SIGNS="write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs such as @, /, # and \
-% of the password as %40, %2F, %23 and %25"}});import{hash as hash2,randomUUID as randomUUID11}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
+% of the password as %40, %2F, %23 and %25"}});import{hash as hash2,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
 target;let known3;const saved=async()=>{const found2=await database.read(void 0,statements=>transaction(statements,()=>readAll(
 statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0){known3=void 0;return void 0}known3=knownOf3(
 found2);const head=stateData(found2.head,place2);const resources=new Map;for(const{address:address2,record:record2}of found2.
@@ -14816,53 +14779,56 @@ const rows=await database.read([],async statements=>{const answer=await statemen
 tes WHERE ${where} ORDER BY name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameSchema3.safeParse(JSON.
 parse(head)).data??[])};return{async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(
 state,place2,server)},saved,async save({resources,...head}){const records=Object.entries(resources).map(rowOf);const wanted={
-head:stringifyJson(head),revision:randomUUID11(),records};await database.write(statements=>transaction(statements,async()=>{
-await lock.fence(statements);await replace2(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},async merge({records,
-head:headOf2}){const entries=[...records];const put5=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,record2])]);
-const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID11();const merged=await database.
-write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{rows}=await statements.run("SELECT\
- head::text FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);
-const whole3={...stateData(there.head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole3,place2);const head=headOf2(
-now);await remove2(statements,name2,gone);await upsert(statements,name2,put5);await describe4(statements,name2,{head:stringifyJson(
-head),revision});return head}));known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3(
-"name <> $1")}}async function readAll(statements,name2){const{rows}=await statements.run("SELECT head::text, revision FR\
-OM idops.states WHERE name = $1",[name2]);const[state]=rows;return state===void 0?void 0:{...state,records:await readRecords(
-statements,name2)}}async function readRecords(statements,name2){await statements.run("DECLARE records NO SCROLL CURSOR F\
-OR SELECT address, record::text FROM idops.records WHERE state = $1",[name2]);const records=[];for(let isMore=true;isMore;){
-const page=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);for(const{address:address2,record:record2}of page.
-rows)records.push({address:address2,record:record2,hash:hashOf2(record2)});isMore=page.rows.length===PAGE}await statements.
-run("CLOSE records");return records}async function replace2(statements,name2,wanted,known3){const{head,revision,records}=wanted;
-await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
-[name2,head,revision]);const{rows}=await statements.run("SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE",[
-name2]);const isKnown2=known3!==void 0&&known3.revision===rows[0]?.revision;const there=isKnown2?known3.hashes:knownOf3(
-{...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.map(({address:address2})=>address2));
-const gone=[...there.keys()].filter(address2=>!addresses3.has(address2));await remove2(statements,name2,gone);const changed2=records.
-filter(({address:address2,hash:hash5})=>there.get(address2)!==hash5);await upsert(statements,name2,changed2);await describe4(
-statements,name2,wanted)}async function remove2(statements,name2,addresses3){for(let at3=0;at3<addresses3.length;at3+=PAGE){
-await statements.run("DELETE FROM idops.records WHERE state = $1 AND key = ANY ($2::uuid[])",[name2,addresses3.slice(at3,
-at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){for(const page of pagesOf2(records)){await statements.
-run(`INSERT INTO idops.records (state, key, address, record)
+head:stringifyJson(head),revision:randomUUID9(),records};await database.write(statements=>transaction(statements,async()=>{
+await lock.fence(statements);await replace(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},async merge({records,
+absent,head:headOf2}){const entries=[...records];const put5=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,
+record2])]);const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID9();
+const merged=await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent!==
+void 0)await begin(statements,name2,absent);const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE \
+name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole3={...stateData(there.
+head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole3,place2);const head=headOf2(now);await remove2(statements,
+name2,gone);await upsert(statements,name2,put5);await describe4(statements,name2,{head:stringifyJson(head),revision});return head}));
+known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3("name <> $1")}}async function readAll(statements,name2){
+const{rows}=await statements.run("SELECT head::text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;
+return state===void 0?void 0:{...state,records:await readRecords(statements,name2)}}async function begin(statements,name2,{
+resources,...head}){const{count:count3}=await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1\
+, $2, $3) ON CONFLICT (name) DO NOTHING",[name2,stringifyJson(head),randomUUID9()]);if(count3>0)await upsert(statements,
+name2,Object.entries(resources).map(rowOf))}async function readRecords(statements,name2){await statements.run("DECLARE r\
+ecords NO SCROLL CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1",[name2]);const records=[];
+for(let isMore=true;isMore;){const page=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);for(const{address:address2,
+record:record2}of page.rows)records.push({address:address2,record:record2,hash:hashOf2(record2)});isMore=page.rows.length===
+PAGE}await statements.run("CLOSE records");return records}async function replace(statements,name2,wanted,known3){const{head,
+revision,records}=wanted;await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CO\
+NFLICT (name) DO NOTHING",[name2,head,revision]);const{rows}=await statements.run("SELECT revision FROM idops.states WHE\
+RE name = $1 FOR UPDATE",[name2]);const isKnown2=known3!==void 0&&known3.revision===rows[0]?.revision;const there=isKnown2?
+known3.hashes:knownOf3({...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.
+map(({address:address2})=>address2));const gone=[...there.keys()].filter(address2=>!addresses3.has(address2));await remove2(
+statements,name2,gone);const changed2=records.filter(({address:address2,hash:hash4})=>there.get(address2)!==hash4);await upsert(
+statements,name2,changed2);await describe4(statements,name2,wanted)}async function remove2(statements,name2,addresses3){
+for(let at3=0;at3<addresses3.length;at3+=PAGE){await statements.run("DELETE FROM idops.records WHERE state = $1 AND key \
+= ANY ($2::uuid[])",[name2,addresses3.slice(at3,at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){
+for(const page of pagesOf2(records)){await statements.run(`INSERT INTO idops.records (state, key, address, record)
        SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, reco\
 rd)
        ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,page.map(({address:address2})=>keyOf4(
 address2)),page.map(({address:address2})=>address2),page.map(({record:record2})=>record2)])}}async function describe4(statements,name2,{
 head,revision}){await statements.run("UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHE\
-RE name = $1",[name2,head,revision])}function*pagesOf2(records){let[begin,characters2]=[0,0];for(const[index,{record:record2}]of records.
-entries()){if(index-begin>=PAGE||characters2>CHARACTERS2){yield records.slice(begin,index);[begin,characters2]=[index,0]}
-characters2+=record2.length}if(begin<records.length)yield records.slice(begin)}function recordTwice(address2,place2){return new ProblemsError(
-[error("state-unreadable",`the state ${place2} has two records of ${address2}`,[],"find out which row of idops.records i\
-s right, and remove the other: idops writes one for each object")])}function knownOf3({revision,records}){return{revision,
-hashes:new Map(records.map(({address:address2,hash:hash5})=>[address2,hash5]))}}function rowOf([key,record2]){const text6=stringifyJson(
-record2);return{address:addressOf2(key),record:text6,hash:hashOf2(text6)}}function addressOf2(key){return JSON.stringify(
-key).slice(1,-1)}function hashOf2(text6){return hash2("sha256",text6,"base64")}function keyOf4(address2){return hash2("s\
-ha256",address2,"hex").slice(0,32)}var PAGE,CHARACTERS2,nameSchema3;var init_store2=__esm({"src/state/postgres/store.ts"(){
-"use strict";init_zod();init_json();init_problems();init_state();init_state_text();init_connection();PAGE=2e3;CHARACTERS2=
-4e6;nameSchema3=object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
+RE name = $1",[name2,head,revision])}function*pagesOf2(records){let[begin3,characters2]=[0,0];for(const[index,{record:record2}]of records.
+entries()){if(index-begin3>=PAGE||characters2>CHARACTERS2){yield records.slice(begin3,index);[begin3,characters2]=[index,
+0]}characters2+=record2.length}if(begin3<records.length)yield records.slice(begin3)}function recordTwice(address2,place2){
+return new ProblemsError([error("state-unreadable",`the state ${place2} has two records of ${address2}`,[],"find out whi\
+ch row of idops.records is right, and remove the other: idops writes one for each object")])}function knownOf3({revision,
+records}){return{revision,hashes:new Map(records.map(({address:address2,hash:hash4})=>[address2,hash4]))}}function rowOf([
+key,record2]){const text6=stringifyJson(record2);return{address:addressOf2(key),record:text6,hash:hashOf2(text6)}}function addressOf2(key){
+return JSON.stringify(key).slice(1,-1)}function hashOf2(text6){return hash2("sha256",text6,"base64")}function keyOf4(address2){
+return hash2("sha256",address2,"hex").slice(0,32)}var PAGE,CHARACTERS2,nameSchema3;var init_store2=__esm({"src/state/pos\
+tgres/store.ts"(){"use strict";init_zod();init_json();init_problems();init_state();init_state_text();init_connection();PAGE=
+2e3;CHARACTERS2=4e6;nameSchema3=object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
 const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
-database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),pages:pageRows(database,
-name2),...stateRows(database,lock,name2),...excluding(lock,()=>database.target.place),tryWriting:()=>database.rehearse(statements=>lock.
-rehearse(statements)),check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_locks();
-init_connection();init_database();init_lock();init_pages2();init_runs2();init_settings();init_store2();init_settings()}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),...stateRows(database,lock,
+name2),...excluding(lock,()=>database.target.place),tryWriting:()=>database.rehearse(statements=>lock.rehearse(statements)),
+check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_locks();init_connection();
+init_database();init_lock();init_runs2();init_settings();init_store2();init_settings()}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -18232,10 +18198,10 @@ null||weight2<=capacity}async __incrementReservoir__(incr){var reservoir;await t
 reservoir+=incr;this.instance._drainAll(this.computeCapacity());return reservoir}async __currentReservoir__(){await this.
 yieldLoop();return this.storeOptions.reservoir}isBlocked(now){return this._unblockTime>=now}check(weight2,now){return this.
 conditionsCheck(weight2)&&this._nextRequest-now<=0}async __check__(weight2){var now;await this.yieldLoop();now=Date.now();
-return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait5;await this.yieldLoop();now=Date.
+return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait3;await this.yieldLoop();now=Date.
 now();if(this.conditionsCheck(weight2)){this._running+=weight2;if(this.storeOptions.reservoir!=null){this.storeOptions.reservoir-=
-weight2}wait5=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait5+this.storeOptions.minTime;return{success:true,
-wait:wait5,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
+weight2}wait3=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait3+this.storeOptions.minTime;return{success:true,
+wait:wait3,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
 strategy===3}async __submit__(queueLength,weight2){var blocked4,now,reachedHWM;await this.yieldLoop();if(this.storeOptions.
 maxConcurrent!=null&&weight2>this.storeOptions.maxConcurrent){throw new BottleneckError$2(`Impossible to add a job havin\
 g a weight of ${weight2} to a limiter having a maxConcurrent setting of ${this.storeOptions.maxConcurrent}`)}now=Date.now();
@@ -18324,16 +18290,16 @@ slice(2)}check(weight2=1){return this._store.__check__(weight2)}_clearGlobalStat
 clearTimeout(this._scheduled[index].expiration);delete this._scheduled[index];return true}else{return false}}async _free(index,job,options,eventInfo){
 var e2,running;try{({running}=await this._store.__free__(index,options.weight));this.Events.trigger("debug",`Freed ${options.
 id}`,eventInfo);if(running===0&&this.empty()){return this.Events.trigger("idle")}}catch(error1){e2=error1;return this.Events.
-trigger("error",e2)}}_run(index,job,wait5){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
+trigger("error",e2)}}_run(index,job,wait3){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
 bind(this,index);run4=this._run.bind(this,index,job);free=this._free.bind(this,index,job);return this._scheduled[index]=
-{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait5),expiration:job.options.expiration!=
-null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait5+job.options.expiration):void 0,job}}_drainOne(capacity){
+{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait3),expiration:job.options.expiration!=
+null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait3+job.options.expiration):void 0,job}}_drainOne(capacity){
 return this._registerLock.schedule(()=>{var args,index,next,options,queue;if(this.queued()===0){return this.Promise.resolve(
 null)}queue=this._queues.getFirst();({options,args}=next=queue.first());if(capacity!=null&&options.weight>capacity){return this.
 Promise.resolve(null)}this.Events.trigger("debug",`Draining ${options.id}`,{args,options});index=this._randomIndex();return this.
-_store.__register__(index,options.weight,options.expiration).then(({success,wait:wait5,reservoir})=>{var empty2;this.Events.
+_store.__register__(index,options.weight,options.expiration).then(({success,wait:wait3,reservoir})=>{var empty2;this.Events.
 trigger("debug",`Drained ${options.id}`,{success,args,options});if(success){queue.shift();empty2=this.empty();if(empty2){
-this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,next,wait5);return this.
+this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,next,wait3);return this.
 Promise.resolve(options.weight)}else{return this.Promise.resolve(null)}})})}_drainAll(capacity,total=0){return this._drainOne(
 capacity).then(drained=>{var newCapacity;if(drained!=null){newCapacity=capacity!=null?capacity-drained:capacity;return this.
 _drainAll(newCapacity,total+drained)}else{return this.Promise.resolve(total)}}).catch(e2=>{return this.Events.trigger("e\
@@ -18551,11 +18517,11 @@ drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorde
 new Sensitive(null):shown3}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
 field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===fields3[name2])?fields3:redacted}function redactValue(value3,redactor){
 if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(
-item,redactor));return items.every((item,index)=>item===value3[index])?value3:items}if(!isMap(value3))return value3;let isSame3=true;
+item,redactor));return items.every((item,index)=>item===value3[index])?value3:items}if(!isMap(value3))return value3;let isSame4=true;
 const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(value3)){const shown3=redactor.redactKey(
 key);let unique=shown3;for(let number4=2;taken2.has(unique);number4+=1)unique=`${shown3} ${number4}`;taken2.add(unique);
-const redacted=redactValue(member2,redactor);isSame3&&=unique===key&&redacted===member2;members3.push([unique,redacted])}
-return isSame3?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
+const redacted=redactValue(member2,redactor);isSame4&&=unique===key&&redacted===member2;members3.push([unique,redacted])}
+return isSame4?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
 map(([address2,named6])=>[redactAddress(address2,redactor),named6.map(sample=>redactSample(sample,redactor))]))}function redactSample({
 name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.redactFile(file),data:mapValues(
 {...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){const{undoing}=result;return{...result,
@@ -18690,7 +18656,7 @@ const{problemsText:problemsText2}=await Promise.resolve().then(()=>(init_problem
 problems,look2))},async json(){const{problemsJson:problemsJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(problemsJson2)},async github(){const{problemsGithub:problemsGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}},async annotations(){const{problemAnnotations:problemAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return problems=>problemAnnotations2(problems)}};init_result_text();import{hash as hash4}from"node:crypto";init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
+return problems=>problemAnnotations2(problems)}};init_result_text();init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
 init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
 failure2.problems[0]?.hint:void 0;if(hint!==void 0)return hint;const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
@@ -18715,12 +18681,12 @@ lacking=around}if(own5.size>0)return{result,thrown,lacks:own5};spare=own5;return
 const key=keyOf2(one.salt,one.text);const before=known2.get(key);if(before!==void 0){keep(key,before);return}let work=underWay2.
 get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay2.
 delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise((resolve19,reject)=>{
-scrypt(text6,salt,LENGTH,COST,(failure2,hash5)=>{if(failure2===null)resolve19(hash5);else reject(failure2)})})}function keep(key,hash5){
-known2.delete(key);known2.set(key,hash5);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(
-oldest)}return hash5}function keyOf2(salt,text6){return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text6])).
+scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve19(hash4);else reject(failure2)})})}function keep(key,hash4){
+known2.delete(key);known2.set(key,hash4);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(
+oldest)}return hash4}function keyOf2(salt,text6){return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text6])).
 digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
-this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash5){
-return new HashedSecret(hash5,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash5})}async prepare(values,signal){
+this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash4){
+return new HashedSecret(hash4,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash4})}async prepare(values,signal){
 const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
 return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
 digest("base64url")}`}};function storeFields(fields3,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
@@ -18731,8 +18697,8 @@ true))}if(!isMap(value3))return value3;const members3=listed2?Object.fromEntries
 member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
 listed2))};return{fields:mapValues(fields3,(value3,field2)=>strip(value3,`/${escapePointer(field2)}`,field2,false)),hashes}}
 function restoreFields(stored3,hasher){if(Object.keys(stored3.hashes).length===0)return{...stored3.fields};const restore=(value3,pointer)=>{
-const hash5=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash5!==void 0)return hasher.secret(
-hash5);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
+const hash4=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash4!==void 0)return hasher.secret(
+hash4);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
 value3,(member2,key)=>restore(member2,`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,
 (value3,field2)=>restore(value3,`/${escapePointer(field2)}`))}function secretsIn(value3){if(value3 instanceof HashedSecret)
 return[];if(value3 instanceof Sensitive)return[value3.reveal()];if(Array.isArray(value3))return value3.flatMap(secretsIn);
@@ -18762,9 +18728,9 @@ tell(names3);return all}function withLabel(change2,live,names3){const{kind,apply
 kind).called?.(apply.before);const{label:label2}=labelled2(change2,called2,names3);return label2===void 0?change2:extended2(
 change2,{label:label2})}function labelled2({kind:name2,address:address2,apply:{identity:identity2}},called2,names3){const label2=called2??
 names3.get(identity2[kindOf(name2).within??""]??"");return label2===void 0||address2===`${name2}/${label2}`?{}:{label:label2}}init_values();init_fields();init_kinds();function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"\
-it is blocked now"];const paths=new Set([...planned.fields,...now.fields].map(({path})=>path));const moved=[...paths].filter(
+it is blocked now"];const paths=new Set([...planned.fields,...now.fields].map(({path})=>path));const moved2=[...paths].filter(
 path=>!isAsShown(fieldAt(planned,path),fieldAt(now,path)));const decisive=(kindOf(planned.kind).decisive??[]).filter(field2=>!same(
-planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[...new Set([...moved,...decisive])].sort();
+planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[...new Set([...moved2,...decisive])].sort();
 if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change2,path){
 return change2.fields.find(field2=>field2.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)
 return false;if(planned.type==="set")return same(shownSet2(planned),shownSet2(now));return same(planned.before??null,now.
@@ -18982,12 +18948,12 @@ set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){
 length===0||replan.observedAt>=since)return planned;let change2;try{change2=await replan.again(planned,since)}catch(failure2){
 const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof
 ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
-s there now could not be read: ${why}`}if(change2===void 0)return planned;const moved=movedSince(planned,change2);const other=change2.
-requests.filter(request5=>!planned.requests.some(named6=>isSame(named6,request5)));if(moved.length===0&&other.length>0){
+s there now could not be read: ${why}`}if(change2===void 0)return planned;const moved2=movedSince(planned,change2);const other=change2.
+requests.filter(request5=>!planned.requests.some(named6=>isSame(named6,request5)));if(moved2.length===0&&other.length>0){
 const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
-takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved.length===0)return{...change2,
+takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved2.length===0)return{...change2,
 apply:{...change2.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
-lan was made (${moved.join(", ")}); plan again, and review it`}#skip(change2,reason){this.#outcomes.set(change2,skipped(
+lan was made (${moved2.join(", ")}); plan again, and review it`}#skip(change2,reason){this.#outcomes.set(change2,skipped(
 reason));this.#options.progress.step({address:change2.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change2){
 if(this.#stop!==void 0)return this.#stop;const harm=this.#harmful.get(change2.kind);if(harm!==void 0)return harm;if(this.#options.
 signal.aborted)return"interrupted before it was sent";for(const{operation}of change2.requests){const forbidden=this.#forbidden.
@@ -19413,40 +19379,39 @@ dopt")return false;if(answered===void 0)return true;if(answered.status==="failed
 null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
 last.interrupted}function wasBegunAgain({run:run4},contents2){const part2=partOfRun(run4.run);return contents2.some(other=>{
 const again=partOfRun(other.run.run);return again?.shard.index===part2?.shard.index&&(again?.attempt??0)>(part2?.attempt??
-0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
-async function othersOf(state,home){const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,
-state))&&(!isOfLost(run4,home)||beside.some(one=>belongs(run4,one)))}function isOfLost({state,environment},home){return state===
-void 0?environment===home.environment:state.file===home.backend.name}function heirOf(state,{state:lost3}){return state.serial>
-0||lost3===void 0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here3=home.backend.
-name;return state===void 0||state.file===here3?`run ${run4} is of another state than ${here3}`:`run ${run4} is of the st\
-ate ${state.file}, and this is ${here3}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-stat\
-e",ownerOf(run4,home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names3=[];const kept3=new Set(
+0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();init_problems();function belongs({state},known3){return state.lineage===known3.lineage}async function othersOf(state,home){
+const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,state))&&(!isOfLost(run4,home)||beside.
+some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file===home.backend.name}function heirOf(state,{
+state:lost3}){return state.serial>0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here3=home.
+backend.name;return state.file===here3?`run ${run4} is of another state than ${here3}`:`run ${run4} is of the state ${state.
+file}, and this is ${here3}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
+home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names3=[];const kept3=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read2=async name2=>isNewestHeld(name2)&&
 !open9.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
-void 0&&!isOfShard(name2,shard2))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open9.has(name2)||
-held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}const contents2=(await Promise.
-all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===state.server);const own5=contents2.
-filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&isNewestHeld(run4.run)));const others=contents2.filter(({run:run4,
-ended})=>!ended&&!belongs(run4,state));if(others.length===0||state.serial>0)return own5;const isOther3=await othersOf(state,
-home);const lost3=others.filter(({run:run4})=>!isOther3(run4));return contents2.filter(content=>own5.includes(content)||
-lost3.includes(content))}async function newestRun(runs,state){for(const name2 of(await runs.list()).toReversed()){const content=await runs.
-read(name2).catch(failure2=>{throw maybeNewest(failure2)});if(content===null&&name2===heldBefore(state,name2))throw maybeNewest(
-new ProblemsError([withoutFirstLine(name2)]));if(content!==null&&content.run.server===state.server&&belongs(content.run,
-state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
+void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open9.
+has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}
+const contents2=(await Promise.all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===
+state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
+run4,state)&&!(ended&&isDone(run4.run)));const others=contents2.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));
+if(others.length===0||state.serial>0)return own5;const isOther3=await othersOf(state,home);const lost3=others.filter(({run:run4})=>!isOther3(
+run4));return contents2.filter(content=>own5.includes(content)||lost3.includes(content))}async function newestRun(runs,state){
+for(const name2 of(await runs.list()).toReversed()){const content=await runs.read(name2).catch(failure2=>{throw maybeNewest(
+failure2)});if(content===null&&name2===heldBefore(state,name2))throw maybeNewest(new ProblemsError([withoutFirstLine(name2)]));
+if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
 ine is gone`,[],COPY_BACK)}function maybeNewest(failure2){if(!(failure2 instanceof ProblemsError))return failure2;const hint="\
 it may be of the newest run: put a good copy back, or name the run that is meant, idops undo RUN (idops runs lists them)";
 return new ProblemsError(failure2.problems.map(problem=>({...problem,hint})),{cause:failure2})}async function resumeRun(content,before,options){
 const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const state=Object.keys(before.resources).length===
-0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep2=fields3=>state.salt===run4.
+0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep3=fields3=>state.salt===run4.
 salt?fields3:withoutHashes(fields3,journalHasher);const entries=entriesOf(content).filter(({sending})=>isNews(content,state.
 resources[sending.key]));const{live,read:read2}=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,
 options);const takeIn=()=>{const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry3 of entries){
 const{sending,answered}=entry3;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
 options.profile);const became=answered===void 0?becameOf(entry3,live.get(entry3),journalHasher):{...answered,otherProfile:answered.
 other_profile,sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.
-at??options.now().toISOString();const expected=keep2(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,
-before:keep2(fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,
-after:became.after===void 0?void 0:keep2(became.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)
+at??options.now().toISOString();const expected=keep3(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,
+before:keep3(fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,
+after:became.after===void 0?void 0:keep3(became.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)
 continue;const owed2=resources2[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&
 became.status!=="unknown"?"; the next apply that takes it in puts it back":""}`);additions2.push({type:"answered",seq:sending.
 seq,at:at3,status:became.status,ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:
@@ -19468,8 +19433,9 @@ unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==
 after:void 0,unverified,sentence:sentence2}}const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="\
 done"?"applied":"failed",ambiguous:false,after:shown3,unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){
 const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
-return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.has(field2)))}function isOfShard(name2,{index,
-count:count3}){const shard2=partOfRun(name2)?.shard;return shard2?.index===index&&shard2.count===count3}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
+return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept3){
+if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name2))return true;const part2=partOfRun(name2);return part2===
+void 0?kept3.has(name2):isShard(part2.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
 list();const name2=meant(names3,given2);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others]=contents2;if(first===
 void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others]}}function meant(names3,name2){
@@ -19488,7 +19454,7 @@ void 0?answered?.after?.fields??{}:{};const told5=called2?.(before.fields)??call
 engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
 url));const file=files.find(one=>existsSync2(one));return file===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
 readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash4}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
-import{join as join15,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readSync}from"node:fs";import{
+import{join as join14,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readSync}from"node:fs";import{
 open as open3}from"node:fs/promises";import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
 const after2=text6.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
@@ -19571,7 +19537,7 @@ name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}async function readSource
 path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);
 const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown3} ${text6.detail}`,[place2],
 "split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown3} ${text6.detail}`,[place2],
-"save it as UTF-8")}return error("file-unreadable",`${shown3} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join12,relative as relative6}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
+"save it as UTF-8")}return error("file-unreadable",`${shown3} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11,relative as relative6}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
 var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath(path).catch(unlessMissing);if(real!==void 0)
 return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
 resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf(path){try{const target=await leadsTo(path);
@@ -19611,15 +19577,16 @@ path));await sweepTurns(path);return{takenOver:takenOver2,fenced:false,confirm:(
 path,holder)}}function holderOf(command2,now){return{user:userName(),...ownMark(),command:command2,at:now.toISOString(),
 nonce:randomUUID3()}}function mergedPath(statePath){return`${statePath}.merge`}function lockedPath(statePath,shard2){return shard2===
 void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(statePath,
-shard2);return{async shards(){const names3=await readdir3(dirname5(statePath)).catch(()=>[]);const[begin,end2]=[`${basename3(
-statePath)}.`,lockPath("")];return names3.flatMap(name2=>{if(!name2.startsWith(begin)||!name2.endsWith(end2))return[];return shardNamed(
-name2.slice(begin.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),command2,now),holder:shard2=>lockHolder(
+shard2);return{async shards(){const names3=await readdir3(dirname5(statePath)).catch(()=>[]);const[begin3,end2]=[`${basename3(
+statePath)}.`,lockPath("")];return names3.flatMap(name2=>{if(!name2.startsWith(begin3)||!name2.endsWith(end2))return[];return shardNamed(
+name2.slice(begin3.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),command2,now),holder:shard2=>lockHolder(
 of(shard2)),async holding(shard2){const holding=await lockHolding(of(shard2));if(holding!==null||shard2!==void 0)return holding;
 const merging=await lockHolding(mergedPath(statePath));return merging?.fate==="unknown"?merging:null},async clear(shard2){
-const holding=await this.holding(shard2);if(holding?.fate!=="gone")return holding;const own5=holderOf("unlock",new Date);
-try{await take(lockPath(of(shard2)),own5)}catch(failure2){const now=await this.holding(shard2);if(now?.fate==="gone")throw failure2;
-return now}await release(lockPath(of(shard2)),own5);return holding},async removable(shard2){const removable=await removableLock(
-of(shard2));if(removable!==null||shard2!==void 0)return removable;return await removableLock(mergedPath(statePath))}}}var PATIENCE=3e4;
+const path=lockPath(of(shard2));for(let tries=1;;tries+=1){const holding=await this.holding(shard2);if(holding?.fate!=="\
+gone")return holding;const dead=await readHolder(path);if(dead==null||fateOf(dead)!=="gone")continue;const isRemoved=await inTurn(
+path,dead,holderOf("unlock",new Date),async()=>{await rm3(path,{force:true});return true});if(isRemoved)return holding;if(tries>
+TRIES2)throw locked(path,dead);await wait(A_MOMENT)}},async removable(shard2){const removable=await removableLock(of(shard2));
+if(removable!==null||shard2!==void 0)return removable;return await removableLock(mergedPath(statePath))}}}var PATIENCE=3e4;
 async function alone2(statePath,work){const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=await acquireLock(
 mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof ProblemsError&&failure2.problems.
 some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;await wait(Math.random()*A_MOMENT);
@@ -19634,19 +19601,19 @@ path);if(holder===void 0)return null;if(holder!==null&&holder.pid!==process.pid&
 end it")])}return{holder:holder===null?UNREADABLE:describeHolder(holder),remove:async()=>{const now=await readHolder(path);
 if(now!=null&&now.nonce!==holder?.nonce)throw locked(path,now);await rm3(path,{force:true})}}}async function take(path,holder){
 for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)
-continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(path,other);if(await replace(path,other,holder))
-return`took over the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}async function replace(path,dead,holder){
-const turn=`${path}.${createHash3("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
-try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
-"locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await create(
-path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){const names3=await readdir3(dirname5(
-path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename3(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));
-for(const turn of turns2.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);
-if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{nonce}){
-const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody else ha\
-s it: ${now===null?UNREADABLE:describeHolder(now)}`;throw new ProblemsError([error("locked",`the lock of the state was l\
-ost: ${who2} (${relative2(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other run is u\
-nder way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
+continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(path,other);if(await inTurn(path,other,holder,
+()=>create(path,holder,rename2)))return`took over the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}
+async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash3("sha256").update(dead.nonce).digest("hex").
+slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
+ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
+path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
+const names3=await readdir3(dirname5(path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename3(
+path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns2.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(
+turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
+nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody\
+ else has it: ${now===null?UNREADABLE:describeHolder(now)}`;throw new ProblemsError([error("locked",`the lock of the sta\
+te was lost: ${who2} (${relative2(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other \
+run is under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
 function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){
 const temporary=join7(dirname5(path),temporaryName());try{await makeFolder(dirname5(path));const file=await open5(temporary,
 "wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
@@ -19662,49 +19629,27 @@ can tell from here whether it still runs: make sure that it doesn't, then use id
 return new ProblemsError([error("locked",`the lock ${relative2(process.cwd(),path)} can't be read: ${failure2.message}`,
 [],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
 the lock ${relative2(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
-{cause:failure2})}init_zod();init_process();import{randomUUID as randomUUID4}from"node:crypto";import{lstat as lstat3,mkdir as mkdir2,readdir as readdir4,
-readFile,rename as rename3,rm as rm4,rmdir,writeFile as writeFile2}from"node:fs/promises";import{join as join8}from"node:path";init_pages();var entrySchema=object({reader:string2(),at:number2(),machine:string2(),text:string2().optional()});function pageFiles(state){
-const root=`${state}.pages`;const{host,boot}=ownMark();const machine=`${host} ${boot}`;const read2=async path=>{try{const entry3=entrySchema.
-safeParse(JSON.parse(await readFile(path,"utf8"))).data;return entry3?.machine===machine?entry3:void 0}catch{return void 0}};
-return{async join(list2,{index,count:count3}){const folder=join8(root,`${list2}-${count3}`);await mkdir2(folder,{recursive:true,
-mode:448});for(const one of[root,folder])if((await lstat3(one)).isSymbolicLink())return null;const reader=randomUUID4();
-const write2=async(name2,entry3)=>{const temporary=join8(folder,temporaryName());try{await writeFile2(temporary,JSON.stringify(
-{...entry3,reader,machine}),{mode:384});await rename3(temporary,join8(folder,name2))}catch(failure2){await rm4(temporary,
-{force:true});throw failure2}};const since=Date.now();const pageFile=page=>`page-${page}.json`;await write2(`reader-${index}\
-.json`,{at:since});const readers=async()=>{const numbers=(await readdir4(folder)).flatMap(name2=>{const[,number4]=/^reader-(\d+)\.json$/.
-exec(name2)??[];return number4===void 0?[]:[Number(number4)]});const found2=await Promise.all(numbers.map(async number4=>[
-number4,await read2(join8(folder,`reader-${number4}.json`))]));const now=Date.now();return found2.flatMap(([number4,entry3])=>entry3===
-void 0||entry3.at<=now-READS_FOR?[]:[[number4,entry3]]).sort(([a2],[b])=>a2-b)};const reading={readers:async()=>(await readers()).
-map(([number4])=>number4),async claim(pages2){const claimed=await Promise.all(pages2.map(async page=>{const there=await read2(
-join8(folder,pageFile(page)));if(there!==void 0&&there.at>=since&&there.reader!==reader)return[];await write2(pageFile(page),
-{at:Date.now()});return[page]}));return claimed.flat()},async put(page,text6){const there=await read2(join8(folder,pageFile(
-page)));if(there?.reader===reader)await write2(pageFile(page),{at:there.at,text:text6})},async found(pages2){const entries=await Promise.
-all(pages2.map(async page=>[page,await read2(join8(folder,pageFile(page)))]));return new Map(entries.flatMap(([page,entry3])=>entry3?.
-text===void 0||entry3.at<since?[]:[[page,entry3.text]]))},async leave(){if((await read2(join8(folder,`reader-${index}.js\
-on`)))?.reader===reader)await rm4(join8(folder,`reader-${index}.json`),{force:true});if((await readers()).length>0)return;
-await rm4(folder,{recursive:true,force:true});for(const name2 of await readdir4(root)){const{mtimeMs}=await lstat3(join8(
-root,name2));if(Date.now()-mtimeMs>LEFT)await rm4(join8(root,name2),{recursive:true,force:true})}await rmdir(root).catch(
-()=>{})}};return reading}}}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open6,
-readdir as readdir5,rm as rm5}from"node:fs/promises";import{join as join9,relative as relative3}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
+{cause:failure2})}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open6,
+readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,relative as relative3}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
 run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(
 folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);
-const path=join9(folder,`${first.run}.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,0);
-try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm5(path,{force:true}).
+const path=join8(folder,`${first.run}.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,0);
+try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).
 catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
-content.run);const file=await open6(join9(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
-close();return new FileJournal(await open6(join9(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
-let names3;try{names3=await readdir5(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
+content.run);const file=await open6(join8(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
+close();return new FileJournal(await open6(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
+let names3;try{names3=await readdir4(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
 "ENOTDIR"?"it has to be a folder: move what is in its place away, or name another place with state.path":"mend its permi\
 ssions, or name another place with state.path";const shown3=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
 [error("journal-unreadable",`the folder of journals ${shown3} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.
 filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
-const path=join9(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
+const path=join8(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
 shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
-const file=await open6(join9(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
+const file=await open6(join8(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
 stat();const{buffer,bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(
 0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{
 await file.close()}}function shownPath2(path){return relative3(process.cwd(),path)||path}async function removeJournals(folder,runs){
-for(const run4 of runs)await rm5(join9(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}var FileJournal=class{kept=null;#file;#end;#broken;#waiting=[];#flushing;constructor(file,end2){
+for(const run4 of runs)await rm4(join8(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}var FileJournal=class{kept=null;#file;#end;#broken;#waiting=[];#flushing;constructor(file,end2){
 this.#file=file;this.#end=end2}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(
 line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
@@ -19728,12 +19673,12 @@ length-1}this.#text=this.#text.slice(from)}#take(record2){const read2=parseJson(
 `${this.#head}${JSON.stringify(here2)}: null}${rest}`);if(!isMap(state)||!isMap(state.resources)||!(here2 in state.resources))
 return void 0;return{...state,resources:this.#records}}};function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
 path,place2);return state===void 0?emptyState(server):ofServer(state,place2,server)},saved:()=>readState(path,place2),save:state=>write(
-path,state),merge:({records,head:change2})=>alone2(path,async()=>{const there=await readState(path,place2);if(there===void 0)
-throw stateGone(place2);const{resources:_,...head}=there;const next=change2(head);await write(path,{...next,resources:withRecords(
-there,records)});return next})}}function textOf3(bytes,place2){if(isUtf8(bytes))return bytes.toString("utf8");const message=`\
-the state ${place2} is not valid UTF-8`;throw new ProblemsError([error("state-unreadable",message,[],`put a good copy ba\
-ck, or move it away: ${LOSS}`)])}async function write(path,state){await writeWhole(await leadsTo(path),`${stringifyJson(
-state,2)}
+path,state),merge:({records,absent,head:change2})=>alone2(path,async()=>{const there=await readState(path,place2)??absent;
+if(there===void 0)throw stateGone(place2);const{resources:_,...head}=there;const next=change2(head);await write(path,{...next,
+resources:withRecords(there,records)});return next})}}function textOf3(bytes,place2){if(isUtf8(bytes))return bytes.toString(
+"utf8");const message=`the state ${place2} is not valid UTF-8`;throw new ProblemsError([error("state-unreadable",message,
+[],`put a good copy back, or move it away: ${LOSS}`)])}async function write(path,state){await writeWhole(await leadsTo(path),
+`${stringifyJson(state,2)}
 `)}var LARGE=8*1024*1024;async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?
 void 0:stateOf2(data3,place2)}async function readData(path,place2){try{return await withRegular(path,(file,size2)=>{const data3=size2<
 LARGE?void 0:readRecordByRecord(file);return data3??stateData(textOf3(readFileSync4(file),place2),place2)})}catch(failure2){
@@ -19741,7 +19686,7 @@ if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;i
 NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is in the way elsewhere, or name another file with state.p\
 ath":"check its permissions";throw new ProblemsError([error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(
 failure2)}`,[],hint)])}}init_git();import{realpath as realpath2}from"node:fs/promises";import{basename as basename4,dirname as dirname7,isAbsolute as isAbsolute2,
-join as join11,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
+join as join10,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
 !(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals),"\
 what idops believes was recorded")}async function refuseTrackedLock(path){refuseAll(await trackedOf([lockPath(path)]),"w\
 ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=paths;if(first===void 0)return;const more=others.
@@ -19754,19 +19699,19 @@ if(root===void 0)return[];const targets2=[...new Set([...real,...await Promise.a
 map(path=>relative5(root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folder=journals===void 0?
 []:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative5(root,path)));return listed2.filter(
 path=>{const isInFolder=folders.has(dirname7(path).split("/").join(sep2));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){
-const folder=dirname7(path);const real=await realpath2(folder).catch(()=>void 0);if(real!==void 0)return join11(real,basename4(
-path));return folder===path?path:join11(await realName(folder),basename4(path))}function isBelow(way){return way!==""&&way!==
+const folder=dirname7(path);const real=await realpath2(folder).catch(()=>void 0);if(real!==void 0)return join10(real,basename4(
+path));return folder===path?path:join10(await realName(folder),basename4(path))}function isBelow(way){return way!==""&&way!==
 ".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}async function listOf(root,paths){try{const listed2=await inGitIndex(
 root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new ProblemsError([error("state-tracked",`git can\
 't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set st\
-ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join12(dirname8(
+ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join11(dirname8(
 path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
-path),pages:pageFiles(path),...excluding(fileLocks(path),shard2=>relative6(process.cwd(),lockPath(lockedPath(path,shard2)))),
-async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set(
-[named6,path])],folder,use==="write")}}}init_json();import{readdir as readdir6}from"node:fs/promises";import{basename as basename6,join as join13,relative as relative7}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}async function takeAlong(backend3,folder,all){
-const others=(await readdir6(all).catch(()=>[])).filter(name2=>name2!==basename6(folder));if(others.length===0)return;const lineage=(await backend3.
+path),...excluding(fileLocks(path),shard2=>relative6(process.cwd(),lockPath(lockedPath(path,shard2)))),async check(use){
+if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named6,path])],
+folder,use==="write")}}}init_json();import{readdir as readdir5}from"node:fs/promises";import{basename as basename6,join as join12,relative as relative7}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}async function takeAlong(backend3,folder,all){
+const others=(await readdir5(all).catch(()=>[])).filter(name2=>name2!==basename6(folder));if(others.length===0)return;const lineage=(await backend3.
 told())?.lineage;if(lineage===void 0)return;const local=fileRuns(folder);const there=new Set(await backend3.runs.list());
-for(const other of others.map(name2=>fileRuns(join13(all,name2)))){for(const run4 of await other.list().catch(()=>[])){const kept3=await other.
+for(const other of others.map(name2=>fileRuns(join12(all,name2)))){for(const run4 of await other.list().catch(()=>[])){const kept3=await other.
 read(run4).catch(()=>null);if(kept3?.run.state?.lineage!==lineage||!there.has(run4))continue;const known3=new Set((await backend3.
 runs.read(run4))?.lines.map(line=>stringifyJson(line)));const lines=kept3.lines.filter(line=>!known3.has(stringifyJson(line)));
 if(lines.length>0)await add(local,kept3.run,lines)}}}async function add(local,first,lines){const journal=await opened(local,
@@ -19798,12 +19743,12 @@ finally(()=>{this.#bringing=void 0});await this.#bringing}async#brought(){const 
 lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base.close();
 await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
 skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
-written"}}async function workingBackendOf(project,onSecret){const{backend:backend3,kept:kept3}=await placeOf2(project,onSecret);const all=join15(
+written"}}async function workingBackendOf(project,onSecret){const{backend:backend3,kept:kept3}=await placeOf2(project,onSecret);const all=join14(
 project.root,KEPT2);if(kept3===null&&!existsSync3(all))return backend3;const own5=kept3??keptIn(all,backend3);const whole3=keeping(
 backend3,own5);await takeAlong(whole3,own5,all);return whole3}async function placeOf2(project,onSecret){const settings=project.
 state();if(settings.in==="file")return{backend:await fileBackend(settings),kept:null};const backend3=settings.in==="git"?
 await onBranch(project,settings,onSecret):await inDatabase(project,settings,onSecret);return{backend:backend3,kept:keptIn(
-join15(project.root,KEPT2),backend3)}}function keptIn(all,{place:place2}){return join15(all,createHash4("sha256").update(
+join14(project.root,KEPT2),backend3)}}function keptIn(all,{place:place2}){return join14(all,createHash4("sha256").update(
 place2).digest("hex").slice(0,16))}var KEPT2=".idops/kept";async function onBranch({root:folder,file,environment},{remote,
 branch,path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unrea\
 chable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or \
@@ -19855,8 +19800,8 @@ name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{se
 [408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){if(outcome3.status===
 null)return outcome3.sent||!isCertificateCode(outcome3.reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){
 return retryAfter===null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}
-function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait5=waitOf(value3.
-trim(),headers);return wait5===null?[]:[wait5]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
+function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait3=waitOf(value3.
+trim(),headers);return wait3===null?[]:[wait3]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
 if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(value3);if(until===null)return null;const date3=firstHeader(
 headers,"date");const now=(date3===void 0?null:httpDate(date3))??Date.now();return until<=now?null:Math.ceil((until-now)/
 1e3)}function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text6)?Date.parse(text6):Number.
@@ -19962,7 +19907,7 @@ title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.ca
 method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([field2,asked])=>same(
 asked,data3[field2]??null));if(holds)return{done:data3};const isOther3=Object.entries(from).some(([field2,was])=>data3[field2]!==
 void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];
-return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile as readFile2}from"node:fs/promises";import{basename as basename8}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename7}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed:passed2},{redact,onSecret,timeout=defaultTimeout}){
+return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile}from"node:fs/promises";import{basename as basename8}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename7}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed:passed2},{redact,onSecret,timeout=defaultTimeout}){
 const[program2="",...args]=argv;for(const value3 of Object.values(passed2))onSecret(value3,"declared");const env={...neededVariables(
 process.env),...passed2};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
 null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token \
@@ -19982,7 +19927,7 @@ function started(program2,args,where){try{return spawn(program2,args,{...where,s
 return whyNotStarted(failure2.code)}}function whyNotStarted(code2){if(code2==="ENOENT"||code2==="ENOTDIR")return"was not\
  found";if(code2==="EACCES")return"may not be run by this user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
 toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown3,onSecret){
-return renewing(async()=>{const text6=await readFile2(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
+return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
 en file ${shown3} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,{
@@ -20047,11 +19992,11 @@ switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));c
 auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"header":return chosenHeader(
 auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
 {...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
-clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash5}from"node:crypto";function declaredHash(declared){const hash5=createHash5(
-"sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash5.update(canonical(
-[addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash5.digest("base64u\
+clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash5}from"node:crypto";function declaredHash(declared){const hash4=createHash5(
+"sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash4.update(canonical(
+[addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash4.digest("base64u\
 rl")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};if(Array.
-isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}import{setTimeout as wait3}from"node:timers/promises";init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
+isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
 ...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry3 of entriesOf(
 content)){const owed2=debtOf(entry3,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry3.sending.
@@ -20064,44 +20009,42 @@ name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended
 sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
 answered.after,hasher);const lost3=kind.lost({before,asked,now});return Object.keys(lost3).length===0?void 0:seenLoss(run4,
 lost3,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
-at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_problems();init_shard();init_journal();init_shards();async function settleState(home,writes2,options){const{shard:shard2}=options;
-if(shard2===void 0)return await settleAs(home,writes2,void 0,options);if(writes2!==void 0)return await holdShard(home,writes2,
-shard2,options);const part2=isSplit(await home.backend.saved(),shard2)?shard2:void 0;return await settleAs(home,void 0,part2,
-options)}var SPLITTING="apply, which begins its shards,";var PATIENCE4=12e4;var A_MOMENT2=500;async function holdShard(home,writes2,shard2,options){
-const{backend:backend3}=home;const notes=[];const until=performance.now()+PATIENCE4;let unexplained=0;for(let tries=0;;tries+=
-1){try{const isReady=async()=>isSplit(await backend3.saved(),shard2)&&(await backend3.runs.kept()).every(run4=>partOfRun(
-run4));if(!await isReady()){const whole3=await settleAs(home,SPLITTING,void 0,options);notes.push(...whole3.notes);try{if(!isSplit(
-whole3.saved,shard2))await backend3.save(split(whole3.state,shard2))}finally{await whole3.lock?.release()}}const held=await settleAs(
-home,`${writes2} --shard ${shardText(shard2)}`,shard2,options);if(held.isReady)return{...held,notes:[...notes,...held.notes]};
-await held.lock?.release();if(performance.now()>until)throw splitOtherwise(backend3.place,shard2)}catch(failure2){if(!isOnly(
-failure2,"locked")||performance.now()>=until)throw failure2;const inTheWay3=(await backend3.holdings()).filter(({fate})=>fate!==
-"gone");unexplained=inTheWay3.length===0?unexplained+1:0;if(unexplained>Math.max(A_FEW,shard2.count)||!areSiblings(inTheWay3,
-shard2))throw failure2}if(options.signal?.aborted)throw interrupted("nothing was sent");await wait3(Math.random()*Math.min(
-A_MOMENT2,20*2**tries))}}var A_FEW=3;function splitOtherwise(place2,shard2){return new ProblemsError([error("locked",`th\
-e state ${place2} is split otherwise by others than into ${shard2.count} shards`,[],"let all shards have the same number\
- of parts, and run it again")])}function isOnly(failure2,reason){return failure2 instanceof ProblemsError&&failure2.problems.
-every(({code:code2})=>code2===reason)}function areSiblings(inTheWay3,own5){return inTheWay3.every(({shard:shard2,command:command2})=>shard2===
-void 0?command2===SPLITTING:shard2.count===own5.count&&shard2.index!==own5.index)}async function settleAs({backend:backend3,
-environment},writes2,shard2,options){const home={backend:backend3,environment};const notes=[];let lock=writes2===void 0?
-void 0:await backend3.lock(writes2,new Date,shard2);try{const load=async()=>await withDebts(await backend3.load(options.
-server),home);let state=await load();let read2;const isReady=shard2===void 0||isSplit(state,shard2);const held=()=>({state:shard2===
-void 0&&writes2!==void 0?joined2(state):state,saved:state,lock,notes,isReady,...read2===void 0?{}:{read:read2}});if(!isReady)
-return held();const unfinished=()=>unfinishedRuns(state,home,shard2);const found2=await unfinished();if(found2.length===
-0){notes.push(...takeover(lock));return held()}const living=found2.find(isUnderWay);if(lock===void 0){const holder=await backend3.
+at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_problems();init_shard();init_journal();init_shards();async function settleState({backend:backend3,environment},writes2,options){
+const home={backend:backend3,environment};const{shard:shard2}=options;const notes=[];const locked3=async command2=>{const taken2=await backend3.
+lock(command2,new Date,shard2);if(taken2.takenOver!==null)notes.push(taken2.takenOver);return taken2};const part2=shard2===
+void 0?"":` --shard ${shardText(shard2)}`;let lock=writes2===void 0?void 0:await locked3(`${writes2}${part2}`);try{const load=async()=>await withDebts(
+await backend3.load(options.server),home);let state=await load();let read2;const held=()=>({state:shard2===void 0&&writes2!==
+void 0?joined2(state):state,lock,notes,...read2===void 0?{}:{read:read2}});const resume=async(content,from)=>{const resumed=await resumeRun(
+content,from,{...options,runs:backend3.runs,now:()=>new Date});read2=resumed.read;return resumed};for(let keeps=true;;){
+const isWhole=shard2!==void 0&&!isSplit(state,shard2);const found2=await unfinishedRuns(state,home,shard2);if(found2.length===
+0&&(writes2===void 0||!isWhole))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.
 holder()??(living===void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);
-return held()}try{lock=await backend3.lock("plan",new Date,shard2)}catch(failure2){const quicker=await backend3.holder();
-if(quicker!==null){notes.push(`the state is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))
-throw failure2}state=await load()}if(living!==void 0)throw underWay(living.run);notes.push(...takeover(lock));const keeps=lock!==
-void 0;for(const content of await unfinished()){const before=state;const resumed=await resumeRun(content,shard2===void 0?
-heirOf(state,content.run):state,{...options,runs:backend3.runs,now:()=>new Date});state=resumed.state;read2=resumed.read;
-if(!keeps){notes.push(...told2(content,resumed,"the plan alone, since the state can not be written from here"));continue}
-if(shard2===void 0)await backend3.save(state);else{const head=await backend3.merge({records:changedRecords(before.resources,
-state.resources),head:now=>withSettled({...sameState(now,before),serial:now.serial+1},resumed.run,!content.ended)});state=
-{...head,resources:state.resources}}await resumed.finish();notes.push(...told2(content,resumed,content.ended?"it":"the s\
-tate"))}if(writes2!==void 0)return held();await lock?.release();lock=void 0;return held()}catch(failure2){await lock?.release();
-throw failure2}}function told2({ended},{run:run4,settled,findings},into){const why=ended?"is newer than the state":"had \
-not ended";return[`run ${run4} ${why}: ${settled} of its answers were taken into ${into}`,...findings]}function takeover(lock){
-return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}import{resolve as resolve4}from"node:path";init_zod();init_zod();init_problems();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-s\
+return held()}try{lock=await locked3("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.
+push(`the state is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))throw failure2;keeps=false}
+state=await load();continue}if(living!==void 0){const isOther3=isWhole&&!isSame2(await backend3.saved(),state);if(!isOther3)
+throw underWay(living.run);state=await load();continue}if(!keeps){for(const content of found2){const resumed=await resume(
+content,heirOf(state,content.run));state=resumed.state;notes.push(...told2(content,resumed,"the plan alone, since the st\
+ate can not be written from here"))}break}try{if(isWhole){const resumed=[];const findings=[];let after2=state;for(const content of found2){
+const one=await resume(content,heirOf(after2,content.run));resumed.push(one);findings.push(...told2(content,one,into(content)));
+after2=one.state}state=await begin2(backend3,state,after2,shard2,resumed);notes.push(...findings);continue}for(const content of found2){
+const isHeld=isToEnd(state,content.run.run);const before=state;const resumed=await resume(content,shard2===void 0?heirOf(
+state,content.run):state);if(isHeld)await resumed.finish();state=await keep2(backend3,before,resumed,content,shard2);if(isHeld)
+continue;await resumed.finish();notes.push(...told2(content,resumed,into(content)))}break}catch(failure2){if(failure2!==
+moved)throw failure2;state=await load()}}if(writes2!==void 0)return held();await lock?.release();lock=void 0;return held()}catch(failure2){
+await lock?.release();throw failure2}}var moved=new ProblemsError([error("locked","another shard changed the state")]);function isSame2(now,{
+serial,lineage}){return now===void 0?serial===0:now.serial===serial&&now.lineage===lineage}async function begin2(backend3,before,after2,shard2,resumed){
+const{resources,...head}=split({...after2,serial:before.serial+1},shard2,resumed.map(({run:run4})=>run4));await backend3.
+merge({...before.serial===0?{absent:before}:{},records:changedRecords(before.resources,resources),head:now=>{if(!isSame2(
+now,before))throw moved;return head}});if(resumed.length===0)return{...head,resources};for(const one of resumed)await one.
+finish();const ended=await backend3.merge({records:new Map,head:now=>resumed.reduce((done2,{run:run4})=>withSettled(done2,
+run4,false),{...sameState(now,head),serial:now.serial+1})});return{...ended,resources}}async function keep2(backend3,before,{
+state,run:run4},{ended},shard2){if(shard2===void 0){await backend3.save(state);return state}const part2=partOfRun(run4);
+const isOwn=part2!==void 0&&isShard(part2.shard,shard2);const head=await backend3.merge({records:changedRecords(before.resources,
+state.resources),head:now=>{if(!isOwn&&!isSame2(now,before))throw moved;return withSettled({...sameState(now,before),serial:now.
+serial+1},run4,!ended)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){return failure2 instanceof
+ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){return ended?"it":"the sta\
+te"}function told2({ended},{run:run4,settled,findings},where){const why=ended?"is newer than the state":"had not ended";
+return[`run ${run4} ${why}: ${settled} of its answers were taken into ${where}`,...findings]}import{resolve as resolve4}from"node:path";init_zod();init_zod();init_problems();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-s\
 tate";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,
 "must be the name of a remote, or its address").optional().meta({description:"A remote of the repository that the config\
 uration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
@@ -20440,15 +20383,15 @@ filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wron
 text6,use);if(isBaseUrl(checked2))return void 0;wrong3??=checked2}return wrong3}function*filled3(parts,before=""){const[
 part2,...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])
 yield*filled3(rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
-/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat4,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
-join as join16}from"node:path";async function findAbove(name2,cwd){if(await isThere(join16(cwd,name2)))return join16(cwd,name2);const top=await topOf(cwd);
-if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join16(
-folder,name2);if(!await isThere(path))continue;for(const one of[path,join16(top,".git")])await refuseOthers(one,path,cwd);
+/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
+join as join15}from"node:path";async function findAbove(name2,cwd){if(await isThere(join15(cwd,name2)))return join15(cwd,name2);const top=await topOf(cwd);
+if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join15(
+folder,name2);if(!await isThere(path))continue;for(const one of[path,join15(top,".git")])await refuseOthers(one,path,cwd);
 return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath3(cwd).catch(()=>void 0);if(folder===
-void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname9(folder)!==folder;folder=dirname9(folder)){const path=join16(
+void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname9(folder)!==folder;folder=dirname9(folder)){const path=join15(
 dirname9(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath3(
 cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
-const own5=process.getuid?.();const{uid}=await lstat4(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
+const own5=process.getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
 shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
 lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
  is the one`)])}import{resolve as resolvePath}from"node:path";init_problems();init_nearest();init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
@@ -20993,7 +20936,7 @@ return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new Type
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
 does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#ended??=Promise.allSettled([...this.#underWay]).
-then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve11}from"node:path";import{isAbsolute as isAbsolute5,resolve as resolve9}from"node:path";import{readdir as readdir7,readdirSync,realpath as realpath5,realpathSync,stat as stat3,statSync}from"fs";import{isAbsolute as isAbsolute3,
+then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve11}from"node:path";import{isAbsolute as isAbsolute5,resolve as resolve9}from"node:path";import{readdir as readdir6,readdirSync,realpath as realpath5,realpathSync,stat as stat3,statSync}from"fs";import{isAbsolute as isAbsolute3,
 posix as posix3,resolve as resolve6}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename9,dirname as dirname11,normalize as normalize2,relative as relative9,
 resolve as resolve5,sep as sep4}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
 let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep4)normalized2=normalized2.
@@ -21159,7 +21102,7 @@ length-1;i2>=0;i2--)paths[i2]=mapper(paths[i2]);return paths}var defaultOptions=
 env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:true};function getOptions(options){const opts=Object.
 assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
 opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve6(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
-ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir7,readdirSync:opts.fs.readdirSync||
+ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir6,readdirSync:opts.fs.readdirSync||
 readdirSync,realpath:opts.fs.realpath||realpath5,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat3,
 statSync:opts.fs.statSync||statSync});if(opts.debug)log("globbing with options:",opts);return opts}function getCrawler(globInput,inputOptions={}){
 var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputOptions.patterns))throw new Error("Cannot\
@@ -21167,21 +21110,21 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
 const[crawler,relative17]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative17):
-[]}init_problems();import{realpath as realpath7}from"node:fs/promises";import{basename as basename10,dirname as dirname13,join as join18,relative as relative11,
-sep as sep6}from"node:path";import{lstatSync,realpathSync as realpathSync2}from"node:fs";import{lstat as lstat5,realpath as realpath6}from"node:fs/promises";var ENOUGH=20;var SLOW=.3;var Disk=class{#now;#calls=0;#spent=0;constructor(now=()=>performance.now()){this.#now=now}lstat(path){
-return this.#isSlow()?lstat5(path):this.#onTheSpot(()=>lstatSync(path))}realpath(path){return this.#isSlow()?realpath6(path):
+[]}init_problems();import{realpath as realpath7}from"node:fs/promises";import{basename as basename10,dirname as dirname13,join as join17,relative as relative11,
+sep as sep6}from"node:path";import{lstatSync,realpathSync as realpathSync2}from"node:fs";import{lstat as lstat4,realpath as realpath6}from"node:fs/promises";var ENOUGH=20;var SLOW=.3;var Disk=class{#now;#calls=0;#spent=0;constructor(now=()=>performance.now()){this.#now=now}lstat(path){
+return this.#isSlow()?lstat4(path):this.#onTheSpot(()=>lstatSync(path))}realpath(path){return this.#isSlow()?realpath6(path):
 this.#onTheSpot(()=>realpathSync2.native(path))}readBytes(path){return this.#isSlow()?readBytes(path):this.#onTheSpot(()=>readBytesSync(
 path))}#isSlow(){return this.#calls>=ENOUGH&&this.#spent>SLOW*this.#calls}#onTheSpot(work){const begun=this.#now();try{return work()}finally{
-this.#calls+=1;this.#spent+=this.#now()-begun}}};import{lstat as lstat6,readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
-join as join17,parse as parse8,relative as relative10,sep as sep5}from"node:path";var MAX_LINKS=40;var mountedData="..da\
+this.#calls+=1;this.#spent+=this.#now()-begun}}};import{lstat as lstat5,readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
+join as join16,parse as parse8,relative as relative10,sep as sep5}from"node:path";var MAX_LINKS=40;var mountedData="..da\
 ta";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){const way=relative10(
-folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute4(way)}async function follow(path,root,way,look2=place2=>lstat6(
+folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute4(way)}async function follow(path,root,way,look2=place2=>lstat5(
 place2)){const steps=stepsOf2(relative10(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
-void 0;step=steps.shift()){const next=step===".."?dirname12(place2):join17(place2,step);if(!isInside(next,root)){if(relative10(
+void 0;step=steps.shift()){const next=step===".."?dirname12(place2):join16(place2,step);if(!isInside(next,root)){if(relative10(
 next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=await look2(next,steps.length===0);const target=found2.
 isSymbolicLink()?await readlink2(next):void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.
 test(target);if(step.startsWith(".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)
-swapped=void 0;else swapped=join17(place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)
+swapped=void 0;else swapped=join16(place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)
 throw refused3("ELOOP",next);const{root:top}=parse8(target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(
 top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused3("ENOTDIR",next);else place2=next}return relative10(
 place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){return await follow(path,root).catch(
@@ -21205,17 +21148,17 @@ const[files,states2]=await Promise.all([this.#files,this.#states]);if(paths.some
  a lock or a journal"):void 0}};var outside2={reason:"outside",detail:"lies outside the project"};function own3(what){return{
 reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath7(
 path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){const[folder,target]=await Promise.
-all([dirname13(path),path].map(one=>realpath7(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join18(folder,
+all([dirname13(path),path].map(one=>realpath7(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join17(folder,
 basename10(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative11(root,path).split(sep6).
 some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(`${state}.`))return true;
-return path.endsWith(".jsonl")&&dirname13(path)===join18(dirname13(state),"runs")}function isWritten(text6){if(!text6.startsWith(
+return path.endsWith(".jsonl")&&dirname13(path)===join17(dirname13(state),"runs")}function isWritten(text6){if(!text6.startsWith(
 "{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))return true;try{const data3=JSON.
 parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&"resources"in data3||"digest"in
 data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath7(path).catch(
 ()=>void 0);if(target===void 0)return false;const swapped=dirname13(target);if(basename10(target)!==basename10(path)||!mountedFolder.
-test(basename10(swapped)))return false;const data3=await realpath7(join18(dirname13(path),"..data")).catch(()=>void 0);return data3===
+test(basename10(swapped)))return false;const data3=await realpath7(join17(dirname13(path),"..data")).catch(()=>void 0);return data3===
 swapped&&dirname13(swapped)===await realpath7(dirname13(path))}init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative13,resolve as resolve8,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename11,extname,
-join as join19,relative as relative12,resolve as resolve7}from"node:path";var NOWHERE=resolve7("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
+join as join18,relative as relative12,resolve as resolve7}from"node:path";var NOWHERE=resolve7("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
 if(unread.length===0)return problems;const names3=unread.sort().map(path=>nameOf3(path,this.#project));const paths=names3.
@@ -21230,7 +21173,7 @@ root}=this.#project;if(isFirst&&folder!==root){if(await follow(folder,root)===nu
 if(this.#outside.has(folder)){if(this.#seeking&&!relative12(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
 extname(folder)===""&&!basename11(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
 readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry3=>{if(entry3.isFile()||entry3.
-isDirectory())return[entry3];if(!entry3.isSymbolicLink())return[asFile(entry3.name)];const path=join19(folder,entry3.name);
+isDirectory())return[entry3];if(!entry3.isSymbolicLink())return[asFile(entry3.name)];const path=join18(folder,entry3.name);
 if(await leadsOut(path,root)){this.#outside.add(path);return[asFile(entry3.name),asFolder(entry3.name)]}const target=await stat4(
 path).catch(()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry3.name),asFolder(
 entry3.name)]}if(target?.isDirectory()!==true)return[asFile(entry3.name)];if(await isMountedFolder(path))return[asFolder(
@@ -21305,9 +21248,9 @@ of,parsed:await pauses.during(parsing(of.source,taken2))}}}finally{threads.close
 const parts=[];const marker=/\n(?=---\s)/g;let offset=0;while(text6.length-offset>length2){marker.lastIndex=offset+length2;
 let found2=marker.exec(text6);while(found2!==null&&endsInComment(text6,offset,found2.index))found2=marker.exec(text6);if(found2===
 null)break;parts.push({text:text6.slice(offset,found2.index+1),offset});offset=found2.index+1}parts.push({text:text6.slice(
-offset),offset});return parts}function endsInComment(text6,begin,end2){for(let last=end2;last>begin;){const first=Math.max(
-begin,text6.lastIndexOf("\n",last-1)+1);const line=text6.slice(first,last);if(line.trim()!=="")return line.includes("#");
-last=first-1}return false}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){this.#script=
+offset),offset});return parts}function endsInComment(text6,begin3,end2){for(let last=end2;last>begin3;){const first=Math.
+max(begin3,text6.lastIndexOf("\n",last-1)+1);const line=text6.slice(first,last);if(line.trim()!=="")return line.includes(
+"#");last=first-1}return false}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){this.#script=
 script}takeApart(text6){return partsOf4(text6).map(async({text:part2,offset})=>{const tape=await new Promise(done2=>{this.#waiting.
 push({text:part2,done:done2})});return tape===null?null:{tape,offset}})}start(){this.#waiting.reverse();const most3=Math.
 min(MOST_THREADS,availableParallelism2(),this.#waiting.length);for(let count3=0;count3<most3;count3+=1)this.#add(new Worker(
@@ -21439,11 +21382,11 @@ index]));if(node2.type!=="map")return;const file=node2.entries.get("file")?.valu
 ""){requests.push(request2(reading,root,[...path,"file"],file.value,false))}return}for(const[key,{value:value3}]of node2.
 entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.entries){const type=kind.fields[field2];if(type!==
 void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(
-wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}init_json();init_problems();init_values();import{dirname as dirname15,join as join20,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
+wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}init_json();init_problems();init_values();import{dirname as dirname15,join as join19,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
 const once4=path=>{const known3=read2.get(path)??readSample(project,access3,path);read2.set(path,known3);return known3};
 const found2=new Map;const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.
 test(type))continue;for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once4(
-join20(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.
+join19(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.
 set(address2,sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];
 for(let folder=dirname15(manifest);isInside(folder,root);folder=dirname15(folder))folders.push(folder);return[...folders,
 root]}async function readSample(project,access3,path){const read2=await access3.read(path);const name2=nameOf3(path,project);
@@ -21520,8 +21463,8 @@ declared:[...kept3.keys()],left,adjust:(document2,now)=>force?{document:document
 keys()])??withoutConflicts(document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){
 return entriesOf(content).flatMap(entry3=>{const{sending}=entry3;const{succession}=kindOf(sending.kind);if(succession===
 void 0||!wasDone(entry3))return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[
-id,...others]=holders(before)??[];const moved=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
-some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved||id===void 0||others.length>0||known3)
+id,...others]=holders(before)??[];const moved2=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
+some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved2||id===void 0||others.length>0||known3)
 return[];const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,
 false),field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields3}=document2;
 const{succession}=kindOf(kind);if(succession===void 0||fields3[succession.field]!==true)return void 0;const holders=succession.
@@ -21726,7 +21669,7 @@ const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclea
 some(({kind,identity:identity2})=>kind===name2&&sameIdentifier(identity2.id??"",id)))return[];return[error("no-such-targ\
 et",`--accept-did ${id} is the id of no client that the manifests declare`)]}function otherServer({run:run4,server},here3){
 return new ProblemsError([error("run-other-server",`run ${run4} was on ${server}, and this is ${here3}`,[],"choose the e\
-nvironment that it was run with")])}init_errno();init_json();init_problems();import{readFile as readFile3}from"node:fs/promises";init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text5=(description,...examples2)=>string2().meta(said2(description,...examples2));function said2(description,...examples2){
+nvironment that it was run with")])}init_errno();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text5=(description,...examples2)=>string2().meta(said2(description,...examples2));function said2(description,...examples2){
 return examples2.length===0?{description}:{description,examples:examples2}}var count2=description=>int().min(0).describe(
 description);var label=string2().optional().describe("What the server calls the object, or what it belongs to; left out \
 where that is not known, or said by the address");var action=_enum(["update","delete","regenerate","adopt","blocked","un\
@@ -21798,7 +21741,7 @@ const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");re
 confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
 apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
 apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText(
-path,shown3),shown3)}async function readText(path,shown3){try{return await readFile3(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
+path,shown3),shown3)}async function readText(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing?"is not there":`can't be read: ${whyRefused(failure2)}`;
 const hint=isMissing?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
 [error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text6,shown3){const stored3=parsed2(text6,
@@ -21882,11 +21825,11 @@ plans.set(undone.plan,{replan:made2.replan,command:"undo"});return undone}async 
 redactor,reader,concurrency,progress,signal}=this.#options;if(!identifier2().safeParse(clientId).success)throw new TypeError(
 `${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#current;const{plan,replan}=await regenerationPlan(
 clientId,{reader,concurrency,progress,signal,...this.#header(),state:this.state});plans.set(plan,{replan,command:"regene\
-rate-did"});return plan}async#build(what){const{project,listing,redactor,concurrency,progress,signal}=this.#options;const read2=this.#read;
-this.#read=void 0;const made2=await buildPlan({reader:listing,concurrency,progress,signal,read:read2!==void 0&&performance.
-now()-read2.at<JUST_BEFORE?read2:void 0,state:this.state,hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],
-kinds:[]},prune:false,assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...this.#header(),...what});
-return{...made2,plan:warnOfMasks(made2.plan,redactor.redact)}}#header(){const{server,project}=this.#options;return{server:server.
+rate-did"});return plan}async#build(what){const{project,reader,redactor,concurrency,progress,signal}=this.#options;const read2=this.#read;
+this.#read=void 0;const made2=await buildPlan({reader,concurrency,progress,signal,read:read2!==void 0&&performance.now()-
+read2.at<JUST_BEFORE?read2:void 0,state:this.state,hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],kinds:[]},
+prune:false,assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...this.#header(),...what});return{
+...made2,plan:warnOfMasks(made2.plan,redactor.redact)}}#header(){const{server,project}=this.#options;return{server:server.
 baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?
 null:this.recognise}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError("a session of a shard plans what manif\
 ests declare, and nothing else")}};function withDefaults({targets:targets2=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){
@@ -21911,34 +21854,7 @@ if(shard2===void 0)return{};const run4=sharedRun(variables);return{...shard2==="
 te is in the file ${file}, which runners of other machines don't share: each of them has a state of its own`,[],"keep it\
  in git or PostgreSQL, unless the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,
 GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??
-"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}init_listing();init_answers();import{setTimeout as wait4}from"node:timers/promises";var SHORTEST=250;var LONGEST=5e3;var POLL=25;
-var PATIENCE5=500;function sharedReader(reader,listing){let isFirst=true;let gathering;return{...reader,async listOrganizations(number4,wanted){
-if(number4>1){return await gathering?.page(number4)??await reader.listOrganizations(number4,wanted)}gathering?.stop();gathering=
-void 0;const begun=performance.now();const first=await reader.listOrganizations(number4,wanted);const last=surePages(first,
-first.organizations.length);if(isFirst&&last>listing.shard.count)gathering=new Gathering(reader,listing,last,performance.
-now()-begun);isFirst=false;return first}}}var Gathering=class{#reader;#listing;#pages=new Map;#missing=new Map;#asked=0;#took;#began=0;#ended=0;#stopped=false;constructor(reader,listing,last,took){
-this.#reader=reader;this.#listing=listing;this.#took=took;for(let number4=2;number4<=last;number4+=1){const page=new Promise(
-give=>this.#missing.set(number4,give));page.catch(()=>{});this.#pages.set(number4,page)}const{signal}=listing;const stop=()=>this.
-stop();signal.addEventListener("abort",stop,{once:true});void this.#gather().catch(()=>{}).finally(()=>{signal.removeEventListener(
-"abort",stop);this.stop()})}async page(number4){const page=this.#pages.get(number4);this.#pages.delete(number4);return await page}stop(){
-this.#stopped=true;for(const give of this.#missing.values())give(void 0);this.#missing.clear()}async#gather(){const{pages:pages2,
-list:list2,shard:shard2}=this.#listing;const reading=await pages2.join(list2,shard2);if(reading===null)return;try{const readers=await this.#meet(
-reading);const place2=readers.indexOf(shard2.index);const own5=[...this.#missing.keys()].filter((_,index)=>index%readers.
-length===place2);this.#ask(reading,await reading.claim(own5));await this.#listen(reading)}finally{await reading.leave()}}async#meet(reading){
-const{shard:shard2,concurrency}=this.#listing;const alone3=this.#took*Math.ceil(this.#missing.size/concurrency);const until=performance.
-now()+Math.min(LONGEST,Math.max(SHORTEST,alone3));for(;;){const readers=await reading.readers();if(readers.length>=shard2.
-count||performance.now()>=until||this.#stopped)return readers;await wait4(POLL)}}async#listen(reading){let heard=performance.
-now();while(this.#missing.size>0&&!this.#stopped){const found2=await reading.found([...this.#missing.keys()]);for(const[
-number4,text6]of found2)this.#give(number4,pageOf2(text6));const patience=Math.min(LONGEST,Math.max(PATIENCE5,this.#ended-
-this.#began));const isQuiet=performance.now()-heard>patience;if(found2.size>0||this.#asked>0)heard=performance.now();else if(isQuiet){
-const left=await reading.claim([...this.#missing.keys()]);if(left.length===0)return;this.#ask(reading,left)}await wait4(
-POLL)}while(this.#asked>0)await wait4(POLL)}#give(number4,page){this.#missing.get(number4)?.(page);this.#missing.delete(
-number4)}#ask(reading,numbers){this.#began=performance.now();for(const number4 of numbers){this.#asked+=1;const page=this.#reader.
-listOrganizations(number4,()=>!this.#stopped);this.#give(number4,page);page.then(async read2=>{this.#ended=performance.now();
-await reading.put(number4,textOf6(read2))}).catch(()=>this.stop()).finally(()=>{this.#asked-=1})}}};function textOf6({organizations,
-pageNumber,pageSize:pageSize2,totalPages,totalEntries}){return JSON.stringify({data:organizations,page_number:pageNumber,
-page_size:pageSize2,total_pages:totalPages,total_entries:totalEntries})}function pageOf2(text6){try{const parsed4=parseOrganizationPage(
-JSON.parse(text6));return"value"in parsed4?parsed4.value:void 0}catch{return void 0}}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
+"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
 return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open7(project,command2,
 options);return{...session,apply}}async function open7(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
 const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();await held.
@@ -21951,27 +21867,26 @@ options.shard;const isAlone=shard2!==void 0&&options.ofJob===true&&project.state
 backend3.place)]:[];const shared2={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,
 environment:project.environment};const held=await settleState(home,command2,{...shared2,server:server.baseUrl,shard:shard2,
 holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});const behind2=await leftBehind2(
-project,held.state);const planner=new Planner({project,server,manifests,home,redactor,reader,listing:shard2===void 0||backend3.
-pages===void 0?reader:sharedReader(reader,{pages:backend3.pages,list:hash4("sha256",server.baseUrl,"hex").slice(0,16),shard:shard2,
-concurrency,signal}),shard:shard2,concurrency,progress,signal},held.state,shard2===void 0?held.read:void 0);const session={
-project,warnings:[...alone3,...warnings],notes:behind2===null?held.notes:[...held.notes,behind2],declared,files:manifests.
-files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made2=>life.does(()=>planner.store(made2)),planStored:stored3=>life.
-does(()=>planner.stored(stored3)),lastRun:()=>life.does(async()=>{const run4=await newestRun(backend3.runs,planner.state);
-if(run4!==void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is w\
-hat idops apply leaves; which state this is, --env and state in the configuration say")])}),planUndo:(run4,{force=false}={})=>life.
-does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.does(()=>planner.regeneration(clientId)),close:()=>life.
-end()};const told5=async(result,made2)=>{const{undoes}=made2;if(undoes!==void 0){const sure=manifests.problems.length===
-0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made2,result);return{...result,undoes,...otherwise===void 0?
-{}:{otherwise}}}if(result.run===null||!mayBeUndone(result))return result;const content=await findRun(backend3.runs,partCalled(
-result.journal??result.run)).catch(()=>null);const undoing=await undoingOf(content);return undoing===void 0?result:{...result,
-undoing}};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError("this plan was \
-not approved: approve(plan, limits) does it");const made2=planner.find(approved.plan);if(made2===void 0){throw new TypeError(
-"this plan was made in another session, or before something was applied in this one, and what is there may have changed \
-since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(approved,{...shared2,
-confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise:planner.recognise,
-writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,declaring:()=>declaredHash(declared),
-hasher:new Hasher(planner.state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{planner.forget()});
-planner.state=applied2.state;return{...applied2,result:await told5(applied2.result,approved.plan)}});return{session,apply}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+project,held.state);const planner=new Planner({project,server,manifests,home,redactor,reader,shard:shard2,concurrency,progress,
+signal},held.state,held.read);const session={project,warnings:[...alone3,...warnings],notes:behind2===null?held.notes:[...held.
+notes,behind2],declared,files:manifests.files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made2=>life.does(
+()=>planner.store(made2)),planStored:stored3=>life.does(()=>planner.stored(stored3)),lastRun:()=>life.does(async()=>{const run4=await newestRun(
+backend3.runs,planner.state);if(run4!==void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this stat\
+e has no runs",[],"a run is what idops apply leaves; which state this is, --env and state in the configuration say")])}),
+planUndo:(run4,{force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.does(()=>planner.
+regeneration(clientId)),close:()=>life.end()};const told5=async(result,made2)=>{const{undoes}=made2;if(undoes!==void 0){
+const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made2,result);return{
+...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||!mayBeUndone(result))return result;const content=await findRun(
+backend3.runs,partCalled(result.journal??result.run)).catch(()=>null);const undoing=await undoingOf(content);return undoing===
+void 0?result:{...result,undoing}};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError(
+"this plan was not approved: approve(plan, limits) does it");const made2=planner.find(approved.plan);if(made2===void 0){
+throw new TypeError("this plan was made in another session, or before something was applied in this one, and what is the\
+re may have changed since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(
+approved,{...shared2,confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise:planner.
+recognise,writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,declaring:()=>declaredHash(
+declared),hasher:new Hasher(planner.state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{
+planner.forget()});planner.state=applied2.state;return{...applied2,result:await told5(applied2.result,approved.plan)}});
+return{session,apply}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_nearest();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
@@ -22058,9 +21973,9 @@ typeof payload==="object"&&payload!==null?null:unknown3(event)}function isOwnRef
 test(ref)}function unknown3(event){return`the event ${event===""?"of this run":event} doesn't say that this run isn't fo\
 r a branch of another repository`}function bringsForeign(check4){const pulls=member(check4,"pull_requests");return Array.
 isArray(pulls)&&pulls.some(isOfFork)}function isOfFork(pull){return!isOneRepository(at2(pull,"head","repo"),at2(pull,"ba\
-se","repo"))}function isOneRepository(from,into){const[one,other]=[member(from,"id"),member(into,"id")];if(typeof one===
+se","repo"))}function isOneRepository(from,into2){const[one,other]=[member(from,"id"),member(into2,"id")];if(typeof one===
 "number"&&typeof other==="number")return one===other;const name2=member(from,"full_name");return typeof name2==="string"&&
-name2===member(into,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_zod();var UnreadableAnswer=class extends Error{};function expecting(schema5){return{request:{expects:data3=>schema5.
+name2===member(into2,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_zod();var UnreadableAnswer=class extends Error{};function expecting(schema5){return{request:{expects:data3=>schema5.
 safeParse(data3).success}}}function wholeFetch(fetching,expects){return async(address2,init)=>{const response=await fetching(
 address2,init);const headers=new Headers([...response.headers]);const{ok,status,statusText}=response;const text6=await response.
 text().catch(failure2=>{if(init?.signal?.aborted===true)throw failure2;if(ok&&expects===void 0)return"";throw new UnreadableAnswer(
@@ -22165,8 +22080,8 @@ filter(({pull_request})=>pull_request===void 0).map(issue3=>({...remark(issue3),
 async()=>{const request5={...expecting(rawNumber).request,...once3.request};return rawNumber.parse((await rest.issues.create(
 {...at3,title,body:body2,request:request5})).data).number}),updateIssue:(number4,{body:body2,close})=>ask2(async()=>{await rest.
 issues.update({...at3,issue_number:number4,body:body2,...close?{state:"closed",state_reason:"completed"}:{}})})}}async function ownRemarks(api,remarks){
-if(remarks.length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame2(
-author,viewer))}function isSame2(author,viewer){if(viewer.id!==null)return author.id===viewer.id;return[viewer.login,`${viewer.
+if(remarks.length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame3(
+author,viewer))}function isSame3(author,viewer){if(viewer.id!==null)return author.id===viewer.id;return[viewer.login,`${viewer.
 login}[bot]`].includes(author.login)}var rawNumber=object({number:number2()});var rawRemark=object({id:number2(),node_id:string2(),
 body:string2().nullish(),user:object({id:number2(),login:string2()}).nullish()});var rawIssue=rawRemark.extend({...rawNumber.
 shape,pull_request:unknown().optional()});var rawRepository=looseObject({full_name:string2()});var rawPullRequest=object(
@@ -22177,18 +22092,18 @@ function remark({id,node_id,body:body2,user:user3}){return{id,node:node_id,body:
 null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal4(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
  start the workflow by hand with its digest as expect-digest";async function approvedText(api,pull,kindOf2){const comments=(await api.
 comments(pull.number)).filter(({body:body2})=>kindOf2(body2)!==null);if(comments.length===0)return null;const{viewer,comments:found2}=await api.
-histories(comments.map(({node:node2})=>node2));const said3=[];for(const comment of found2){if(comment.author===null||!isSame2(
+histories(comments.map(({node:node2})=>node2));const said3=[];for(const comment of found2){if(comment.author===null||!isSame3(
 comment.author,viewer))continue;refuseEdited(comment,pull,viewer);const one=await saidAt(api,comment,pull,viewer);if(one!==
 null&&kindOf2(one.text)==="plan")said3.push(one)}const[latest]=said3.sort((one,other)=>other.since-one.since);return latest?.
 text??null}function refuseEdited({lastEditedAt,editor},{number:number4},viewer){if(lastEditedAt===null&&editor===null)return;
-if(editor!==null&&isSame2(editor,viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(
+if(editor!==null&&isSame3(editor,viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(
 editor.login);throw refusal4(`the comment with the plan of pull request #${number4} was edited by ${who2} at ${lastEditedAt??
 "an unknown time"}`,`only what idops wrote is approved: ${planAgain}`)}async function saidAt(api,{node:node2,body:body2,
 createdAt,lastEditedAt},{number:number4,mergedAt},viewer){const since=timeOf(lastEditedAt??createdAt,number4);if(mergedAt===
 null)return{text:body2,since};const merged=timeOf(mergedAt,number4);if(since<=merged)return{text:body2,since};if(timeOf(
 createdAt,number4)>merged)return null;const versions=(await api.versions(node2)).map(version3=>({...version3,since:timeOf(
 version3.at,number4)})).filter(version3=>version3.since<=merged).sort((one,other)=>other.since-one.since);const[last,before]=versions;
-if(last===void 0||last.by===null||!isSame2(last.by,viewer)||last.since===before?.since){throw unknown4(number4,lastEditedAt)}
+if(last===void 0||last.by===null||!isSame3(last.by,viewer)||last.since===before?.since){throw unknown4(number4,lastEditedAt)}
 const text6=await api.versionText(last.node);if(text6===null)throw unknown4(number4,lastEditedAt);return{text:text6,since:last.
 since}}function unknown4(number4,editedAt){return refusal4(`the comment with the plan of pull request #${number4} was ch\
 anged after the merge${editedAt===null?"":`, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said befo\
@@ -22216,13 +22131,13 @@ ges|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$"].join(""));function readLine(line
 groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run4,form,changes}=groups3;return{kind:kind===
 "drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,run:run4??null,changes:changes===void 0?
 null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){return data3.toString("base64").replace(
-/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash5})=>[address2,action2,
-hash5]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(rows),{level:9}))}
+/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash4})=>[address2,action2,
+hash4]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(rows),{level:9}))}
 function ofNamed64(text6){const data3=Buffer.from(text6.replaceAll("-~","--"),"base64");try{const rows=packed.parse(JSON.
-parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash5])=>({id:idOf(
-address2),address:address2,action:action2,hash:hash5}))}catch{return null}}function compact64(changes){const rows=changes.
-map(({id,action:action2,hash:hash5})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
-hash5,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
+parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash4])=>({id:idOf(
+address2),address:address2,action:action2,hash:hash4}))}catch{return null}}function compact64(changes){const rows=changes.
+map(({id,action:action2,hash:hash4})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
+hash4,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
 from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
 compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex2=(from,length2)=>data3.
 toString("hex",at3+from,at3+from+length2);changes.push({id:hex2(0,idLength),address:null,action:action2,hash:hex2(idLength+
@@ -22236,8 +22151,8 @@ e":"what would be sent is not what was approved";return error("stale-plan",[isSe
 re`]:[]].join("\n"),[],"nothing was sent; make a new plan and review it")}function differences2(approved,plan,marked,{digest,
 runUrl},redactor){const now=new Map((marked.changes??[]).map(change2=>[change2.id,change2]));const names3=namesOf3(plan,
 redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told5=approved.flatMap(({id,address:address2,
-action:action2,hash:hash5})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
-present3.hash.startsWith(hash5))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
+action:action2,hash:hash4})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
+present3.hash.startsWith(hash4))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
 : ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[`${name2}: ${action2} was\
  approved, and it is ${present3.action} now`];return[digest===plan.digest?`${name2}: the server has something else there\
  now`:`${name2}: something else would be sent now, or the server has something else there`]});const fresh=[...now.values()].
@@ -22539,13 +22454,13 @@ plan}}async function refusals2(work){try{await work();return[]}catch(failure2){i
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
 ...rest}=inputs;return inputs.environments.map(({name:name2,...own5})=>({...rest,...own5,environment:name2,environments:[],
 ...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir as tmpdir2}from"node:os";
-import{join as join22}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{
+import{join as join21}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{
 dirname as dirname17,resolve as resolve14}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve14(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname17(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
-written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join21,
+written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join20,
 relative as relative15,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
 files))return void 0;const here3=await realpath8(folder).catch(()=>folder);const root=await rootOf(here3,checkout);const inRoot=root===
@@ -22559,7 +22474,7 @@ CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;const sha=head===""?env.CI_COMMI
 /-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2,repository}){const checkedOut=workspace2===void 0||workspace2===
 ""?void 0:await realpath8(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
 return checkedOut;return repository!==void 0&&await comesFrom(top,repository)?top:void 0}async function comesFrom(top,repository){
-const config3=await readRegular(join21(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
+const config3=await readRegular(join20(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
 some(([,url=""])=>{const path=url.replace(/\/$|\.git\/?$/,"").toLowerCase();return path.endsWith(`/${repository.toLowerCase()}`)||
 path.endsWith(`:${repository.toLowerCase()}`)})}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email3}=kindOf(kind);return email3!==void 0&&declaredAt!==null?[{address:address2,
@@ -22587,7 +22502,7 @@ before);if(opens||others.length>0)await api.addComment(number4,body2)}if(others.
 histories(others.map(({node:node2})=>node2));for(const one of found2){const id=others.find(({node:node2})=>node2===one.node)?.
 id;if(id===void 0||strangerIn(one,viewer)!==null)continue;const isShown=({key:shown3})=>showsPlan(one.body,shown3);await api.
 updateComment(id,covers2.filter(isShown).reduce(superseded,one.body))}}function strangerIn({lastEditedAt,editor},viewer){
-if(editor===null)return lastEditedAt===null?null:"an account that GitHub does not name";return isSame2(editor,viewer)?null:
+if(editor===null)return lastEditedAt===null?null:"an account that GitHub does not name";return isSame3(editor,viewer)?null:
 editor.login}function showsPlan(body2,key){return readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key)}
 function showedChanges(before,key){return before.some(body2=>{const own5=readMarkers(body2).filter(one=>one.key===key&&one.
 digest!==null);if(own5.some(({changes})=>changes?.length!==0))return true;return own5.length>0&&saysOutdated(partsOf5(body2,
@@ -22599,7 +22514,7 @@ const remarks=(await api.comments(number4)).filter(({body:body2})=>showsPlan(bod
 remarks);const told5=await tell(own5?.body??null);if(told5===null||own5!==void 0&&await api.updateComment(own5.id,told5))
 return;const anew=own5===void 0?told5:await tell(null);if(anew!==null)await api.addComment(number4,anew)}async function latestOf(api,number4,remarks){
 if(remarks.length===0)return void 0;const{viewer,comments}=await api.histories(remarks.map(({node:node2})=>node2));const since=({
-lastEditedAt,createdAt})=>Date.parse(lastEditedAt??createdAt);const[latest]=comments.filter(({author})=>author!==null&&isSame2(
+lastEditedAt,createdAt})=>Date.parse(lastEditedAt??createdAt);const[latest]=comments.filter(({author})=>author!==null&&isSame3(
 author,viewer)).sort((one,other)=>since(other)-since(one));if(latest===void 0)return void 0;const stranger=strangerIn(latest,
 viewer);if(stranger!==null){throw new GithubFailure(`the comment with the plan of pull request #${number4} was edited by\
  ${escapeText(stranger)}, and what somebody else wrote is not written anew`)}const{id}=remarks.find(({node:node2})=>node2===
@@ -22649,10 +22564,10 @@ const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)awa
 this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
 if(!(failure2 instanceof ProblemsError))throw failure2;const told5=failure2.problems.map(problem=>({...problem,severity:"\
 warning"}));await this.log.problems(redactProblems(told5,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
-const shown3=report2.redact(found2,this.redactor);const file=join22(await this.temporaryFolder(),name2);await writeResult(
+const shown3=report2.redact(found2,this.redactor);const file=join21(await this.temporaryFolder(),name2);await writeResult(
 file,await renderText(report2,"html",shown3,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
 process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
-args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join22(process.env.RUNNER_TEMP||tmpdir2(),
+args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join21(process.env.RUNNER_TEMP||tmpdir2(),
 "idops-"));return this.#temporary}async tellPlan(plan,shown3){this.#made=plan;await this.log.report(planReport,{plan:shown3,
 samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given2){if(given2("command").trim().toLowerCase()!==
 "apply")return null;const inputs=inputsOf(given2,given2("comment").trim().toLowerCase()==="false"?"false":"on-change");const number4=given2(
@@ -22672,14 +22587,14 @@ lan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan"
 await job.posts.comment(inputs,{key,covers:covers2},async before=>({body:`${first}
 ${sectionText(key,plainText(heading,[...replaced2(before),text6].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
 !quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
-"The plan that an earlier run showed here approves nothing any more."]}import{join as join24,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join23,relative as relative16,
-resolve as resolve16,sep as sep11}from"node:path";init_problems();import{posix as posix4,resolve as resolve15}from"node:path";var NOWHERE2=resolve15("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir8=(path,_,callback2)=>{
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join23,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join22,relative as relative16,
+resolve as resolve16,sep as sep11}from"node:path";init_problems();import{posix as posix4,resolve as resolve15}from"node:path";var NOWHERE2=resolve15("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir7=(path,_,callback2)=>{
 const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
 const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
 callback2(null,[...entries].map(([name2,isFolder])=>entry2(name2,isFolder)))};const patterns=project.patterns().map(({pattern})=>pattern);
 const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const named6=patterns.filter(one=>!one.startsWith(
 "!")&&!one.split("/").includes(".."));const found2=await Promise.all(named6.map(pattern=>glob(pattern,{cwd:NOWHERE2,ignore,
-expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir8}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
+expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir7}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
 split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,index).join("/")||".";const entries=folders.
 get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry2(name2,isFolder){
 return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
@@ -22691,7 +22606,7 @@ way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))
 some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
 be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
 a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
-startsWith(path+sep11)||path===join23(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
+startsWith(path+sep11)||path===join22(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
 for(const output of outputs){for(const place2 of await ways3(resolve16(output))){if(!isInside(place2,project.root))continue;
 inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,
 [...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}
@@ -22700,7 +22615,7 @@ async function inputsOf2(known3){try{const project=typeof known3==="function"?aw
 ...files,...read2.files],states:states2,project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
 return{files:[],states:[]}}}function refusal5(output,why){return error("output-is-input",`${output} is not written: ${why}`,
 [],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===
-true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join23(await realPlaceOf(dirname18(
+true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join22(await realPlaceOf(dirname18(
 path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called2="plan"){const name2=fileOf(called2,inputs.shard);const opened2=await openSession(
 await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened2,async session=>{if(inputs.planFile!==
 void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
@@ -22722,8 +22637,8 @@ No issue is opened, changed or closed: drift is what schedule, push and workflow
 d this run is for something else.";async function tellDrift(job,inputs,{shared:shared2,marker,tells:tells3}){if(inputs.driftIssue&&
 job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells3});else if(inputs.driftIssue)job.log.
 annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
-join24(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(planFile,
-await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join25,resolve as resolve18}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
+join23(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(planFile,
+await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join24,resolve as resolve18}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
 some(({token})=>token!==void 0);for(const own5 of eachEnvironment(inputs))each2.push(await planOne(job,own5,hasLines));const list2=each2.
 map(one=>`- ${code(one.name)}: ${wordsOf4(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
 inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each2.length,"environment")}
@@ -22765,7 +22680,7 @@ made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.
 "failed":`${first.code}: ${first.message}`;return`${name3}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
 temporaryFolder();const{planFile}=inputs;const name2=fileOf(`plan-${environmentMark}`,inputs.shard);return{code:job.signal.
 aborted?130:bad2?1:changed2?2:0,summary:titleLine(told5.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
-name3,plan])),planFile:planFile===void 0?join25(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join25(
+name3,plan])),planFile:planFile===void 0?join24(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join24(
 temporary,`${name2}.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
 every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,
