@@ -269,8 +269,8 @@ isArray(headers[i2+1])?headers[i2+1].map(x=>x.toString("latin1")):headers[i2+1].
 return obj}function parseRawHeaders(headers){const headersLength=headers.length;const ret=new Array(headersLength);let key;
 let val;for(let n2=0;n2<headersLength;n2+=2){key=headers[n2];val=headers[n2+1];typeof key!=="string"&&(key=key.toString());
 typeof val!=="string"&&(val=val.toString("latin1"));ret[n2]=key;ret[n2+1]=val}return ret}function toRawHeaders(headers){
-const rawHeaders=[];for(const[name2,value3]of Object.entries(headers)){if(Array.isArray(value3)){for(const entry3 of value3){
-rawHeaders.push(Buffer.from(name2,"latin1"),Buffer.from(`${entry3}`,"latin1"))}}else{rawHeaders.push(Buffer.from(name2,"\
+const rawHeaders=[];for(const[name2,value3]of Object.entries(headers)){if(Array.isArray(value3)){for(const entry2 of value3){
+rawHeaders.push(Buffer.from(name2,"latin1"),Buffer.from(`${entry2}`,"latin1"))}}else{rawHeaders.push(Buffer.from(name2,"\
 latin1"),Buffer.from(`${value3}`,"latin1"))}}return rawHeaders}function encodeRawHeaders(headers){if(!Array.isArray(headers)){
 throw new TypeError("expected headers to be an array")}return headers.map(x=>Buffer.from(x))}function isBuffer(buffer){return buffer instanceof
 Uint8Array||Buffer.isBuffer(buffer)}function assertRequestHandler(handler2,method,upgrade){if(!handler2||typeof handler2!==
@@ -492,14 +492,14 @@ var kWebSocketOptions=Symbol("webSocketOptions");var kEventSourceOptions=Symbol(
 super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=opts?.eventSource??{}}get webSocketOptions(){
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
-return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{
-this.close((err,data3)=>{return err?reject(err):resolve19(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
+return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{
+this.close((err,data3)=>{return err?reject(err):resolve20(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
 "invalid callback")}if(this[kDestroyed]){const err=new ClientDestroyedError;queueMicrotask(()=>callback2(err,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
 this[kOnClosed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kClose]().then(()=>this.destroy()).
 then(()=>queueMicrotask(onClosed))}destroy(err,callback2){if(typeof err==="function"){callback2=err;err=null}if(callback2===
-void 0){return new Promise((resolve19,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve19(data3)})})}
+void 0){return new Promise((resolve20,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve20(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError2("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
 this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err){err=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
@@ -2221,21 +2221,21 @@ webidl.util.markAsUncloneable(this);if(form!==void 0){throw webidl.errors.conver
 argument:"Argument 1",types:["undefined"]})}}append(name2,value3,filename=void 0){webidl.brandCheck(this,_FormData);const prefix="\
 FormData.append";webidl.argumentLengthCheck(arguments,2,prefix);name2=webidl.converters.USVString(name2);if(arguments.length===
 3||webidl.is.Blob(value3)){value3=webidl.converters.Blob(value3,prefix,"value");if(filename!==void 0){filename=webidl.converters.
-USVString(filename)}}else{value3=webidl.converters.USVString(value3)}const entry3=makeEntry(name2,value3,filename);this.#state.
-push(entry3)}delete(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.delete";webidl.argumentLengthCheck(arguments,
-1,prefix);name2=webidl.converters.USVString(name2);this.#state=this.#state.filter(entry3=>entry3.name!==name2)}get(name2){
+USVString(filename)}}else{value3=webidl.converters.USVString(value3)}const entry2=makeEntry(name2,value3,filename);this.#state.
+push(entry2)}delete(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.delete";webidl.argumentLengthCheck(arguments,
+1,prefix);name2=webidl.converters.USVString(name2);this.#state=this.#state.filter(entry2=>entry2.name!==name2)}get(name2){
 webidl.brandCheck(this,_FormData);const prefix="FormData.get";webidl.argumentLengthCheck(arguments,1,prefix);name2=webidl.
-converters.USVString(name2);const idx=this.#state.findIndex(entry3=>entry3.name===name2);if(idx===-1){return null}return this.#state[idx].
+converters.USVString(name2);const idx=this.#state.findIndex(entry2=>entry2.name===name2);if(idx===-1){return null}return this.#state[idx].
 value}getAll(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.getAll";webidl.argumentLengthCheck(arguments,
-1,prefix);name2=webidl.converters.USVString(name2);return this.#state.filter(entry3=>entry3.name===name2).map(entry3=>entry3.
+1,prefix);name2=webidl.converters.USVString(name2);return this.#state.filter(entry2=>entry2.name===name2).map(entry2=>entry2.
 value)}has(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.has";webidl.argumentLengthCheck(arguments,1,prefix);
-name2=webidl.converters.USVString(name2);return this.#state.findIndex(entry3=>entry3.name===name2)!==-1}set(name2,value3,filename=void 0){
+name2=webidl.converters.USVString(name2);return this.#state.findIndex(entry2=>entry2.name===name2)!==-1}set(name2,value3,filename=void 0){
 webidl.brandCheck(this,_FormData);const prefix="FormData.set";webidl.argumentLengthCheck(arguments,2,prefix);name2=webidl.
 converters.USVString(name2);if(arguments.length===3||webidl.is.Blob(value3)){value3=webidl.converters.Blob(value3,prefix,
 "value");if(filename!==void 0){filename=webidl.converters.USVString(filename)}}else{value3=webidl.converters.USVString(value3)}
-const entry3=makeEntry(name2,value3,filename);const idx=this.#state.findIndex(entry4=>entry4.name===name2);if(idx!==-1){
-this.#state=[...this.#state.slice(0,idx),entry3,...this.#state.slice(idx+1).filter(entry4=>entry4.name!==name2)]}else{this.#state.
-push(entry3)}}[nodeUtil.inspect.custom](depth,options){const state=this.#state.reduce((a2,b)=>{if(a2[b.name]){if(Array.isArray(
+const entry2=makeEntry(name2,value3,filename);const idx=this.#state.findIndex(entry3=>entry3.name===name2);if(idx!==-1){
+this.#state=[...this.#state.slice(0,idx),entry2,...this.#state.slice(idx+1).filter(entry3=>entry3.name!==name2)]}else{this.#state.
+push(entry2)}}[nodeUtil.inspect.custom](depth,options){const state=this.#state.reduce((a2,b)=>{if(a2[b.name]){if(Array.isArray(
 a2[b.name])){a2[b.name].push(b.value)}else{a2[b.name]=[a2[b.name],b.value]}}else{a2[b.name]=b.value}return a2},{__proto__:null});
 options.depth??=depth;options.colors??=true;const output=nodeUtil.formatWithOptions(options,state);return`FormData ${output.
 slice(output.indexOf("]")+2)}`}static getFormDataState(formData){return formData.#state}static setFormDataState(formData,newState){
@@ -2308,7 +2308,7 @@ function isCTL(char){return char<=31||char===127}function isTSpecial(char){retur
 62||char===64||char===44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===
 61}function isToken(char){return char<=127&&char!==32&&char!==9&&!isCTL(char)&&!isTSpecial(char)}module.exports={multipartFormDataParser,
 validateBoundary}}});var require_promise=__commonJS({"node_modules/undici/lib/util/promise.js"(exports,module){"use strict";function createDeferredPromise(){
-let res;let rej;const promise2=new Promise((resolve19,reject)=>{res=resolve19;rej=reject});return{promise:promise2,resolve:res,
+let res;let rej;const promise2=new Promise((resolve20,reject)=>{res=resolve20;rej=reject});return{promise:promise2,resolve:res,
 reject:rej}}module.exports={createDeferredPromise}}});var require_body=__commonJS({"node_modules/undici/lib/web/fetch/body.js"(exports,module){"use strict";var util=require_util();
 var{ReadableStreamFrom,readableStreamClose,fullyReadBody,extractMimeType}=require_util2();var{FormData,setFormDataState}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,isDisturbed}=__require("node:stream");var{
@@ -2396,7 +2396,7 @@ assert2(currentParser.ptr===p);const start3=at3-currentBufferPtr+currentBufferRe
 new FastBuffer(currentBufferRef.buffer,start3,len))},wasm_on_message_complete:p=>{assert2(currentParser.ptr===p);return currentParser.
 onMessageComplete()}}})}var llhttpInstance=null;var currentParser=null;var currentBufferRef=null;var currentBufferSize=0;
 var currentBufferPtr=null;var USE_NATIVE_TIMER=0;var USE_FAST_TIMER=1;var TIMEOUT_HEADERS=2|USE_FAST_TIMER;var TIMEOUT_BODY=4|
-USE_FAST_TIMER;var TIMEOUT_KEEP_ALIVE=8|USE_NATIVE_TIMER;var Parser4=class{constructor(client3,socket,{exports:exports2}){
+USE_FAST_TIMER;var TIMEOUT_KEEP_ALIVE=8|USE_NATIVE_TIMER;var Parser3=class{constructor(client3,socket,{exports:exports2}){
 this.llhttp=exports2;this.ptr=this.llhttp.llhttp_alloc(constants7.TYPE.RESPONSE);this.client=client3;this.socket=socket;
 this.timeout=null;this.timeoutWeakRef=new WeakRef(this);this.timeoutValue=null;this.timeoutType=null;this.statusCode=0;this.
 statusText="";this.upgrade=false;this.headers=[];this.headersSize=0;this.headersMaxSize=client3[kMaxHeadersSize];this.shouldKeepAlive=
@@ -2479,7 +2479,7 @@ TIMEOUT_KEEP_ALIVE){assert2(client3[kRunning]===0&&client3[kKeepAliveTimeoutValu
 "socket idle timeout"))}}function connectH1(client3,socket){client3[kSocket]=socket;if(!llhttpInstance){llhttpInstance=lazyllhttp()}
 if(socket.errored){throw socket.errored}if(socket.destroyed){throw new SocketError("destroyed")}socket[kNoRef]=false;socket[kWriting]=
 false;socket[kReset]=false;socket[kBlocking]=false;socket[kIdleSocketValidation]=0;socket[kIdleSocketValidationTimeout]=
-null;socket[kSocketUsed]=false;socket[kParser]=new Parser4(client3,socket,llhttpInstance);util.addListener(socket,"error",
+null;socket[kSocketUsed]=false;socket[kParser]=new Parser3(client3,socket,llhttpInstance);util.addListener(socket,"error",
 onHttpSocketError);util.addListener(socket,"readable",onHttpSocketReadable);util.addListener(socket,"end",onHttpSocketEnd);
 util.addListener(socket,"close",onHttpSocketClose);socket[kClosed]=false;socket.on("close",onSocketClose);return{version:"\
 h1",defaultPipelining:1,write(request5){return writeH1(client3,request5)},resume(){resumeH1(client3)},destroy(err,callback2){
@@ -2575,8 +2575,8 @@ write(`${header}content-length: ${contentLength}\r
 `,"latin1");socket.write(buffer);socket.uncork();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload&&
 request5.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve19,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve19}});socket.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve20,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve20}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request5,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
 if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err){writer.destroy(
 err)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request5,
@@ -2739,8 +2739,8 @@ throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2
 write(buffer);h2stream.uncork();h2stream.end();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve19,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve19}});h2stream.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve20,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve20}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request5.onBodySent(
 chunk);if(!res){await waitForDrain()}}h2stream.end();request5.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err){
 abort(err)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -2811,10 +2811,10 @@ return Boolean(this[kHTTPContext]?.busy(null)||this[kSize]>=(getPipelining(this)
 this);this.once("connect",cb)}[kDispatch](opts,handler2){const request5=new Request(this[kUrl].origin,opts,handler2);this[kQueue].
 push(request5);if(this[kResuming]){}else if(util.bodyLength(request5.body)==null&&util.isIterable(request5.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
-2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve19=>{if(this[kSize]){this[kClosedResolve]=resolve19}else{
-resolve19(null)}})}[kDestroy](err){return new Promise(resolve19=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve20=>{if(this[kSize]){this[kClosedResolve]=resolve20}else{
+resolve20(null)}})}[kDestroy](err){return new Promise(resolve20=>{const requests=this[kQueue].splice(this[kPendingIdx]);
 for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];if(request5!=null){util.errorRequest(this,request5,err)}}
-const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve19(null)};if(this[kHTTPContext]){
+const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve20(null)};if(this[kHTTPContext]){
 this[kHTTPContext].destroy(err,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err){
 if(client3[kRunning]===0&&err.code!=="UND_ERR_INFO"&&err.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
 const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];
@@ -2875,8 +2875,8 @@ ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
 this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i2=0;i2<this[kClients].length;i2++){const client3=this[kClients][i2];
-if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve19=>{
-this[kClosedResolve]=resolve19})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve20=>{
+this[kClosedResolve]=resolve20})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
 onError(err)}const destroyAll=new Array(this[kClients].length);for(let i2=0;i2<this[kClients].length;i2++){destroyAll[i2]=
 this[kClients][i2].destroy(err)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
@@ -3097,16 +3097,16 @@ options.headers||{};this[kProxyProtocol]=options.proxyTls?"https:":"http:";this[
 decodeURIComponent(url.password):null)};this[kConnector]=options.connect||buildConnector({...options.proxyTls,servername:options.
 proxyTls?.servername||url.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
-const socket=await new Promise((resolve19,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err,socket2)=>{if(err){reject(err)}else{resolve19(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+const socket=await new Promise((resolve20,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
+(err,socket2)=>{if(err){reject(err)}else{resolve20(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
 socks5Client.on("error",err=>{debug("SOCKS5 error:",err);socket.destroy()});await socks5Client.handshake();await new Promise(
-(resolve19,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve19()};const onError=err=>{clearTimeout(timeout);
+(resolve20,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve20()};const onError=err=>{clearTimeout(timeout);
 socks5Client.removeListener("authenticated",onAuthenticated);reject(err)};if(socks5Client.state===STATES.AUTHENTICATED){
-clearTimeout(timeout);resolve19()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
-await socks5Client.connect(targetHost,targetPort);await new Promise((resolve19,reject)=>{const timeout=setTimeout(()=>{reject(
+clearTimeout(timeout);resolve20()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
+await socks5Client.connect(targetHost,targetPort);await new Promise((resolve20,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve19()};const onError=err=>{clearTimeout(
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve20()};const onError=err=>{clearTimeout(
 timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
@@ -3115,7 +3115,7 @@ try{const url=new URL2(origin2);const targetHost=url.hostname;const targetPort=p
 s:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upgr\
 ading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
-await new Promise((resolve19,reject)=>{finalSocket.once("secureConnect",resolve19);finalSocket.once("error",reject)})}callback2(
+await new Promise((resolve20,reject)=>{finalSocket.once("secureConnect",resolve20);finalSocket.once("error",reject)})}callback2(
 null,finalSocket)}catch(err){debug("SOCKS5 connection error:",err);callback2(err)}}});this[kPools].set(originKey,pool)}return pool[kDispatch](
 opts,handler2)}catch(err){debug("dispatch error:",err);if(typeof handler2.onResponseError==="function"){handler2.onResponseError(
 null,err);return false}else if(typeof handler2.onError==="function"){handler2.onError(err);return false}else{throw err}}}async[kClose](){
@@ -3188,11 +3188,11 @@ this[kHttpsProxyAgent].destroy(err)])}#getProxyAgentForUrl(url){let{protocol,hos
 replace(/:\d*$/,"").toLowerCase();port=Number.parseInt(port,10)||DEFAULT_PORTS[protocol]||0;if(!this.#shouldProxy(hostname3,
 port)){return this[kNoProxyAgent]}if(protocol==="https:"){return this[kHttpsProxyAgent]}return this[kHttpProxyAgent]}#shouldProxy(hostname3,port){
 if(this.#noProxyChanged){this.#parseNoProxy()}if(this.#noProxyEntries.length===0){return true}if(this.#noProxyValue==="*"){
-return false}for(let i2=0;i2<this.#noProxyEntries.length;i2++){const entry3=this.#noProxyEntries[i2];if(entry3.port&&entry3.
-port!==port){continue}if(hostname3===entry3.hostname){return false}if(hostname3.slice(-(entry3.hostname.length+1))===`.${entry3.
+return false}for(let i2=0;i2<this.#noProxyEntries.length;i2++){const entry2=this.#noProxyEntries[i2];if(entry2.port&&entry2.
+port!==port){continue}if(hostname3===entry2.hostname){return false}if(hostname3.slice(-(entry2.hostname.length+1))===`.${entry2.
 hostname}`){return false}}return true}#parseNoProxy(){const noProxyValue=this.#opts.noProxy??this.#noProxyEnv;const noProxySplit=noProxyValue.
-split(/[,\s]/);const noProxyEntries=[];for(let i2=0;i2<noProxySplit.length;i2++){const entry3=noProxySplit[i2];if(!entry3){
-continue}const parsed4=entry3.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed4?parsed4[1]:entry3).replace(/^\*?\./,
+split(/[,\s]/);const noProxyEntries=[];for(let i2=0;i2<noProxySplit.length;i2++){const entry2=noProxySplit[i2];if(!entry2){
+continue}const parsed4=entry2.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed4?parsed4[1]:entry2).replace(/^\*?\./,
 "").toLowerCase(),port:parsed4?Number.parseInt(parsed4[2],10):0})}this.#noProxyValue=noProxyValue;this.#noProxyEntries=noProxyEntries}get#noProxyChanged(){
 if(this.#opts.noProxy!==void 0){return false}return this.#noProxyValue!==this.#noProxyEnv}get#noProxyEnv(){return process.
 env.no_proxy??process.env.NO_PROXY??""}};module.exports=EnvHttpProxyAgent}});var require_retry_handler=__commonJS({"node_modules/undici/lib/handler/retry-handler.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3297,17 +3297,17 @@ if(!this[kBody]){this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kB
 return this[kBody]}dump(opts){const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){
 return Promise.reject(new InvalidArgumentError2("signal must be an AbortSignal"))}const limit2=opts?.limit&&Number.isFinite(
 opts.limit)?opts.limit:128*1024;if(signal?.aborted){return Promise.reject(signal.reason??new AbortError)}if(this._readableState.
-closeEmitted){return Promise.resolve(null)}return new Promise((resolve19,reject)=>{if(this[kContentLength]&&this[kContentLength]>
+closeEmitted){return Promise.resolve(null)}return new Promise((resolve20,reject)=>{if(this[kContentLength]&&this[kContentLength]>
 limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}if(signal){const onAbort=()=>{this.destroy(signal.reason??
 new AbortError)};signal.addEventListener("abort",onAbort);this.on("close",function(){signal.removeEventListener("abort",
-onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve19(null)}})}else{this.on("close",resolve19)}
+onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve20(null)}})}else{this.on("close",resolve20)}
 this.on("error",noop5).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
 isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked(bodyReadable){return bodyReadable[kBody]?.
 locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked(
-bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve19,reject)=>{if(isUnusable(
+bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve20,reject)=>{if(isUnusable(
 stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===false){stream.on("error",reject).
 on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError("unusable"))}}else{queueMicrotask(
-()=>{stream[kConsume]={type,stream,resolve:resolve19,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
+()=>{stream[kConsume]={type,stream,resolve:resolve20,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
 this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
 stream;if(state.bufferIndex){const start3=state.bufferIndex;const end2=state.buffer.length;for(let n2=start3;n2<end2;n2++){
@@ -3320,10 +3320,10 @@ encoding==="utf-8"){return buffer.utf8Slice(start3,bufferLength)}else{return buf
 encoding)}}function chunksConcat(chunks,length2){if(chunks.length===0||length2===0){return new Uint8Array(0)}if(chunks.length===
 1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length2).buffer);let offset=0;for(let i2=0;i2<
 chunks.length;++i2){const chunk=chunks[i2];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
-const{type,body:body2,resolve:resolve19,stream,length:length2}=consume2;try{if(type==="text"){resolve19(chunksDecode(body2,
-length2,encoding))}else if(type==="json"){resolve19(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
-rayBuffer"){resolve19(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve19(new Blob(body2,{type:stream[kContentType]}))}else if(type===
-"bytes"){resolve19(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
+const{type,body:body2,resolve:resolve20,stream,length:length2}=consume2;try{if(type==="text"){resolve20(chunksDecode(body2,
+length2,encoding))}else if(type==="json"){resolve20(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
+rayBuffer"){resolve20(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve20(new Blob(body2,{type:stream[kContentType]}))}else if(type===
+"bytes"){resolve20(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
 consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(consume2,err){if(consume2.body===null){return}
 if(err){consume2.reject(err)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
 reject=null;consume2.length=0;consume2.body=null}module.exports={Readable:BodyReadable,chunksDecode}}});var require_api_request=__commonJS({"node_modules/undici/lib/api/api-request.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3354,8 +3354,8 @@ chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.p
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
 if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop5),err)})}if(body2){this.body=null;if(util.isStream(
 body2)){body2.on("error",noop5);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
-null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{request5.call(this,
-opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
+null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{request5.call(this,
+opts,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
 dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err,{opaque}))}}module.exports=request5;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self2){
@@ -3390,7 +3390,7 @@ const{res}=this;removeSignal(this);if(!res){return}this.trailers=util.parseHeade
 res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;if(res){this.res=null;util.destroy(res,
 err)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}if(body2){
 this.body=null;util.destroy(body2,err)}}};function stream(opts,factory,callback2){if(callback2===void 0){return new Promise(
-(resolve19,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const handler2=new StreamHandler(
+(resolve20,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const handler2=new StreamHandler(
 opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.
 opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
@@ -3437,8 +3437,8 @@ socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:ca
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{upgrade.
-call(this,opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
+err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{upgrade.
+call(this,opts,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
 callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
 upgradeHandler)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
 err,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3453,8 +3453,8 @@ if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abor
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
 rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{
-connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const connectHandler=new ConnectHandler(
+callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{
+connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const connectHandler=new ConnectHandler(
 opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
@@ -3724,7 +3724,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError2(`In\
 valid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile3,readFile:readFile4,mkdir:mkdir3}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve19}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve20}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError:InvalidArgumentError2,
 UndiciError}=require_errors();var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();
 function formatRequestKey(opts,headerFilters,matchOptions={}){const url=new URL(opts.path,opts.origin);const normalized2=opts.
@@ -3749,34 +3749,34 @@ matchQuery:options.matchQuery!==false,caseSensitive:options.caseSensitive||false
 this.matchOptions);this.shouldRecord=options.shouldRecord||(()=>true);this.shouldPlayback=options.shouldPlayback||(()=>true);
 this.#isUrlExcluded=isUrlExcludedFactory(options.excludeUrls);if(this.#autoFlush&&this.#snapshotPath){this.#startAutoFlush()}}async record(requestOpts,response){
 if(!this.shouldRecord(requestOpts)){return}if(this.isUrlExcluded(requestOpts)){return}const request5=formatRequestKey(requestOpts,
-this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
+this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
 response.headers);const responseData={statusCode:response.statusCode,headers:filterHeadersForStorage(normalizedHeaders,this.#headerFilters,
 this.matchOptions),body:Buffer.isBuffer(response.body)?response.body.toString("base64"):Buffer.from(String(response.body||
-"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash5)){
+"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash4)){
 const oldestKey=this.#snapshots.keys().next().value;this.#snapshots.delete(oldestKey)}const existingSnapshot=this.#snapshots.
-get(hash5);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
-timestamp=new Date().toISOString()}else{this.#snapshots.set(hash5,{request:request5,responses:[responseData],callCount:0,
+get(hash4);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
+timestamp=new Date().toISOString()}else{this.#snapshots.set(hash4,{request:request5,responses:[responseData],callCount:0,
 timestamp:new Date().toISOString()})}if(this.#autoFlush&&this.#snapshotPath){this.#scheduleFlush()}}isUrlExcluded(requestOpts){
 const url=new URL(requestOpts.path,requestOpts.origin).toString();return this.#isUrlExcluded(url)}findSnapshot(requestOpts){
 if(!this.shouldPlayback(requestOpts)){return void 0}if(this.isUrlExcluded(requestOpts)){return void 0}const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);const snapshot=this.#snapshots.
-get(hash5);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
+requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);const snapshot=this.#snapshots.
+get(hash4);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
-const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile4(
-resolve19(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash5,
-snapshot}of parsed4){this.#snapshots.set(hash5,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
+const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
+resolve20(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash4,
+snapshot}of parsed4){this.#snapshots.set(hash4,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
 if(error3.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{cause:error3})}}}async saveSnapshots(filePath){
-const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve19(
-path);await mkdir3(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash5,
-snapshot])=>({hash:hash5,snapshot}));await writeFile3(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
+const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve20(
+path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash4,
+snapshot])=>({hash:hash4,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
 clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){return this.#snapshots.size}resetCallCounts(){
 for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);return this.#snapshots.delete(
-hash5)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(
-request5);const snapshot=this.#snapshots.get(hash5);if(!snapshot)return null;return{hash:hash5,request:snapshot.request,
+requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);return this.#snapshots.delete(
+hash4)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(
+request5);const snapshot=this.#snapshots.get(hash4);if(!snapshot)return null;return{hash:hash4,request:snapshot.request,
 responseCount:snapshot.responses?snapshot.responses.length:snapshot.response?1:0,callCount:snapshot.callCount||0,timestamp:snapshot.
-timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash5,snapshot}of snapshotData){
-this.#snapshots.set(hash5,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
+timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash4,snapshot}of snapshotData){
+this.#snapshots.set(hash4,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
 entries(snapshotData))}}#startAutoFlush(){return this.#scheduleFlush()}#stopAutoFlush(){if(this.#flushTimeout){clearTimeout2(
 this.#flushTimeout);this.saveSnapshots().catch(()=>{});this.#flushTimeout=null}}#scheduleFlush(){this.#flushTimeout=setTimeout2(
 ()=>{this.saveSnapshots().catch(()=>{});if(this.#autoFlush){this.#flushTimeout?.refresh()}else{this.#flushTimeout=null}},
@@ -4344,25 +4344,25 @@ ze must be a non-negative integer")}this.#maxSize=opts.maxSize}if(opts.maxEntryS
 "number"||!Number.isInteger(opts.maxEntrySize)||opts.maxEntrySize<0){throw new TypeError("MemoryCacheStore options.maxEn\
 trySize must be a non-negative integer")}this.#maxEntrySize=opts.maxEntrySize}}}get size(){return this.#size}isFull(){return this.#size>=
 this.#maxSize||this.#count>=this.#maxCount}get(key){assertCacheKey(key);const topLevelKey=`${key.origin}:${key.path}`;const now=Date.
-now();const entries=this.#entries.get(topLevelKey);const entry3=entries?findEntry(key,entries,now):null;return entry3==null?
-void 0:{statusMessage:entry3.statusMessage,statusCode:entry3.statusCode,headers:entry3.headers,body:entry3.body,vary:entry3.
-vary?entry3.vary:void 0,etag:entry3.etag,cacheControlDirectives:entry3.cacheControlDirectives,cachedAt:entry3.cachedAt,staleAt:entry3.
-staleAt,deleteAt:entry3.deleteAt}}createWriteStream(key,val){assertCacheKey(key);assertCacheValue(val);const topLevelKey=`${key.
-origin}:${key.path}`;const store=this;const entry3={...key,...val,body:[],size:0};return new Writable({write(chunk,encoding,callback2){
-if(typeof chunk==="string"){chunk=Buffer.from(chunk,encoding)}entry3.size+=chunk.byteLength;if(entry3.size>=store.#maxEntrySize){
-this.destroy()}else{entry3.body.push(chunk)}callback2(null)},final(callback2){let entries=store.#entries.get(topLevelKey);
+now();const entries=this.#entries.get(topLevelKey);const entry2=entries?findEntry(key,entries,now):null;return entry2==null?
+void 0:{statusMessage:entry2.statusMessage,statusCode:entry2.statusCode,headers:entry2.headers,body:entry2.body,vary:entry2.
+vary?entry2.vary:void 0,etag:entry2.etag,cacheControlDirectives:entry2.cacheControlDirectives,cachedAt:entry2.cachedAt,staleAt:entry2.
+staleAt,deleteAt:entry2.deleteAt}}createWriteStream(key,val){assertCacheKey(key);assertCacheValue(val);const topLevelKey=`${key.
+origin}:${key.path}`;const store=this;const entry2={...key,...val,body:[],size:0};return new Writable({write(chunk,encoding,callback2){
+if(typeof chunk==="string"){chunk=Buffer.from(chunk,encoding)}entry2.size+=chunk.byteLength;if(entry2.size>=store.#maxEntrySize){
+this.destroy()}else{entry2.body.push(chunk)}callback2(null)},final(callback2){let entries=store.#entries.get(topLevelKey);
 if(!entries){entries=[];store.#entries.set(topLevelKey,entries)}const previousEntry=findEntry(key,entries,Date.now());if(previousEntry){
-const index=entries.indexOf(previousEntry);entries.splice(index,1,entry3);store.#size-=previousEntry.size}else{entries.push(
-entry3);store.#count+=1}store.#size+=entry3.size;if(store.#size>store.#maxSize||store.#count>store.#maxCount){if(!store.#hasEmittedMaxSizeEvent){
+const index=entries.indexOf(previousEntry);entries.splice(index,1,entry2);store.#size-=previousEntry.size}else{entries.push(
+entry2);store.#count+=1}store.#size+=entry2.size;if(store.#size>store.#maxSize||store.#count>store.#maxCount){if(!store.#hasEmittedMaxSizeEvent){
 store.emit("maxSizeExceeded",{size:store.#size,maxSize:store.#maxSize,count:store.#count,maxCount:store.#maxCount});store.#hasEmittedMaxSizeEvent=
-true}for(const[key2,entries2]of store.#entries){for(const entry4 of entries2.splice(0,entries2.length/2)){store.#size-=entry4.
+true}for(const[key2,entries2]of store.#entries){for(const entry3 of entries2.splice(0,entries2.length/2)){store.#size-=entry3.
 size;store.#count-=1}if(entries2.length===0){store.#entries.delete(key2)}}if(store.#size<store.#maxSize&&store.#count<store.#maxCount){
 store.#hasEmittedMaxSizeEvent=false}}callback2(null)}})}delete(key){if(typeof key!=="object"){throw new TypeError(`expec\
-ted key to be object, got ${typeof key}`)}const topLevelKey=`${key.origin}:${key.path}`;for(const entry3 of this.#entries.
-get(topLevelKey)??[]){this.#size-=entry3.size;this.#count-=1}this.#entries.delete(topLevelKey)}};function findEntry(key,entries,now){
-for(let i2=0;i2<entries.length;i2++){const entry3=entries[i2];if(entry3.deleteAt>now&&entry3.method===key.method&&varyMatches(
-key,entry3)){return entry3}}}function varyMatches(key,entry3){if(entry3.vary==null){return true}for(const headerName in entry3.
-vary){if(Object.hasOwn(entry3.vary,headerName)&&!headerValueEquals(key.headers?.[headerName],entry3.vary[headerName])){return false}}
+ted key to be object, got ${typeof key}`)}const topLevelKey=`${key.origin}:${key.path}`;for(const entry2 of this.#entries.
+get(topLevelKey)??[]){this.#size-=entry2.size;this.#count-=1}this.#entries.delete(topLevelKey)}};function findEntry(key,entries,now){
+for(let i2=0;i2<entries.length;i2++){const entry2=entries[i2];if(entry2.deleteAt>now&&entry2.method===key.method&&varyMatches(
+key,entry2)){return entry2}}}function varyMatches(key,entry2){if(entry2.vary==null){return true}for(const headerName in entry2.
+vary){if(Object.hasOwn(entry2.vary,headerName)&&!headerValueEquals(key.headers?.[headerName],entry2.vary[headerName])){return false}}
 return true}function headerValueEquals(lhs,rhs){if(lhs==null&&rhs==null){return true}if(lhs==null&&rhs!=null||lhs!=null&&
 rhs==null){return false}if(Array.isArray(lhs)&&Array.isArray(rhs)){if(lhs.length!==rhs.length){return false}for(let i2=0;i2<
 lhs.length;i2++){if(lhs[i2]!==rhs[i2]){return false}}return true}return lhs===rhs}module.exports=MemoryCacheStore}});var require_cache_revalidation_handler=__commonJS({"node_modules/undici/lib/handler/cache-revalidation-handler.js"(exports,module){
@@ -5254,7 +5254,7 @@ fetchParams.controller.controller.error(fetchParams.controller.serializedAbortRe
 controller.controller.error(new TypeError("terminated",{cause:isErrorLike(reason)?reason:void 0}))}}fetchParams.controller.
 connection.destroy()}return response;function dispatch({body:body2}){const url=requestCurrentURL(request5);const agent=fetchParams.
 controller.dispatcher;const path=url.pathname+url.search;const hasTrailingQuestionMark=url.search.length===0&&url.href[url.
-href.length-url.hash.length-1]==="?";return new Promise((resolve19,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
+href.length-url.hash.length-1]==="?";return new Promise((resolve20,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
 `${path}?`:path,origin:url.origin,method:request5.method,body:agent.isMockActive?request5.body&&(request5.body.source||request5.
 body.stream):body2,headers:request5.headersList.entries,maxRedirections:0,upgrade:request5.mode==="websocket"?"websocket":
 void 0},{body:null,abort:null,onConnect(abort){const{connection}=fetchParams.controller;timingInfo.finalConnectionTimingInfo=
@@ -5276,7 +5276,7 @@ constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflat
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
-new Readable({read:resume});const onError=this.onError.bind(this);resolve19({status,statusText,headersList,body:decoders.
+new Readable({read:resume});const onError=this.onError.bind(this);resolve20({status,statusText,headersList,body:decoders.
 length?pipeline(this.body,...decoders,err=>{if(err){this.onError(err)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
@@ -5284,12 +5284,12 @@ controller.ended=true;this.body.push(null)},onError(error3){if(this.abort){fetch
 abort)}this.body?.destroy(error3);fetchParams.controller.terminate(error3);reject(error3)},onRequestUpgrade(_controller,status,headers,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}const headerName=name2.toLowerCase();if(Array.
-isArray(value3)){for(const entry3 of value3){headersList.append(headerName,String(entry3),true)}}else{headersList.append(
-headerName,String(value3),true)}}resolve19({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
+isArray(value3)){for(const entry2 of value3){headersList.append(headerName,String(entry2),true)}}else{headersList.append(
+headerName,String(value3),true)}}resolve20({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
-toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve19({status,statusText:STATUS_CODES2[status],
+toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve20({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch3,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
@@ -6208,8 +6208,8 @@ b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT,uuid,m
 if(!jsonNumber.test(text6))throw new TypeError("not a number of JSON");this.text=text6}toJSON(){return rawJson?.(this.text)??
 Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value3){
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
-return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash5,matches){super(null);this.hash=
-hash5;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
+return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash4,matches){super(null);this.hash=
+hash4;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
 o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
 return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
 document2];while(open9.length>0){const next=open9.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
@@ -6503,21 +6503,21 @@ if(this.decodeMode===DecodingMode.Attribute&&isEntityInAttributeInvalidEnd(next)
 packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}return 0}endNamedEntity(){if(this.
 decodeMode===DecodingMode.Strict||this.runLength<2){return 0}const packed2=findBufferedLegacySlot(this.nameBuffer,this.runLength);
 if(packed2<0)return 0;if(this.decodeMode===DecodingMode.Attribute&&(packed2&7)<this.runLength){return 0}this.consumed=(packed2&
-7)+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}}});function mayHoldEscapes(text6){return escapes.some(([begin])=>text6.includes(begin))}function*layersOf(text6){const layer={
-text:text6,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin])=>text6.includes(begin));if(kinds2.length===
+7)+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}}});function mayHoldEscapes(text6){return escapes.some(([begin3])=>text6.includes(begin3))}function*layersOf(text6){const layer={
+text:text6,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin3])=>text6.includes(begin3));if(kinds2.length===
 0)return;yield*decodedLayers(layer,everyEscape);if(kinds2.length===1)return;for(const[,pattern]of kinds2)yield*decodedLayers(
 layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;for(let count3=0;count3<maxDecodings;count3+=
 1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({text:text6,from,to},pattern){if(text6.
 search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text6.length);const ends2=new Int32Array(text6.
-length);let length2=0;let kept3=0;const keep2=end2=>{for(let at3=kept3;at3<end2;at3+=1){starts[length2]=from?.[at3]??at3;
-ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept3,end2));kept3=end2};for(const{0:written4,index}of text6.
-matchAll(pattern)){const meant3=meaningOf(written4);if(meant3===written4||meant3.length>written4.length)continue;keep2(index);
-kept3=index+written4.length;pieces2.push(meant3);for(let unit=0;unit<meant3.length;unit+=1){starts[length2]=from?.[index]??
-index;ends2[length2]=to?.[kept3-1]??kept3;length2+=1}}if(pieces2.length===0)return null;keep2(text6.length);return{text:pieces2.
-join(""),from:starts.subarray(0,length2),to:ends2.subarray(0,length2)}}function meaningOf(written4){if(written4.startsWith(
-"&"))return decodeHTML(written4);if(written4.startsWith("%")){try{return decodeURIComponent(written4)}catch{return written4}}
-const letter=written4[1]??"";if(written4.length===2)return letters[letter]??letter;const code2=Number.parseInt(written4.
-replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written4:written4.length===6?String.fromCharCode(code2):String.fromCodePoint(
+length);let length2=0;let kept3=0;const keep3=end2=>{for(let at3=kept3;at3<end2;at3+=1){starts[length2]=from?.[at3]??at3;
+ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept3,end2));kept3=end2};for(const{0:written3,index}of text6.
+matchAll(pattern)){const meant3=meaningOf(written3);if(meant3===written3||meant3.length>written3.length)continue;keep3(index);
+kept3=index+written3.length;pieces2.push(meant3);for(let unit=0;unit<meant3.length;unit+=1){starts[length2]=from?.[index]??
+index;ends2[length2]=to?.[kept3-1]??kept3;length2+=1}}if(pieces2.length===0)return null;keep3(text6.length);return{text:pieces2.
+join(""),from:starts.subarray(0,length2),to:ends2.subarray(0,length2)}}function meaningOf(written3){if(written3.startsWith(
+"&"))return decodeHTML(written3);if(written3.startsWith("%")){try{return decodeURIComponent(written3)}catch{return written3}}
+const letter=written3[1]??"";if(written3.length===2)return letters[letter]??letter;const code2=Number.parseInt(written3.
+replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written3:written3.length===6?String.fromCharCode(code2):String.fromCodePoint(
 code2)}function lowered(text6){const units=new Uint16Array(text6.length);for(let at3=0;at3<text6.length;at3+=1){const folded=foldedOf(
 text6,at3);units[at3]=folded<0?text6.charCodeAt(at3):folded}return{text:textOfUnits(units),at:null}}function squeezed(text6){
 const units=new Uint16Array(text6.length);const at3=new Int32Array(text6.length);let length2=0;for(let index=0;index<text6.
@@ -6531,10 +6531,10 @@ test(character);const answer=ignored2?1:(small.length===1?small.charCodeAt(0):un
 escapes,everyEscape,letters,known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();
 maxDecodings=3;escapes=[["\\",String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][\
 0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
-everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash5){return(hash5^hash5>>>12)&1048575}function isFlagged(flags,hash5){const slot=slotOf(hash5);return((flags[slot>>>
-3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash5=0;for(let at3=0;at3<text6.length;at3+=1)hash5=Math.imul(hash5,base)+
-text6.charCodeAt(at3)|0;return hash5}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash5=0;for(let at3=0;at3<
-text6.length;at3+=1){hash5=Math.imul(hash5,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash5}return sums}function powerOf(length2){
+everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash4){return(hash4^hash4>>>12)&1048575}function isFlagged(flags,hash4){const slot=slotOf(hash4);return((flags[slot>>>
+3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash4=0;for(let at3=0;at3<text6.length;at3+=1)hash4=Math.imul(hash4,base)+
+text6.charCodeAt(at3)|0;return hash4}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash4=0;for(let at3=0;at3<
+text6.length;at3+=1){hash4=Math.imul(hash4,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash4}return sums}function powerOf(length2){
 const known3=powers.get(length2);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length2;step+=1)power=
 Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,Needles,powers;var init_redact_needles=__esm(
 {"src/base/redact-needles.ts"(){"use strict";init_redact_layers();noEdges={before:false,after:false};base=739982445;Needles=
@@ -6544,17 +6544,17 @@ slice(0,this.size));let group=lengths.find(({length:length2})=>length2===needle.
 length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
 add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run4){this.#beginning(run4).run=
 true}beginIn(text6,fold3){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text6.length<size2)return false;
-const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash5=0;let count3=0;for(let index=0;index<text6.
+const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash4=0;let count3=0;for(let index=0;index<text6.
 length;index+=1){let unit=text6.charCodeAt(index);if(fold3!=="exact"){const folded=foldedOf(text6,index);if(fold3==="low\
-ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash5=Math.imul(hash5,base)+
+ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash4=Math.imul(hash4,base)+
 unit-Math.imul(window2[oldest]??0,power)|0;window2[oldest]=unit;oldest=oldest+1===size2?0:oldest+1;count3+=1;if(count3<size2||
-!isFlagged(flags,hash5))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
+!isFlagged(flags,hash4))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
 has(String.fromCharCode(...units)))return true}return false}find(text6,onFound){const flags=this.#flags;if(flags===void 0||
-text6.length<this.size)return;const sums=sumsOf(text6);const hash5=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
-sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash5(at3,this.size,this.#power)))
+text6.length<this.size)return;const sums=sumsOf(text6);const hash4=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
+sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash4(at3,this.size,this.#power)))
 continue;const beginning=this.#byBeginning.get(text6.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
 run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text6.length||
-!hashes.has(hash5(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
+!hashes.has(hash4(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
 void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.
 size}}#beginning(text6){const known3=this.#byBeginning.get(text6);if(known3!==void 0)return known3;const made2={lengths:[],
 run:false};this.#byBeginning.set(text6,made2);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text6));this.#flags[slot>>>
@@ -6569,10 +6569,10 @@ length<leastFolded)short4.add(trimmed2);if(kind==="token")knownTokens.add(trimme
 unless(text6,()=>replaced(text6,found(credentials2,text6,true))),redactKey:text6=>keys.unless(text6,()=>replaced(text6,found(
 credentials2,text6,false))),redactName:text6=>names3.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),
 one=>isUuid(one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,false)),redactSentence(text6){const own5=found(
-[tokens,variables],text6,true);const quoted2=within(found([answered],text6,true),quotations(text6));return replaced(text6,
-[...own5,...quoted2],one=>isWord(one)&&!isToken(one))},redactEcho:text6=>replaced(text6,found([...credentials2,declared],
+[tokens,variables],text6,true);const quoted3=within(found([answered],text6,true),quotations(text6));return replaced(text6,
+[...own5,...quoted3],one=>isWord(one)&&!isToken(one))},redactEcho:text6=>replaced(text6,found([...credentials2,declared],
 text6,true)),holds:text6=>short4.has(text6.trim())||found(credentials2,text6,false).length>0}}function quotations(text6){
-return[...text6.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,to:index+quoted2.length}))}function within(ranges,others){
+return[...text6.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted3,index})=>({from:index,to:index+quoted3.length}))}function within(ranges,others){
 return ranges.filter(({from,to})=>others.some(other=>other.from<=from&&to<=other.to))}function found(lists,text6,short4){
 const ranges=[];const sought=lists.filter(list2=>list2.has(short4));if(text6.length<leastSecret||sought.length===0)return ranges;
 if(!mayHoldEscapes(text6)&&!sought.some(list2=>list2.beginIn(text6,short4)))return ranges;for(const layer of layersOf(text6)){
@@ -6615,7 +6615,7 @@ text,edges)}this.#long=true}#add(text6){if(mask.includes(text6.toLowerCase()))re
 length>=leastSqueezed)this.#squeezed.add(narrow);else if(text6.length>=leastFolded)this.#lowered.add(lowered(text6).text);else{
 this.#addExact(text6);return}this.#long=true}#addExact(text6){if(text6.trim().length<leastSecret||mask.includes(text6))return;
 this.#exact.add(text6);this.#short=true}#addRuns(line){const{text:text6,at:at3}=squeezed(line);for(let from=0;from+leastSqueezed<=
-text6.length;from+=1){const written4=line.slice(at3[from],(at3[from+leastSqueezed-1]??0)+1);if(isRandom(written4))this.#squeezed.
+text6.length;from+=1){const written3=line.slice(at3[from],(at3[from+leastSqueezed-1]??0)+1);if(isRandom(written3))this.#squeezed.
 addRun(text6.slice(from,from+leastSqueezed))}this.#long=true}}}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
 ir","EmailTemplate","Client"]}});var util_exports={};__export(util_exports,{BIGINT_FORMAT_RANGES:()=>BIGINT_FORMAT_RANGES,CONSTANT_CATCH:()=>CONSTANT_CATCH,
 Class:()=>Class,NUMBER_FORMAT_RANGES:()=>NUMBER_FORMAT_RANGES,aborted:()=>aborted,allowsEval:()=>allowsEval,assert:()=>assert,
@@ -7333,11 +7333,11 @@ return handleReadonlyResult(result)}});$ZodCustom=$constructor("$ZodCustom",(ins
 init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input=payload.value;const r2=def.
 fn(input);if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(r3,payload,input,inst))}handleRefineResult(r2,
 payload,input,inst);return}})}});function isRef(value3){return value3!==null&&typeof value3==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
-path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve19){const cached2=recursive.get(inst);
+path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve20){const cached2=recursive.get(inst);
 if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check4=child=>{
-if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve19);if(answer>result)result=answer}};const shape=(sh,spread)=>{
+if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve20);if(answer>result)result=answer}};const shape=(sh,spread)=>{
 let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.getOwnPropertyDescriptor(sh,key);if(spread&&!desc.
-enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve19):NONE;if(child>
+enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve20):NONE;if(child>
 answer)answer=child}return answer};const merge4=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
 type;switch(kind){case"object":{const raw=rawShape(def);merge4(raw?shape(raw,true):ASSUMED);check4(def.catchall);break}case"\
 array":check4(def.element);break;case"tuple":for(const el of def.items)check4(el);check4(def.rest);break;case"record":case"\
@@ -7345,7 +7345,7 @@ map":check4(def.keyType);check4(def.valueType);break;case"set":check4(def.valueT
 options)check4(el);break;case"intersection":check4(def.left);check4(def.right);break;case"optional":case"nullable":case"\
 default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check4(def.innerType);break;case"\
 pipe":check4(def.in);check4(def.out);break;case"function":check4(def.input);check4(def.output);break;case"lazy":{const inner=def.
-_cachedInner??(resolve19?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
+_cachedInner??(resolve20?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
 plate_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
 custom":break;default:{kind;for(const key in def){const desc=Object.getOwnPropertyDescriptor(def,key);if(!desc||desc.get)
@@ -7357,8 +7357,8 @@ const backEdges=ctx[STATE]?.backEdges;return backEdges!==void 0&&isRef(value3)&&
 STATE,NO_ISSUES,recursive,NONE,ASSUMED,PROVEN,handoff,open,memo;var init_memoizer=__esm({"node_modules/zod/v4/core/memoi\
 zer.js"(){init_util();$ZodCyclicError=class extends Error{constructor(){super(`Cannot parse a reference cycle that close\
 s through a transform`);this.name="ZodCyclicError"}};STATE="~memo";NO_ISSUES=[];recursive=new WeakMap;NONE=0;ASSUMED=1;PROVEN=
-2;open=[];memo={alloc(_inst,payload,empty2){const bucket=handoff;if(!bucket)return empty2;handoff=void 0;const entry3={value:empty2,
-issues:null};bucket.set(payload.value,entry3);open.push(entry3);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??
+2;open=[];memo={alloc(_inst,payload,empty2){const bucket=handoff;if(!bucket)return empty2;handoff=void 0;const entry2={value:empty2,
+issues:null};bucket.set(payload.value,entry2);open.push(entry2);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??
 (_a3.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{if(ctx.direction!==
 "backward"&&isBackEdge(ctx,payload.value))throw new $ZodCyclicError;return base2(payload,ctx)};inst._zod.parse=wrapped;if(inst.
 _zod.run===base2)inst._zod.run=wrapped})},attach(inst){var _a3;let isRecursiveInst;let rechecked=false;let lastCtx;let lastBucket;
@@ -7370,8 +7370,8 @@ rechecked=true}const input=payload.value;if(!isRef(input))return base2(payload,c
 state,inst);lastCtx=ctx;lastBucket=bucket}const hit=bucket.get(input);if(hit){payload.value=hit.value;if(hit.issues){if(hit.
 issues.length)payload.issues.push(...cloneIssues(hit.issues))}else{payload.memo=true;state.backEdges??(state.backEdges=new WeakSet);
 state.backEdges.add(hit.value)}return payload}handoff=bucket;const depth=open.length;const result=base2(payload,ctx);handoff=
-void 0;const entry3=open.length>depth?open.pop():void 0;if(result instanceof Promise){return result.then(r2=>{if(entry3)
-entry3.issues=r2.issues.length?cloneIssues(r2.issues):NO_ISSUES;return r2})}if(entry3)entry3.issues=result.issues.length?
+void 0;const entry2=open.length>depth?open.pop():void 0;if(result instanceof Promise){return result.then(r2=>{if(entry2)
+entry2.issues=r2.issues.length?cloneIssues(r2.issues):NO_ISSUES;return r2})}if(entry2)entry2.issues=result.issues.length?
 cloneIssues(result.issues):NO_ISSUES;return result};inst._zod.parse=wrapped;if(inst._zod.run===base2)inst._zod.run=wrapped})}}}});function en_default(){return{localeError:error2()}}var error2;var init_en=__esm({"node_modules/zod/v4/locales/en.js"(){init_util();
 error2=()=>{const Sizable={string:{unit:"characters",verb:"to have"},file:{unit:"bytes",verb:"to have"},array:{unit:"ite\
 ms",verb:"to have"},set:{unit:"items",verb:"to have"},map:{unit:"entries",verb:"to have"}};function getSizing(origin2){return Sizable[origin2]??
@@ -7489,25 +7489,25 @@ schema5)){delete result.schema.examples;delete result.schema.default}if(ctx.io==
 result.schema).default??(_a3.default=result.schema._prefault);delete result.schema._prefault;const _result=ctx.seen.get(
 schema5);return _result.schema}function encodeJSONPointerSegment(segment3){return segment3.replace(/~/g,"~0").replace(/\//g,
 "~1")}function extractDefs(ctx,schema5){const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schema. T\
-his is a bug in Zod.");if(ctx.external&&ctx.sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry3 of ctx.
-seen.entries()){const id=ctx.metadataRegistry.get(entry3[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&
-existing2!==entry3[0]){throw new Error(`Duplicate schema id "${id}" detected during JSON Schema conversion. Two differen\
-t schemas cannot share the same id when converted together.`)}idToSchema.set(id,entry3[0])}}const makeURI=entry3=>{const defsSegment=ctx.
-target==="draft-2020-12"?"$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry3[0])?.id;
-const uriGenerator=ctx.external.uri??(id2=>id2);if(externalId){return{ref:uriGenerator(externalId)}}const id=entry3[1].defId??
-entry3[1].schema.id??`schema${ctx.counter++}`;entry3[1].defId=id;return{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}\
-/${encodeJSONPointerSegment(id)}`}}const uriPrefix=`#`;const defUriPrefix=`${uriPrefix}/${defsSegment}/`;if(entry3[1]===
-root&&!entry3[1].schema.id){return{ref:uriPrefix}}const defId=entry3[1].schema.id??`__schema${ctx.counter++}`;return{defId,
-ref:defUriPrefix+encodeJSONPointerSegment(defId)}};const extractToDef=entry3=>{if(entry3[1].schema.$ref){return}const seen2=entry3[1];
-const{ref,defId}=makeURI(entry3);seen2.def={...seen2.schema};if(defId)seen2.defId=defId;const schema6=seen2.schema;for(const key in schema6){
-delete schema6[key]}schema6.$ref=ref};if(ctx.cycles==="throw"){for(const entry3 of ctx.seen.entries()){const seen2=entry3[1];
+his is a bug in Zod.");if(ctx.external&&ctx.sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry2 of ctx.
+seen.entries()){const id=ctx.metadataRegistry.get(entry2[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&
+existing2!==entry2[0]){throw new Error(`Duplicate schema id "${id}" detected during JSON Schema conversion. Two differen\
+t schemas cannot share the same id when converted together.`)}idToSchema.set(id,entry2[0])}}const makeURI=entry2=>{const defsSegment=ctx.
+target==="draft-2020-12"?"$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry2[0])?.id;
+const uriGenerator=ctx.external.uri??(id2=>id2);if(externalId){return{ref:uriGenerator(externalId)}}const id=entry2[1].defId??
+entry2[1].schema.id??`schema${ctx.counter++}`;entry2[1].defId=id;return{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}\
+/${encodeJSONPointerSegment(id)}`}}const uriPrefix=`#`;const defUriPrefix=`${uriPrefix}/${defsSegment}/`;if(entry2[1]===
+root&&!entry2[1].schema.id){return{ref:uriPrefix}}const defId=entry2[1].schema.id??`__schema${ctx.counter++}`;return{defId,
+ref:defUriPrefix+encodeJSONPointerSegment(defId)}};const extractToDef=entry2=>{if(entry2[1].schema.$ref){return}const seen2=entry2[1];
+const{ref,defId}=makeURI(entry2);seen2.def={...seen2.schema};if(defId)seen2.defId=defId;const schema6=seen2.schema;for(const key in schema6){
+delete schema6[key]}schema6.$ref=ref};if(ctx.cycles==="throw"){for(const entry2 of ctx.seen.entries()){const seen2=entry2[1];
 if(seen2.cycle){throw new Error(`Cycle detected: #/${seen2.cycle?.join("/")}/<root>
 
-Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}}}for(const entry3 of ctx.seen.entries()){
-const seen2=entry3[1];if(schema5===entry3[0]){extractToDef(entry3);continue}if(ctx.external){const ext=ctx.external.registry.
-get(entry3[0])?.id;if(schema5!==entry3[0]&&ext){extractToDef(entry3);continue}}const id=ctx.metadataRegistry.get(entry3[0])?.
-id;if(id){extractToDef(entry3);continue}if(seen2.cycle){extractToDef(entry3);continue}if(seen2.count>1){if(ctx.reused===
-"ref"){extractToDef(entry3)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema5){
+Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}}}for(const entry2 of ctx.seen.entries()){
+const seen2=entry2[1];if(schema5===entry2[0]){extractToDef(entry2);continue}if(ctx.external){const ext=ctx.external.registry.
+get(entry2[0])?.id;if(schema5!==entry2[0]&&ext){extractToDef(entry2);continue}}const id=ctx.metadataRegistry.get(entry2[0])?.
+id;if(id){extractToDef(entry2);continue}if(seen2.cycle){extractToDef(entry2);continue}if(seen2.count>1){if(ctx.reused===
+"ref"){extractToDef(entry2)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema5){
 const options=schema5.anyOf;if(!Array.isArray(options)||options.length===0||schema5.type!==void 0)return;const types3=[];
 for(const option of options){if(!option||typeof option!=="object")return;compactTypeUnion(option);const keys=Object.keys(
 option);if(keys.length!==1||keys[0]!=="type")return;const type=option.type;for(const member2 of Array.isArray(type)?type:
@@ -7542,8 +7542,8 @@ delete schema6[key]}}}}const parent=zodSchema._zod.parent;if(parent&&parent!==re
 seen.get(parent);if(parentSeen?.schema.$ref){schema6.$ref=parentSeen.schema.$ref;if(parentSeen.def){for(const key in schema6){
 if(key==="$ref"||key==="allOf")continue;if(key in parentSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(parentSeen.
 def[key])){delete schema6[key]}}}}}ctx.override({zodSchema,jsonSchema:schema6,path:seen2.path??[]})};if(!ctx.external||ctx.
-sharedEmitDoneFor!==ctx.external){for(const entry3 of[...ctx.seen.entries()].reverse()){flattenRef(entry3[0])}if(ctx.target!==
-"openapi-3.0"){for(const entry3 of ctx.seen.entries()){compactTypeUnion(entry3[1].def??entry3[1].schema)}}for(const rewrite2 of ctx.
+sharedEmitDoneFor!==ctx.external){for(const entry2 of[...ctx.seen.entries()].reverse()){flattenRef(entry2[0])}if(ctx.target!==
+"openapi-3.0"){for(const entry2 of ctx.seen.entries()){compactTypeUnion(entry2[1].def??entry2[1].schema)}}for(const rewrite2 of ctx.
 deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;for(const seen2 of ctx.seen.values()){for(const json of[
 seen2.schema,seen2.def]){const allOf=json?.allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)
 existing2.push(json);else carriers.set(allOf,[json])}}for(const allOf of ctx.intersections){for(const json of carriers.get(
@@ -7553,7 +7553,7 @@ target==="draft-04"){result.$schema="http://json-schema.org/draft-04/schema#"}el
 if(ctx.external?.uri){const id=ctx.external.registry.get(schema5)?.id;if(!id)throw new Error("Schema is missing an `id` \
 property");result.$id=ctx.external.uri(id)}assignProps(result,root.defId?root.schema:root.def??root.schema);const rootMetaId=ctx.
 metadataRegistry.get(schema5)?.id;if(rootMetaId!==void 0&&result.id===rootMetaId)delete result.id;const defs=ctx.external?.
-defs??{};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry3 of ctx.seen.entries()){const seen2=entry3[1];
+defs??{};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry2 of ctx.seen.entries()){const seen2=entry2[1];
 if(seen2.def&&seen2.defId){if(seen2.def.id===seen2.defId)delete seen2.def.id;assignProp(defs,seen2.defId,seen2.def)}}}if(ctx.
 external)ctx.sharedEmitDoneFor=ctx.external;if(ctx.external){}else{if(Object.keys(defs).length>0){if(ctx.target==="draft\
 -2020-12"){result.$defs=defs}else{result.definitions=defs}}}try{const finalized=JSON.parse(JSON.stringify(result));Object.
@@ -7594,11 +7594,11 @@ enum??(json.const!==void 0?[json.const]:void 0);if(!numericType&&!values?.some(v
 minimum,maximum,exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json;if(rest.enum)rest.enum=rest.enum.map(
 v=>typeof v==="number"?String(v):v);else if(typeof rest.const==="number")rest.const=String(rest.const);if(!numericType)return rest;
 rest.type="string";if(!values)rest.pattern=(types3.includes("number")?number:integer).source;return rest}function rewriteKeyNames(ctx){
-const bySchema=new Map;for(const entry3 of ctx.seen.values()){if(entry3.def&&!bySchema.has(entry3.schema))bySchema.set(entry3.
-schema,entry3)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
+const bySchema=new Map;for(const entry2 of ctx.seen.values()){if(entry2.def&&!bySchema.has(entry2.schema))bySchema.set(entry2.
+schema,entry2)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
 const names3=(seen2?.def??seen2?.schema)?.propertyNames;if(!names3||names3===true||rewrites.has(names3))continue;const rewritten=stringifyKeyNames(
-bySchema,names3,new Set);if(rewritten!==names3)rewrites.set(names3,rewritten)}if(!rewrites.size)return;for(const entry3 of ctx.
-seen.values()){for(const carrier of[entry3.schema,entry3.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
+bySchema,names3,new Set);if(rewritten!==names3)rewrites.set(names3,rewritten)}if(!rewrites.size)return;for(const entry2 of ctx.
+seen.values()){for(const carrier of[entry2.schema,entry2.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
 if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value3,schema5,ctx,json,params){let unrepresentable=false;
 const serialized=JSON.stringify(value3,(_,val)=>{if(typeof val!=="bigint")return val;unrepresentable=true;return null});
 if(!unrepresentable)return JSON.parse(serialized);handleUnrepresentable(schema5,ctx,json,params,"BigInt defaults cannot \
@@ -7989,59 +7989,59 @@ ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,lim
  can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong3=["id","backe\
 nd_id"].find(part2=>identity2[part2]!==void 0&&!uuid3.test(identity2[part2]));if(wrong3===void 0)return void 0;return`th\
 e ${wrong3} ${identity2[wrong3]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct \
-it`}function limitProblems(object3,profile,limits2,{ignored:ignored2=[],emptyIsNull=[],limits:own5={}}){const refused5=(message,path,hint)=>error(
+it`}function limitProblems(object3,profile,limits2,{ignored:ignored2=[],emptyIsNull=[],limits:own5={}}){const refused4=(message,path,hint)=>error(
 "profile-limit",`${message} (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.
-entries(object3.fields).filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own5,refused5),
-...identityProblems(object3,own5,refused5),...nulProblems(sent,refused5),...lengthProblems(object3,own5,refused5),...emptyProblems(
-object3,profile,emptyIsNull,own5,refused5),...wordProblems(object3,own5,refused5),...elementProblems(object3,own5,refused5),
-...sizeProblems(object3,limits2,refused5)]}function idProblems(object3,limits2,{ids={}},refused5){return idsOf2(object3).
+entries(object3.fields).filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own5,refused4),
+...identityProblems(object3,own5,refused4),...nulProblems(sent,refused4),...lengthProblems(object3,own5,refused4),...emptyProblems(
+object3,profile,emptyIsNull,own5,refused4),...wordProblems(object3,own5,refused4),...elementProblems(object3,own5,refused4),
+...sizeProblems(object3,limits2,refused4)]}function idProblems(object3,limits2,{ids={}},refused4){return idsOf2(object3).
 flatMap(({id,path,most:most3})=>{const text6=reveal(id);if(typeof text6!=="string"||text6===UNKNOWN_TEXT)return[];const name2=path.
-join(".");if(most3!==void 0){const length2=characters(text6);return length2<=most3?[]:[refused5(`"${name2}" has ${length2}\
+join(".");if(most3!==void 0){const length2=characters(text6);return length2<=most3?[]:[refused4(`"${name2}" has ${length2}\
  characters, and may have ${most3}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];const lower=text6.toLowerCase();
 const hint=uuid3.test(lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as \
-9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[refused5(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});
+9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[refused4(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});
 function idsOf2({identity:identity2,fields:fields3}){const own5=["id","backend_id"].flatMap(part2=>identity2[part2]===void 0?
 []:[{id:identity2[part2],path:[part2]}]);const inLists=Object.entries(ids).flatMap(([list2,most3])=>elementIds(fields3[list2],
 [list2],most3??void 0));return[...own5,...inLists]}}function elementIds(list2,path,most3){if(!Array.isArray(list2))return[];
 return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own5=element.id===void 0?
 []:[{id:element.id,path:[...at3,"id"],...most3===void 0?{}:{most:most3}}];return[...own5,...elementIds(element.roles,[...at3,
-"roles"])]})}function identityProblems({identity:identity2},{identity:parts={}},refused5){return Object.entries(parts).flatMap(
+"roles"])]})}function identityProblems({identity:identity2},{identity:parts={}},refused4){return Object.entries(parts).flatMap(
 ([part2,{known:known3,otherwise}])=>{const{[part2]:text6}=identity2;if(text6===void 0||text6===UNKNOWN_TEXT||known3.includes(
-text6))return[];return[refused5(otherwise,[part2],`the ${part2}s are ${known3.join(", ")}`)]})}function nulProblems(fields3,refused5){
+text6))return[];return[refused4(otherwise,[part2],`the ${part2}s are ${known3.join(", ")}`)]})}function nulProblems(fields3,refused4){
 if(!hasNul(fields3))return[];const walk=(value3,path)=>{if(value3 instanceof HashedSecret)return[];if(holdsNul(value3))return[
 path];if(Array.isArray(value3))return value3.flatMap((item,index)=>walk(item,[...path,index]));if(!isMap(value3))return[];
 return Object.entries(value3).flatMap(([key,member2])=>key.includes("\0")?[[...path,key]]:walk(member2,[...path,key]))};
-return Object.entries(fields3).flatMap(([field2,value3])=>walk(value3,[field2]).map(path=>refused5(`"${path.join(".").replaceAll(
+return Object.entries(fields3).flatMap(([field2,value3])=>walk(value3,[field2]).map(path=>refused4(`"${path.join(".").replaceAll(
 "\0","\\0")}" has a NUL character, which this server can't keep`,path)))}function hasNul(value3){if(value3 instanceof HashedSecret)
 return false;if(Array.isArray(value3))return value3.some(hasNul);if(isMap(value3)){for(const key of Object.keys(value3))
 if(key.includes("\0")||hasNul(value3[key]??null))return true;return false}return holdsNul(value3)}function holdsNul(value3){
-return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused5){
+return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused4){
 return Object.entries(limited).flatMap(([field2,most3])=>{const length2=characters(textOf(fields3[field2]));return length2<=
-most3?[]:[refused5(`"${field2}" has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{
-filled:filled4={},notEmpty:notEmpty2=[]},refused5){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(
+most3?[]:[refused4(`"${field2}" has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{
+filled:filled4={},notEmpty:notEmpty2=[]},refused4){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(
 value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled4).flatMap(([field2,instead])=>{const value3=fields3[field2];
-if(value3!==null&&!isBlank(value3))return[];return[refused5(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
+if(value3!==null&&!isBlank(value3))return[];return[refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
 [field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields3[field2]))return[];const message=empty2(
 fields3[field2])==="empty"?`an empty "${field2}" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`\
-write ${field2}: null`;if(notEmpty2.includes(field2))return[refused5(message,[field2],hint)];return[warning2("becomes-nu\
+write ${field2}: null`;if(notEmpty2.includes(field2))return[refused4(message,[field2],hint)];return[warning2("becomes-nu\
 ll",`${message} (profile ${profile.name})`,[object3.placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({
-fields:fields3},{uniqueWords=[]},refused5){return uniqueWords.flatMap(field2=>{if(fields3[field2]===void 0||isBlank(fields3[field2]))
-return[];const words7=textOf(fields3[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused5(`"${field2}\
+fields:fields3},{uniqueWords=[]},refused4){return uniqueWords.flatMap(field2=>{if(fields3[field2]===void 0||isBlank(fields3[field2]))
+return[];const words7=textOf(fields3[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused4(`"${field2}\
 " has a space at its start, at its end or next to another one, and this server takes single spaces between words`,[field2],
 "leave out the spaces that separate nothing")]}const twice=words7.find((word2,index)=>words7.indexOf(word2)!==index);if(twice===
-void 0)return[];const shown3=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused5(`"${field2}" ha\
+void 0)return[];const shown3=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" ha\
 s ${shown3} twice`,[field2],"keep one of the two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&
-typeof reveal(value3)==="string"}function elementProblems({fields:fields3},{elements:elements2={}},refused5){return Object.
+typeof reveal(value3)==="string"}function elementProblems({fields:fields3},{elements:elements2={}},refused4){return Object.
 entries(elements2).flatMap(([field2,{needs,types:types3}])=>{const map2=fields3[field2];if(!isMap(map2))return[];return Object.
 entries(map2).flatMap(([key,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.
 every(member2=>Object.hasOwn(element,member2))){const members3=needs.map(member2=>`"${member2}"`).join(" and ");const example=`${key}\
-: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused5(`an element of "${field2}" must be a map wit\
+: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused4(`an element of "${field2}" must be a map wit\
 h ${members3}`,[field2,key],`write it as ${example}`)]}return Object.entries(types3).flatMap(([member2,type])=>{const value3=Object.
-hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].fits(value3))return[];return[refused5(
+hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].fits(value3))return[];return[refused4(
 `"${member2}" in an element of "${field2}" must be ${memberTypes[type].words}`,[field2,key,member2])]})})})}function sizeProblems({
-fields:fields3},limits2,refused5){if(surelyWithin(fields3)<=limits2.requestBytes)return[];const bytes=requestSize(fields3);
+fields:fields3},limits2,refused4){if(surelyWithin(fields3)<=limits2.requestBytes)return[];const bytes=requestSize(fields3);
 if(bytes<=limits2.requestBytes)return[];const[longest2=""]=Object.keys(fields3).sort((a2,b)=>size(fields3[b])-size(fields3[a2]));
-const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused5(message,
+const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,
 [longest2])]}function surelyWithin(value3){if(value3===void 0||value3 instanceof HashedSecret)return 64;if(Array.isArray(
 value3))return value3.reduce((sum2,item)=>sum2+surelyWithin(item)+1,34);if(typeof value3==="string")return 6*value3.length+
 64;if(!isMap(value3))return 6*size(value3)+64;let sum=64;for(const key of Object.keys(value3))sum+=6*key.length+4+surelyWithin(
@@ -8098,20 +8098,20 @@ if(present3.pendingRun!==void 0){return{...nothing3,action:"blocked",reason:`run
 ion whose outcome is not known: look at the client's DID on the server${presentDid(present3.fields,present3.shown)} and \
 say what you found with idops runs settle ${present3.pendingRun} Client/${present3.identity.id} --done or --not-done; no\
 thing is sent by itself`}}const fields3=[{path:"did_generation",type:"value",before:recorded2,after:generation2,sensitive:false}];
-if(recorded2===void 0)return{...nothing3,action:"adopt",fields:fields3};const moved=movedDid(present3);if(generation2<recorded2){
+if(recorded2===void 0)return{...nothing3,action:"adopt",fields:fields3};const moved2=movedDid(present3);if(generation2<recorded2){
 return{...nothing3,fields:fields3,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
-: a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(accepted&&(moved!==void 0||generation2>
-recorded2)){return{...nothing3,action:"adopt",fields:fields3}}if(generation2===recorded2){if(moved!==void 0){return{...nothing3,
-action:"unchanged",warnings:[{code:"did-moved",message:moved}]}}const unrecorded=present3.fields.did!==void 0&&present3.
-record?.fields.did===void 0;return{...nothing3,action:unrecorded?"adopt":"unchanged"}}if(moved!==void 0)return{...nothing3,
-fields:fields3,action:"blocked",reason:moved};return{...regeneration(present3.identity,present3.fields,present3.shown),fields:fields3}}
-function movedDid({fields:fields3,record:record2,identity:identity2}){const{did:now}=fields3;const{did:then2}=record2?.fields??
-{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{id}=identity2;return`the client'\
-s DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??"none"} now: it was regen\
-erated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated by itself: l\
-ook at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing and records the declared number`}
-function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown3){if(typeof did!=="string")
-return"";return shown3.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown3){
+: a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(accepted&&(moved2!==void 0||generation2>
+recorded2)){return{...nothing3,action:"adopt",fields:fields3}}if(generation2===recorded2){if(moved2!==void 0){return{...nothing3,
+action:"unchanged",warnings:[{code:"did-moved",message:moved2}]}}const unrecorded=present3.fields.did!==void 0&&present3.
+record?.fields.did===void 0;return{...nothing3,action:unrecorded?"adopt":"unchanged"}}if(moved2!==void 0)return{...nothing3,
+fields:fields3,action:"blocked",reason:moved2};return{...regeneration(present3.identity,present3.fields,present3.shown),
+fields:fields3}}function movedDid({fields:fields3,record:record2,identity:identity2}){const{did:now}=fields3;const{did:then2}=record2?.
+fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{id}=identity2;return`the\
+ client's DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??"none"} now: it w\
+as regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated by i\
+tself: look at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing and records the declare\
+d number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown3){if(typeof did!==
+"string")return"";return shown3.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown3){
 return{action:"regenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[
 `regenerates the DID${presentDid(present3,shown3)}`]}}var onlyAnswered,traits,schema,client2;var init_client=__esm({"src\
 /kinds/client.ts"(){"use strict";init_zod();init_once();init_settle();init_values();init_answers();init_discovery();init_reading();
@@ -8529,11 +8529,11 @@ references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{..
 "organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
 ({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}
 return{fields:resolved2,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
-const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember2=({
+const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({
 id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept3=Object.
 entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2===
 "authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.
-filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(isMember2).map(member2=>member2.roles===void 0?member2:
+filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(isMember).map(member2=>member2.roles===void 0?member2:
 {...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});return Object.
 fromEntries(kept3.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
 user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
@@ -8738,16 +8738,17 @@ void 0?address2:`${address2} (${bare(label2)})`}function blockedHint(changes){if
 null))return void 0;return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out wit\
 h --target"}var NAMED;var init_safety=__esm({"src/plan/safety.ts"(){"use strict";init_escape();init_problems();NAMED=3}});import{hash}from"node:crypto";function parseShard(text6){const[,first="",second=""]=/^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(
 text6)??[];const[index,count3]=[Number(first),Number(second)];return index>=1&&index<=count3&&count3<=MAX_SHARDS?{index,
-count:count3}:void 0}function shardText({index,count:count3}){return`${index}/${count3}`}function shardName({index,count:count3}){
-return`${index}-of-${count3}`}function shardNamed(name2){const[,index,count3]=/^(\d+)-of-(\d+)$/.exec(name2)??[];return index===
-void 0?void 0:parseShard(`${index}/${count3}`)}function indexOf(address2,count3){const text6=address2.replace(/[A-Z]/g,letter=>letter.
-toLowerCase());return Number.parseInt(hash("sha256",text6,"hex").slice(0,12),16)%count3+1}function partOfRun(name2){const[
-,run4,part2="",attempt="1"]=/^([^.]+)\.(\d+-of-\d+)(?:\.(\d\d))?$/.exec(name2)??[];const shard2=shardNamed(part2);return run4===
-void 0||shard2===void 0?void 0:{run:run4,shard:shard2,attempt:Number(attempt)}}function runOf(name2){return partOfRun(name2)?.
-run??name2}function partName(run4,shard2,attempt){const again=attempt===1?"":`.${String(attempt).padStart(2,"0")}`;return`${run4}\
-.${shardName(shard2)}${again}`}function partCalled(journal){const part2=partOfRun(journal);return part2===void 0?journal:
-partName(part2.run,part2.shard,1)}function isOfRun(journal,name2){return journal===name2||runOf(journal)===name2||partCalled(
-journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use strict";MAX_SHARDS=1e3}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
+count:count3}:void 0}function isShard(one,{index,count:count3}){return one.index===index&&one.count===count3}function shardText({
+index,count:count3}){return`${index}/${count3}`}function shardName({index,count:count3}){return`${index}-of-${count3}`}function shardNamed(name2){
+const[,index,count3]=/^(\d+)-of-(\d+)$/.exec(name2)??[];return index===void 0?void 0:parseShard(`${index}/${count3}`)}function indexOf(address2,count3){
+const text6=address2.replace(/[A-Z]/g,letter=>letter.toLowerCase());return Number.parseInt(hash("sha256",text6,"hex").slice(
+0,12),16)%count3+1}function partOfRun(name2){const[,run4,part2="",attempt="1"]=/^([^.]+)\.(\d+-of-\d+)(?:\.(\d\d))?$/.exec(
+name2)??[];const shard2=shardNamed(part2);return run4===void 0||shard2===void 0?void 0:{run:run4,shard:shard2,attempt:Number(
+attempt)}}function runOf(name2){return partOfRun(name2)?.run??name2}function partName(run4,shard2,attempt){const again=attempt===
+1?"":`.${String(attempt).padStart(2,"0")}`;return`${run4}.${shardName(shard2)}${again}`}function partCalled(journal){const part2=partOfRun(
+journal);return part2===void 0?journal:partName(part2.run,part2.shard,1)}function isOfRun(journal,name2){return journal===
+name2||runOf(journal)===name2||partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"u\
+se strict";MAX_SHARDS=1e3}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
 field2.path,types3,left.fields,shown3);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
 after:after2},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!==
@@ -8878,7 +8879,7 @@ context==="undefined"){optionsObj.context=4}const context3=optionsObj.context;if
 return diffLinesResultToPatch(diffLines(oldStr,newStr,optionsObj))}else{const{callback:callback2}=optionsObj;diffLines(oldStr,
 newStr,Object.assign(Object.assign({},optionsObj),{callback:diff=>{const patch=diffLinesResultToPatch(diff);callback2(patch)}}))}
 function diffLinesResultToPatch(diff){if(!diff){return}diff.push({value:"",lines:[]});function contextLines(lines){return lines.
-map(function(entry3){return" "+entry3})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
+map(function(entry2){return" "+entry2})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
 for(let i2=0;i2<diff.length;i2++){const current=diff[i2],lines=current.lines||splitLines(current.value);current.lines=lines;
 if(current.added||current.removed){if(!oldRangeStart){const prev=diff[i2-1];oldRangeStart=oldLine;newRangeStart=newLine;
 if(prev){curRange=context3>0?contextLines(prev.lines.slice(-context3)):[];oldRangeStart-=curRange.length;newRangeStart-=
@@ -8939,8 +8940,8 @@ const old=endingsOf(before);const now=endingsOf(after2);if(old==="none"||now==="
 nge on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings(before,after2){const old=before.match(/\r?\n/g)??
 [];const now=after2.match(/\r?\n/g)??[];return old.filter((ending,index)=>index<now.length&&ending!==now[index]).length}
 var maxChangedLines,maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();init_values2();
-maxChangedLines=2e3;maxComparisons=6e7}});function textOf2(spans){return spans.map(({text:text6})=>text6).join("")}function joinSpans(parts,between4){return parts.
-flatMap((spans,index)=>index===0?spans:[plain2(between4),...spans])}function plain2(text6){return{text:text6,change:null}}
+maxChangedLines=2e3;maxComparisons=6e7}});function textOf2(spans){return spans.map(({text:text6})=>text6).join("")}function joinSpans(parts,between3){return parts.
+flatMap((spans,index)=>index===0?spans:[plain2(between3),...spans])}function plain2(text6){return{text:text6,change:null}}
 var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after2,confirmed,whole3=false){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;
 const wanted=asElements(after2);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({
 mark:"=",text:described(it,name3,confirmed,whole3)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(
@@ -8971,10 +8972,10 @@ return joinSpans(changes,"; ")}function elementSpans({mark,text:text6,spans}){if
  ${text6}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){
 "use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace3=open9)=>input=>{
-let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace3,index)+
-close:open9+string3+close};var replaceClose=(string3,close,replace3,index)=>{let result="",cursor=0;do{result+=string3.substring(
-cursor,index)+replace3;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace2=open9)=>input=>{
+let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace2,index)+
+close:open9+string3+close};var replaceClose=(string3,close,replace2,index)=>{let result="",cursor=0;do{result+=string3.substring(
+cursor,index)+replace2;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
 substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
 reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
 italic:f("\x1B[3m","\x1B[23m"),underline:f("\x1B[4m","\x1B[24m"),inverse:f("\x1B[7m","\x1B[27m"),hidden:f("\x1B[8m","\x1B[2\
@@ -9058,7 +9059,7 @@ ALIKE?0:alike3};if(removed.length*added2.length>MOST_PAIRS){return Array.from({l
 length+1)*width);const at3=(from,to)=>best[from*width+to]??0;for(let from=removed.length-1;from>=0;from-=1){for(let to=added2.
 length-1;to>=0;to-=1){const alike3=score(from,to);const paired=alike3===0?0:alike3+at3(from+1,to+1);best[from*width+to]=
 Math.max(paired,at3(from+1,to),at3(from,to+1))}}const pairs=[];for(let from=0,to=0;from<removed.length&&to<added2.length;){
-const here3=at3(from,to);if(here3===at3(from+1,to))from+=1;else if(here3===at3(from,to+1))to+=1;else pairs.push([from++,
+const here2=at3(from,to);if(here2===at3(from+1,to))from+=1;else if(here2===at3(from,to+1))to+=1;else pairs.push([from++,
 to++])}return pairs}function bagOf(line){const looked=line.slice(0,LOOKED_AT);const words7=looked.match(/[\p{L}\p{M}\p{N}_]+/gu)??
 looked.match(/\S/gu)??[];const counts2=new Map;for(const word2 of words7)counts2.set(word2,(counts2.get(word2)??0)+1);return{
 counts:counts2,size:words7.length}}function likeness(one,other){if(one===void 0||other===void 0||one.size+other.size===0)
@@ -9240,9 +9241,9 @@ alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,co
 plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.
 requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==
 null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(plan);if(byRecord!==
-null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing4=[
+null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing3=[
 {text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,tint:text6=>paint.bold(
-paint.red(text6))}]];return`${[...lines,fold2(closing4,2,columns)].join("\n")}
+paint.red(text6))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
 `}function summaryLine(plan){const count3=summarize(plan);const recorded2=countByRecord(plan);const parts=[`${count3.update}\
  to update`,`${count3.delete} to delete`,`${count3.regenerate} to regenerate`,...count3.adopt>0?[`${count3.adopt} to ado\
 pt`]:[],...count3.blocked>0?[`${count3.blocked} blocked`]:[],`${count3.unchanged} unchanged`,...recorded2>0?[`${recorded2}\
@@ -9387,14 +9388,14 @@ raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","lin
 ["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
 0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
 3);return allotment}function sectionTexts(sections2,shown3){return sections2.flatMap(section2=>{const texts2=section2.entries.
-flatMap(entry3=>{const how=shown3.get(entry3);return how===void 0?[]:[entryText(entry3,how)]});if(texts2.length===0)return[];
+flatMap(entry2=>{const how=shown3.get(entry2);return how===void 0?[]:[entryText(entry2,how)]});if(texts2.length===0)return[];
 const missing3=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing3>0?`
 \u2026 and ${missing3} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
 
-`}function entryText(entry3,{form,detail}){if(detail===null)return`- ${entry3.line(form)}
+`}function entryText(entry2,{form,detail}){if(detail===null)return`- ${entry2.line(form)}
 `;return`
-<details><summary>${entry3.summary(form)}</summary>
+<details><summary>${entry2.summary(form)}</summary>
 
 ${detail}
 </details>
@@ -9402,17 +9403,17 @@ ${detail}
 `}var moreRoom,leastDetail,Allotment;var init_room=__esm({"src/report/room.ts"(){"use strict";init_lines();moreRoom=60;leastDetail=
 20;Allotment=class{shown=new Map;#sections;#begun=new Set;#left;constructor(sections2,room){this.#sections=sections2;this.#left=
 room}raise=(forms2,...ranks2)=>{for(const form of forms2)for(const rank2 of ranks2)this.#raise(form,rank2)};#raise(form,rank2){
-for(const[section2,entry3]of this.#of(rank2)){const now=this.shown.get(entry3);if(form!=="named"&&now===void 0)continue;
-if(now!==void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry3.folds};this.#show(
-section2,entry3,next,now)}}has(...ranks2){return ranks2.every(rank2=>[...this.#of(rank2)].every(([,entry3])=>this.shown.
-has(entry3)))}unfold(rank2){for(const[section2,entry3]of this.#of(rank2)){const now=this.shown.get(entry3);if(now===void 0||
-!entry3.folds||!this.#holds(entry3,now))continue;entry3.details().some((detail,index)=>this.#show(section2,entry3,{...now,
+for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(form!=="named"&&now===void 0)continue;
+if(now!==void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry2.folds};this.#show(
+section2,entry2,next,now)}}has(...ranks2){return ranks2.every(rank2=>[...this.#of(rank2)].every(([,entry2])=>this.shown.
+has(entry2)))}unfold(rank2){for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(now===void 0||
+!entry2.folds||!this.#holds(entry2,now))continue;entry2.details().some((detail,index)=>this.#show(section2,entry2,{...now,
 detail,whole:index===0&&tells(now.form,"told")},now))}}within(share2,work){const kept3=Math.ceil(this.#left*(1-share2));
-this.#left-=kept3;work();this.#left+=kept3}#holds(entry3,now){const folded=entryText(entry3,{...now,detail:""}).length-entryText(
-entry3,now).length;return folded+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry3 of section2.
-entries)if(entry3.rank===rank2)yield[section2,entry3]}}#show(section2,entry3,next,now){const begins2=this.#begun.has(section2)?
-0:headingOf(section2).length+moreRoom;const cost=begins2+entryText(entry3,next).length-(now===void 0?0:entryText(entry3,
-now).length);if(cost>this.#left)return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry3,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
+this.#left-=kept3;work();this.#left+=kept3}#holds(entry2,now){const folded=entryText(entry2,{...now,detail:""}).length-entryText(
+entry2,now).length;return folded+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry2 of section2.
+entries)if(entry2.rank===rank2)yield[section2,entry2]}}#show(section2,entry2,next,now){const begins2=this.#begun.has(section2)?
+0:headingOf(section2).length+moreRoom;const cost=begins2+entryText(entry2,next).length-(now===void 0?0:entryText(entry2,
+now).length);if(cost>this.#left)return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry2,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
 budget=defaultBudget,only:only2}=options;const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(
 plan,warnings,options);const{intro=""}=options;const title=`## ${options.title??`idops plan: ${headline(plan)}`}
 ${intro===""?"":`
@@ -9441,9 +9442,9 @@ objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.l
 let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once2(form=>changeLine(
 change2,form,markdown,forge)),summary:once2(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(
 change2,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
-form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing=entry3=>!shown3.
-has(entry3);const kept3=changes.filter(entry3=>!isMissing(entry3));return leftOutParts({changes:changes.filter(isMissing),
-details:kept3.filter(entry3=>shown3.get(entry3)?.whole!==true),places:kept3.filter(entry3=>!tells(shown3.get(entry3)?.form??
+form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing=entry2=>!shown3.
+has(entry2);const kept3=changes.filter(entry2=>!isMissing(entry2));return leftOutParts({changes:changes.filter(isMissing),
+details:kept3.filter(entry2=>shown3.get(entry2)?.whole!==true),places:kept3.filter(entry2=>!tells(shown3.get(entry2)?.form??
 "named","placed")),warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
 sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
 flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
@@ -9522,10 +9523,10 @@ lastErrOffset!==this.offset){this.lastErrOffset=this.offset;this.handler.onParse
 this.gapStack.push(this.lastGapPos);this.lastGapPos=this.pos}_processSurrogate(cp){if(this.pos!==this.html.length-1){const nextCp=this.
 html.charCodeAt(this.pos+1);if(!isSurrogatePair(cp)&&isSurrogatePair(nextCp)){this.pos++;this._addGap();return getSurrogatePairCodePoint(
 cp,nextCp)}}else if(!this.lastChunkWritten){this.endOfChunkHit=true;return CODE_POINTS.EOF}this._err(ERR.surrogateInInputStream);
-return cp}willDropParsedChunk(){return this.pos>this.bufferWaterline}dropParsedChunk(keep2=0){if(this.willDropParsedChunk()){
-const droppedSize=this.offset-this.droppedBufferSize-keep2;this.html=this.html.substring(droppedSize);this.lineStartPos-=
+return cp}willDropParsedChunk(){return this.pos>this.bufferWaterline}dropParsedChunk(keep3=0){if(this.willDropParsedChunk()){
+const droppedSize=this.offset-this.droppedBufferSize-keep3;this.html=this.html.substring(droppedSize);this.lineStartPos-=
 droppedSize;this.droppedBufferSize+=droppedSize;this.pos-=droppedSize;this.lastGapPos=-2;this.gapStack.length=0;if(this.
-pos>keep2)this._addGap()}}write(chunk,isLastChunk){if(this.html.length>0){this.html+=chunk}else{this.html=chunk}this.endOfChunkHit=
+pos>keep3)this._addGap()}}write(chunk,isLastChunk){if(this.html.length>0){this.html+=chunk}else{this.html=chunk}this.endOfChunkHit=
 false;this.lastChunkWritten=isLastChunk}insertHtmlAtCurrentPos(chunk){this.html=this.html.substring(0,this.pos+1)+chunk+
 this.html.substring(this.pos+1);this.endOfChunkHit=false}startsWith(pattern,caseSensitive){if(this.pos+pattern.length>this.
 html.length){this.endOfChunkHit=!this.lastChunkWritten;return false}if(caseSensitive){return this.html.startsWith(pattern,
@@ -10253,36 +10254,36 @@ this.currentTagId!==exclusionId&&IMPLICIT_END_TAG_REQUIRED_THOROUGHLY.has(this.c
 this.current)===NS.HTML){this.pop()}}}}});var NOAH_ARK_CAPACITY,EntryType,FormattingElementList;var init_formatting_element_list=__esm({"node_modules/parse5/dist/\
 parser/formatting-element-list.js"(){NOAH_ARK_CAPACITY=3;(function(EntryType2){EntryType2[EntryType2["Marker"]=0]="Marke\
 r";EntryType2[EntryType2["Element"]=1]="Element"})(EntryType||(EntryType={}));FormattingElementList=class{constructor(){
-this.newest=null;this.bookmark=null;this.index=null;this.elementEntries=new Map}_insertElementEntry(element,token,older2){
-const newer=older2===null?null:older2.newer;const entry3={type:EntryType.Element,element,token,older:older2,newer,ark:null,
-olderSameTag:null,newerSameTag:null};if(newer===null){this.newest=entry3}else{newer.older=entry3}if(older2!==null){older2.
-newer=entry3}return this.index===null?null:this._addToIndex(this.index,entry3)}_addToIndex(index,entry3){const{tagName,attrs}=entry3.
-token;const key=tagName+attrs.map(({name:name2,value:value3})=>`\0${name2}\0${value3}`).sort().join("");let ark=index.arks.
-get(key);if(ark===void 0){ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry3);entry3.ark=ark;this.elementEntries.
-set(entry3.element,entry3);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.
-set(tagName,head)}entry3.olderSameTag=head.olderSameTag;entry3.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.
-newerSameTag=entry3}head.olderSameTag=entry3;return ark}insertMarker(){if(this.index===null){for(let entry3=this.newest;entry3!==
-null&&entry3.type===EntryType.Element;entry3=entry3.older){this.elementEntries.set(entry3.element,entry3)}}const marker={
-type:EntryType.Marker,older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}
-this.newest=marker;this.index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry3=this.
-newest;entry3!==null&&entry3.type===EntryType.Element;entry3=entry3.older){oldest=entry3;count3++}if(count3>=NOAH_ARK_CAPACITY){
-this.index={arks:new Map,tagNames:new Map};for(let entry3=oldest;entry3!==null&&entry3.type===EntryType.Element;entry3=entry3.
-newer){this._addToIndex(this.index,entry3)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&
-ark.entries.length>NOAH_ARK_CAPACITY){this.removeEntry(ark.entries[0])}}insertElementAfterBookmark(element,token){const{
-bookmark}=this;this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry3){var _a3;if(entry3.
-newer===null?this.newest!==entry3:entry3.newer.older!==entry3){return}this.elementEntries.delete(entry3.element);if(entry3.
-newer===null){this.newest=entry3.older}else{entry3.newer.older=entry3.older}if(entry3.older!==null){entry3.older.newer=entry3.
-newer}if(entry3.ark!==null){const{entries,key}=entry3.ark;entries.splice(entries.indexOf(entry3),1);if(entries.length===
-0)(_a3=this.index)===null||_a3===void 0?void 0:_a3.arks.delete(key)}if(entry3.newerSameTag!==null){entry3.newerSameTag.olderSameTag=
-entry3.olderSameTag;if(entry3.olderSameTag!==null){entry3.olderSameTag.newerSameTag=entry3.newerSameTag}}}replaceElement(entry3,element){
-if(this.elementEntries.delete(entry3.element)){this.elementEntries.set(element,entry3)}entry3.element=element}clearToLastMarker(){
+this.newest=null;this.bookmark=null;this.index=null;this.elementEntries=new Map}_insertElementEntry(element,token,older){
+const newer=older===null?null:older.newer;const entry2={type:EntryType.Element,element,token,older,newer,ark:null,olderSameTag:null,
+newerSameTag:null};if(newer===null){this.newest=entry2}else{newer.older=entry2}if(older!==null){older.newer=entry2}return this.
+index===null?null:this._addToIndex(this.index,entry2)}_addToIndex(index,entry2){const{tagName,attrs}=entry2.token;const key=tagName+
+attrs.map(({name:name2,value:value3})=>`\0${name2}\0${value3}`).sort().join("");let ark=index.arks.get(key);if(ark===void 0){
+ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry2);entry2.ark=ark;this.elementEntries.set(entry2.element,
+entry2);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.set(tagName,head)}
+entry2.olderSameTag=head.olderSameTag;entry2.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.newerSameTag=
+entry2}head.olderSameTag=entry2;return ark}insertMarker(){if(this.index===null){for(let entry2=this.newest;entry2!==null&&
+entry2.type===EntryType.Element;entry2=entry2.older){this.elementEntries.set(entry2.element,entry2)}}const marker={type:EntryType.
+Marker,older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}this.newest=marker;
+this.index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry2=this.newest;entry2!==
+null&&entry2.type===EntryType.Element;entry2=entry2.older){oldest=entry2;count3++}if(count3>=NOAH_ARK_CAPACITY){this.index=
+{arks:new Map,tagNames:new Map};for(let entry2=oldest;entry2!==null&&entry2.type===EntryType.Element;entry2=entry2.newer){
+this._addToIndex(this.index,entry2)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&ark.entries.
+length>NOAH_ARK_CAPACITY){this.removeEntry(ark.entries[0])}}insertElementAfterBookmark(element,token){const{bookmark}=this;
+this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry2){var _a3;if(entry2.newer===null?this.
+newest!==entry2:entry2.newer.older!==entry2){return}this.elementEntries.delete(entry2.element);if(entry2.newer===null){this.
+newest=entry2.older}else{entry2.newer.older=entry2.older}if(entry2.older!==null){entry2.older.newer=entry2.newer}if(entry2.
+ark!==null){const{entries,key}=entry2.ark;entries.splice(entries.indexOf(entry2),1);if(entries.length===0)(_a3=this.index)===
+null||_a3===void 0?void 0:_a3.arks.delete(key)}if(entry2.newerSameTag!==null){entry2.newerSameTag.olderSameTag=entry2.olderSameTag;
+if(entry2.olderSameTag!==null){entry2.olderSameTag.newerSameTag=entry2.newerSameTag}}}replaceElement(entry2,element){if(this.
+elementEntries.delete(entry2.element)){this.elementEntries.set(element,entry2)}entry2.element=element}clearToLastMarker(){
 let marker=this.newest;for(;marker!==null&&marker.type===EntryType.Element;marker=marker.older){this.elementEntries.delete(
 marker.element)}this.newest=marker===null?null:marker.older;this.index=marker===null?null:marker.outerIndex;if(this.newest!==
 null){this.newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a3,_b;if(this.index!==null){return(_b=(_a3=
-this.index.tagNames.get(tagName))===null||_a3===void 0?void 0:_a3.olderSameTag)!==null&&_b!==void 0?_b:null}for(let entry3=this.
-newest;entry3!==null&&entry3.type===EntryType.Element;entry3=entry3.older){if(entry3.token.tagName===tagName){return entry3}}
-return null}getElementEntry(element){if(this.index===null){for(let entry3=this.newest;entry3!==null&&entry3.type===EntryType.
-Element;entry3=entry3.older){if(entry3.element===element){return entry3}}}return this.elementEntries.get(element)}}}});var attrListIndexes,defaultTreeAdapter;var init_default=__esm({"node_modules/parse5/dist/tree-adapters/default.js"(){init_html();
+this.index.tagNames.get(tagName))===null||_a3===void 0?void 0:_a3.olderSameTag)!==null&&_b!==void 0?_b:null}for(let entry2=this.
+newest;entry2!==null&&entry2.type===EntryType.Element;entry2=entry2.older){if(entry2.token.tagName===tagName){return entry2}}
+return null}getElementEntry(element){if(this.index===null){for(let entry2=this.newest;entry2!==null&&entry2.type===EntryType.
+Element;entry2=entry2.older){if(entry2.element===element){return entry2}}}return this.elementEntries.get(element)}}}});var attrListIndexes,defaultTreeAdapter;var init_default=__esm({"node_modules/parse5/dist/tree-adapters/default.js"(){init_html();
 attrListIndexes=new WeakMap;defaultTreeAdapter={createDocument(){return{nodeName:"#document",mode:DOCUMENT_MODE.NO_QUIRKS,
 childNodes:[]}},createDocumentFragment(){return{nodeName:"#document-fragment",childNodes:[]}},createElement(tagName,namespaceURI,attrs){
 return{nodeName:tagName,tagName,attrs,namespaceURI,childNodes:[],parentNode:null}},createCommentNode(data3){return{nodeName:"\
@@ -10839,10 +10840,10 @@ TAG_ID.ANNOTATION_XML&&ns===NS.MATHML&&foreignNS!==NS.MATHML){const verdicts=(_a
 null&&_a3!==void 0?_a3:this.annotationXmlIntegrationPoints=new Map;let isIntegrationPoint2=verdicts.get(element);if(isIntegrationPoint2===
 void 0){isIntegrationPoint2=isIntegrationPoint(tid,ns,this.treeAdapter.getAttrList(element));verdicts.set(element,isIntegrationPoint2)}
 return isIntegrationPoint2}return isIntegrationPoint(tid,ns,EMPTY_ATTRS,foreignNS)}_reconstructActiveFormattingElements(){
-let oldest=null;for(let entry3=this.activeFormattingElements.newest;entry3!==null&&entry3.type===EntryType.Element&&!this.
-openElements.contains(entry3.element);entry3=entry3.older){oldest=entry3}for(let entry3=oldest;entry3!==null&&entry3.type===
-EntryType.Element;entry3=entry3.newer){this._insertElement(entry3.token,this.treeAdapter.getNamespaceURI(entry3.element));
-this.activeFormattingElements.replaceElement(entry3,this.openElements.current)}}_closeTableCell(){this.openElements.generateImpliedEndTags();
+let oldest=null;for(let entry2=this.activeFormattingElements.newest;entry2!==null&&entry2.type===EntryType.Element&&!this.
+openElements.contains(entry2.element);entry2=entry2.older){oldest=entry2}for(let entry2=oldest;entry2!==null&&entry2.type===
+EntryType.Element;entry2=entry2.newer){this._insertElement(entry2.token,this.treeAdapter.getNamespaceURI(entry2.element));
+this.activeFormattingElements.replaceElement(entry2,this.openElements.current)}}_closeTableCell(){this.openElements.generateImpliedEndTags();
 this.openElements.popUntilTableCellPopped();this.activeFormattingElements.clearToLastMarker();this.insertionMode=InsertionMode.
 IN_ROW}_closePElement(){this.openElements.generateImpliedEndTagsWithExclusion(TAG_ID.P);this.openElements.popUntilTagNamePopped(
 TAG_ID.P)}_resetInsertionMode(){const i2=this.openElements.indexOfTopmostOf(INSERTION_MODE_TAGS);const tn=i2===0&&this.fragmentContext?
@@ -11120,35 +11121,35 @@ declarations(tokens,pictures)}function cleanMedia(source){return prelude(tokensO
 function tokensOf(css){const{stackTraceLimit}=Error;Error.stackTraceLimit=0;try{return tokenize2({css})}finally{Error.stackTraceLimit=
 stackTraceLimit}}function nestedTooDeeply(tokens){let depth=0;for(const[type]of tokens){if(closing[type]!==void 0)depth+=
 1;else if(closers.has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)return true}return false}function declarations(tokens,pictures){
-const written4=[];let start3=0;let open9=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
-u.EOF||type===u.Semicolon&&open9===0){const one=declaration(tokens.slice(start3,at3),pictures);if(one!==void 0)written4.
+const written3=[];let start3=0;let open9=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
+u.EOF||type===u.Semicolon&&open9===0){const one=declaration(tokens.slice(start3,at3),pictures);if(one!==void 0)written3.
 push(one);start3=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open9+=1;else if(closers.has(type))open9=Math.
-max(0,open9-1)}return written4.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
+max(0,open9-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
 u.Comment);const filled4=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled4.
 map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled4[1]??0)+
 1);const name2=first[4].value.toLowerCase();const plain3=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain3))
-return void 0;const written4=value2(rest,imageProperties.has(plain3)?pictures:noPictures(pictures))?.trim();return written4===
-void 0||written4===""?void 0:`${name2}: ${written4}`}function noPictures(pictures){return address2=>{pictures(address2);
-return void 0}}function value2(tokens,pictures){let written4="";let open9=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
+return void 0;const written3=value2(rest,imageProperties.has(plain3)?pictures:noPictures(pictures))?.trim();return written3===
+void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){return address2=>{pictures(address2);
+return void 0}}function value2(tokens,pictures){let written3="";let open9=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
 if(token===void 0)break;switch(token[0]){case u.Function:{const name2=token[4].value.toLowerCase();if(name2==="url"){let address2="";
 for(at3+=1;at3<tokens.length&&tokens[at3]?.[0]!==u.CloseParen;at3+=1){const inside2=tokens[at3];if(address2===""&&inside2?.[0]===
-u.String)address2=inside2[4].value}written4+=picture(address2,pictures);break}if(imageFunctions.test(name2))pictures(`${name2}\
-()`);if(!valueFunctions.has(name2))return void 0;written4+=`${name2}(`;open9+=1;break}case u.URL:written4+=picture(token[4].
-value,pictures);break;case u.OpenParen:written4+="(";open9+=1;break;case u.CloseParen:if(open9===0)return void 0;written4+=
-")";open9-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written4+=` ${token[4].
+u.String)address2=inside2[4].value}written3+=picture(address2,pictures);break}if(imageFunctions.test(name2))pictures(`${name2}\
+()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open9+=1;break}case u.URL:written3+=picture(token[4].
+value,pictures);break;case u.OpenParen:written3+="(";open9+=1;break;case u.CloseParen:if(open9===0)return void 0;written3+=
+")";open9-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
 value} `;break;default:{const text6=token[0]===u.Dimension?length(token):simple(token,anyUnit);if(text6===void 0)return void 0;
-written4+=text6}}}return open9===0?withImportant(written4.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
+written3+=text6}}}return open9===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
 if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))
-return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written4){const[mark]=/! +important$/i.
-exec(written4)??[];return mark===void 0?written4:`${written4.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
-const kept3=pictures(address2);return kept3===void 0?"none":`url(${quoted(kept3)})`}function prelude(tokens){let written4="";
+return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written3){const[mark]=/! +important$/i.
+exec(written3)??[];return mark===void 0?written3:`${written3.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
+const kept3=pictures(address2);return kept3===void 0?"none":`url(${quoted(kept3)})`}function prelude(tokens){let written3="";
 const open9=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open9.push(end2);else if(closers.
 has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
-value.toLowerCase()))return void 0;written4+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written4+="(";break;case u.
-CloseParen:written4+=")";break;case u.OpenSquare:written4+="[";break;case u.CloseSquare:written4+="]";break;case u.Colon:
-written4+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written4+=token[4].value;break;default:{
-const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written4+=text6}}}return open9.length===
-0?written4.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
+value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
+CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.CloseSquare:written3+="]";break;case u.Colon:
+written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
+const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}return open9.length===
+0?written3.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
 Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
 value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(token[4].value)}`;case u.Percentage:return`${number3(
 token[4].value)}%`;case u.Dimension:return unit.test(token[4].unit)?`${number3(token[4].value)}${token[4].unit}`:void 0;default:
@@ -11159,9 +11160,9 @@ replace(/[^\p{L}\p{N}_-]/gu,escaped2)}function identifier3(text6){return text6==
 "`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm({"src/mail/styles.ts"(){"use strict";init_dist2();init_allowed();
 init_limits2();closing={[u.Function]:u.CloseParen,[u.OpenParen]:u.CloseParen,[u.OpenSquare]:u.CloseSquare,[u.OpenCurly]:u.
 CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#pictures;#at=0;constructor(tokens,pictures){this.#tokens=
-tokens;this.#pictures=pictures}rules(inBlock){let written4="";for(;;){const token=this.#tokens[this.#at];if(token===void 0||
-token[0]===u.EOF)return written4;if(inBlock&&token[0]===u.CloseCurly){this.#at+=1;return written4}if(between.has(token[0]))
-this.#at+=1;else if(token[0]===u.AtKeyword)written4+=this.#atRule(token[4].value,inBlock);else written4+=this.#rule(inBlock)}}#atRule(name2,inBlock){
+tokens;this.#pictures=pictures}rules(inBlock){let written3="";for(;;){const token=this.#tokens[this.#at];if(token===void 0||
+token[0]===u.EOF)return written3;if(inBlock&&token[0]===u.CloseCurly){this.#at+=1;return written3}if(between.has(token[0]))
+this.#at+=1;else if(token[0]===u.AtKeyword)written3+=this.#atRule(token[4].value,inBlock);else written3+=this.#rule(inBlock)}}#atRule(name2,inBlock){
 this.#at+=1;const head=this.#until([u.Semicolon,u.OpenCurly],inBlock);const end2=this.#tokens[this.#at]?.[0];if(end2===u.
 Semicolon)this.#at+=1;if(end2!==u.OpenCurly)return"";this.#at+=1;if(name2.toLowerCase()!=="media"){this.#until([u.CloseCurly],
 false);this.#at+=1;return""}const inner=this.rules(true);const media=prelude(head);return media===void 0||inner===""?"":
@@ -11201,15 +11202,15 @@ html_exports.NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return
 node2);if(withContent.has(tag))return missed.has(tag)?this.#note(node2,`<${tag}>`):"";const inner=this.children(node2,depth);
 if(!elements.has(tag))return inner;const start3=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start3;
 return`${start3}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(
-element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written4=this.#declarations(
-value3);return written4===""?[]:[attributeText("style",written4)]}if(name2==="background"){const own5=this.#picture(value3);
+element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=this.#declarations(
+value3);return written3===""?[]:[attributeText("style",written3)]}if(name2==="background"){const own5=this.#picture(value3);
 return own5===void 0?[]:[attributeText(name2,own5)]}if(name2==="title"&&target!==void 0)return[];return attributes.has(name2)?
 [attributeText(name2,value3)]:[]});const link2=target===void 0?[]:[attributeText("href","#"),attributeText("title",target.
 trim())];return[...kept3,...link2].join("")}#declarations(text6){const known3=this.#styles.get(text6);if(known3!==void 0)
-return known3;const written4=cleanDeclarations(text6,this.#picture);this.#styles.set(text6,written4);return written4}#sheet(element){
+return known3;const written3=cleanDeclarations(text6,this.#picture);this.#styles.set(text6,written3);return written3}#sheet(element){
 const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join("");const sheet=cleanSheet(source,
-this.#picture);const media=attribute(element,"media");const written4=media===void 0?"":cleanMedia(media);if(sheet===""||
-written4===void 0)return"";return`<style${written4===""?"":attributeText("media",written4)}>
+this.#picture);const media=attribute(element,"media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||
+written3===void 0)return"";return`<style${written3===""?"":attributeText("media",written3)}>
 ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").trim();const alt=(attribute(element,"alt")??
 "").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words7=[
 shortened(alt),shortened(source)].filter(text7=>text7!=="").join(", ");this.#leave(`picture ${words7===""?"without addre\
@@ -12078,7 +12079,7 @@ return[...count3>0?[markup`<p class="loss"><strong>${plural(count3,"destructive 
 length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:
 []]}function section({title,filter,entries},context3){return markup`<section class="group"${filter}>
 <h2>${title} (${entries.length})</h2>
-${entries.map(entry3=>changeBox(entry3,context3))}</section>
+${entries.map(entry2=>changeBox(entry2,context3))}</section>
 `}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_contents();
 init_emails();init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
 function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups3=debug?result.results.
@@ -12086,8 +12087,8 @@ map(one=>[one]):alike(result.results);const lines=groups3.flatMap(([first,...oth
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
 pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){const text6="Interrupted: \
 requests in flight were finished and recorded, no more were sent.";lines.push(fold2([{text:text6,tint:paint.yellow}],2,columns))}
-if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);const closing4=fold2([{text:resultSummaryLine(
-result),tint:paint.bold}],2,columns);return`${[...lines,closing4].join("\n")}
+if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);const closing3=fold2([{text:resultSummaryLine(
+result),tint:paint.bold}],2,columns);return`${[...lines,closing3].join("\n")}
 `}function partText({shard:shard2}){return shard2===void 0?"":`, shard ${shardText(shard2)}`}function resultSummaryLine(result){
 const count3=summarizeResult(result);const rest=["failed","not_converged","unknown","skipped"].filter(status=>count3[status]>
 0).map(status=>`, ${count3[status]} ${statusWords[status]}`);return`Applied: ${count3.applied} applied${rest.join("")}.`}
@@ -12203,7 +12204,7 @@ null}
 ${groups3.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
 <h2>${title} (${inGroup.length})</h2>
 ${meaning===""?null:markup`<p class="quiet">${meaning}</p>\n`}
-${inGroup.map(entry3=>resultBox(entry3,context3))}</section>
+${inGroup.map(entry2=>resultBox(entry2,context3))}</section>
 `)}
 </main>${plan===null?null:markup`
 <footer>
@@ -12317,12 +12318,12 @@ strictObject({kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_expo
 string2()),fields:jsonFields(),hashes:record(string2(),string2()),left:strictObject({run:string2(),fields:jsonFields(),hashes:record(
 string2(),string2())}).optional(),uncertain:array(string2()).optional(),did_generation:int().min(0).optional(),pending_regeneration:string2().
 optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),run:string2()}).optional(),deleted:string2().
-optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),cut:literal(true).optional()});
-shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().optional(),parts:record(string2(),partSchema)});
-headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),
-salt:string2().min(1),open_run:string2().optional(),moved_to:string2().optional(),arriving:literal(true).optional(),last_run:string2().
-optional(),shards:shardsSchema.optional()});stateSchema=headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=
-headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
+optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),cut:literal(true).optional(),
+to_end:array(string2()).optional()});shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().
+optional(),parts:record(string2(),partSchema)});headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().
+min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),moved_to:string2().
+optional(),arriving:literal(true).optional(),last_run:string2().optional(),shards:shardsSchema.optional()});stateSchema=
+headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
 command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} on ${host}, process ${pid}, si\
 nce ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;
@@ -12336,11 +12337,11 @@ rsion of this format"),run:string2().meta({description:"the name of the run and 
 meta({description:"the version of idops",examples:["0.1.0"]}),at,command:_enum(["apply","undo","regenerate-did"]).describe(
 "what was run"),user:string2().meta({description:"who ran it, as the system names them",examples:["ada"]}),...processMark,
 state:strictObject({lineage:string2().describe("what tells a state from others"),file:string2().describe("the name of th\
-e state's file")}).optional().describe("the state that the run belongs to; states in one folder have their journals in o\
-ne"),server:string2().meta({description:"the base URL of the server",examples:["https://id.example.com"]}),profile:string2().
-meta({description:"the profile that it was taken for",examples:["documented"]}),environment:string2().nullable().meta({description:"\
-the chosen environment",examples:["production"]}),digest:string2().meta({description:"the digest of the plan",examples:[
-`sha256:${"5f".repeat(32)}`]}),salt:string2().meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).
+e state's file")}).describe("the state that the run belongs to; states in one folder have their journals in one"),server:string2().
+meta({description:"the base URL of the server",examples:["https://id.example.com"]}),profile:string2().meta({description:"\
+the profile that it was taken for",examples:["documented"]}),environment:string2().nullable().meta({description:"the cho\
+sen environment",examples:["production"]}),digest:string2().meta({description:"the digest of the plan",examples:[`sha256\
+:${"5f".repeat(32)}`]}),salt:string2().meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).
 describe("the first line: who, when, where");sendingLine=strictObject({type:literal("sending").describe("which line this\
  is"),seq:int().meta({description:"the number of the request, which its answer has too",examples:[1]}),at,address:string2().
 meta({description:"what names the object, such as Organization/acme",examples:["Organization/acme"]}),label:string2().optional().
@@ -12378,11 +12379,11 @@ iterator](){let current=this.#head;while(current){yield current.value;current=cu
 dequeue()}}}}});function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve19,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve19(result);try{await result}catch{}next()};const enqueue=(function_,resolve19,reject,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve20,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve20(result);try{await result}catch{}next()};const enqueue=(function_,resolve20,reject,arguments_)=>{
 const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run4.
-bind(void 0,function_,resolve19,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve19,reject)=>{enqueue(function_,resolve19,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+bind(void 0,function_,resolve20,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve20,reject)=>{enqueue(function_,resolve20,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
 abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
 validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
@@ -12390,27 +12391,32 @@ size>0){resumeNext()}})}},map:{async value(iterable,function_){const promises3=[
 const promise2=generator(function_,value3,index);promises3.push(promise2);return promise2})}catch(error3){for(const promise2 of promises3){
 promise2.catch(()=>{})}throw error3}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){
 if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&concurrency>0)){throw new TypeError("Expec\
-ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function isSplit(state,{count:count3}){return state?.shards?.count===count3}function split(state,{count:count3}){return{
-...joined2(state),serial:state.serial+1,shards:{count:count3,parts:{}}}}function joined2(state){const{shards,...rest}=state;
-if(shards===void 0)return state;const newest=newestHeld(state);return{...rest,...newest===void 0?{}:{last_run:newest}}}function newestHeld({
-last_run,shards}){const parts=Object.values(shards?.parts??{}).map(part2=>part2.last_run);return[last_run,...parts].filter(
-run4=>run4!==void 0).sort().at(-1)}function heldBefore({last_run,shards},run4){const part2=partOfRun(run4);const held=part2?.
-shard.count===shards?.count?shards?.parts[String(part2?.shard.index)]?.last_run:void 0;return held===void 0||last_run!==
-void 0&&last_run>held?last_run:held}function openRuns({open_run,shards}){const parts=Object.values(shards?.parts??{}).map(
-part2=>part2.open_run);return new Set([open_run,...parts].filter(run4=>run4!==void 0))}function partOf({shards},{index}){
+ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function isSplit(state,{count:count3}){return state?.shards?.count===count3}function split(state,shard2,toEnd=[]){const whole3={
+...joined2(state),shards:{count:shard2.count,parts:{}}};return toEnd.length===0?whole3:withPart(whole3,shard2,{to_end:[...toEnd]})}
+function joined2(state){const{shards,...rest}=state;if(shards===void 0)return state;const newest=newestHeld(state);return{
+...rest,...newest===void 0?{}:{last_run:newest}}}function newestHeld({last_run,shards}){const parts=Object.values(shards?.
+parts??{}).map(part2=>part2.last_run);return[last_run,...parts].filter(run4=>run4!==void 0).sort().at(-1)}function heldBefore({
+last_run,shards},run4){const part2=partOfRun(run4);const held=part2?.shard.count===shards?.count?shards?.parts[String(part2?.
+shard.index)]?.last_run:void 0;return held===void 0||last_run!==void 0&&last_run>held?last_run:held}function openRuns({open_run,
+shards}){const parts=Object.values(shards?.parts??{}).flatMap(part2=>[part2.open_run,...part2.to_end??[]]);return new Set(
+[open_run,...parts].filter(run4=>run4!==void 0))}function enderOf({shards},run4){if(shards===void 0)return void 0;const[
+index]=Object.entries(shards.parts).find(([,part2])=>part2.to_end?.includes(run4))??[];return index===void 0?void 0:{index:Number(
+index),count:shards.count}}function isToEnd(head,run4){return enderOf(head,run4)!==void 0}function partOf({shards},{index}){
 return shards?.parts[String(index)]??{}}function withPart(head,{index},part2){const{shards}=head;if(shards===void 0)throw new TypeError(
 "no shards without a state that is split");return{...head,shards:{...shards,parts:{...shards.parts,[String(index)]:part2}}}}
-function withSettled(head,run4,cut2){const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){const{open_run,
-...known3}=partOf(head,part2.shard);const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open9=open_run===
-void 0||open_run===run4?{}:{open_run};const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,
-part2.shard,{...held,...open9})}const{open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==void 0&&
-last_run>run4?last_run:run4}}function sameState(now,{lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.
-count)return now;throw new ProblemsError([error("locked","the state was replaced by another one while this run of a shar\
-d was under way",[],"find out who writes it, and run it again once no other run is under way")])}function changedRecords(before,after2){
-const changed2=new Map;for(const[key,record2]of Object.entries(after2))if(before[key]!==record2)changed2.set(key,record2);
-for(const key of Object.keys(before))if(!Object.hasOwn(after2,key))changed2.set(key,null);return changed2}function withRecords({
-resources},records){const next={...resources};for(const[key,record2]of records){if(record2===null)delete next[key];else next[key]=
-record2}return next}var init_shards=__esm({"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
+function withSettled(head,run4,cut2){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known3}=partOf(
+head,ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known3,...left.length===0?{}:{to_end:left}})}
+const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){const{open_run,...known3}=partOf(head,part2.shard);
+const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open9=open_run===void 0||open_run===run4?{}:{open_run};
+const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,part2.shard,{...held,...open9})}const{
+open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{
+lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("\
+locked","the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and \
+run it again once no other run is under way")])}function changedRecords(before,after2){const changed2=new Map;for(const[
+key,record2]of Object.entries(after2))if(before[key]!==record2)changed2.set(key,record2);for(const key of Object.keys(before))
+if(!Object.hasOwn(after2,key))changed2.set(key,null);return changed2}function withRecords({resources},records){const next={
+...resources};for(const[key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm(
+{"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
 KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
 [...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
@@ -13166,9 +13172,9 @@ init_html_checks();init_known();init_limits2();init_placeholders();init_template
 inds/address.ts"(){"use strict";init_kinds()}});import{constants as constants2,readFileSync as readFileSync3}from"node:fs";import{open as open2}from"node:fs/promises";async function readRegular(path){
 return await withRegular(path,file=>readFileSync3(file,"utf8"))}async function withRegular(path,use){const handle=await open2(
 path,constants2.O_RDONLY|(constants2.O_NONBLOCK??0));try{const stat9=await handle.stat();if(!stat9.isFile())throw new NoRegularFile(
-stat9);return use(handle.fd,stat9.size)}finally{await handle.close()}}function fileType(stat9){if(stat9.isDirectory())return"\
-a folder";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())return"a named pipe";if(stat9.isSocket())return"a s\
-ocket";return"a device"}var NoRegularFile;var init_regular=__esm({"src/base/regular.ts"(){"use strict";NoRegularFile=class extends Error{constructor(stat9){
+stat9);return use(handle.fd)}finally{await handle.close()}}function fileType(stat9){if(stat9.isDirectory())return"a fold\
+er";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())return"a named pipe";if(stat9.isSocket())return"a socket";
+return"a device"}var NoRegularFile;var init_regular=__esm({"src/base/regular.ts"(){"use strict";NoRegularFile=class extends Error{constructor(stat9){
 super(`it is ${fileType(stat9)}, not a regular file`);this.name="NoRegularFile"}}}});import{lstat}from"node:fs/promises";import{dirname,join as join2}from"node:path";async function workTreeOf(folder){if(await isThere(
 join2(folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:await workTreeOf(above)}async function isThere(path){
 return await lstat(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});function excluding(locks,place2){const all=async()=>[void 0,...await locks.shards()];const lock=async(command2,now,shard2)=>{
@@ -13195,7 +13201,7 @@ boot!==boot)return"is of another machine of the same name, or from before the la
 void 0&&holder.namespace!==namespace?"is in another process namespace, such as a container":`is named without its ${unnamedParts(
 holder).join(" and ")}, as by a former version`}var holderFields,holderSchema;var init_holder=__esm({"src/state/holder.t\
 s"(){"use strict";init_zod();init_process();init_process_mark();holderFields={user:string2(),...processMark,command:string2(),
-at:string2()};holderSchema=object(holderFields)}});var READS_FOR,LEFT;var init_pages=__esm({"src/state/pages.ts"(){"use strict";READS_FOR=1e4;LEFT=10*6e4}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
+at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
 "run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
 byteLength(whole3),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
@@ -13229,37 +13235,38 @@ return one}function stateGone(place2){return new ProblemsError([error("state-unr
 "put it back, or begin anew with idops plan; journals of runs that go on are settled by it")])}var LOSS;var init_state_text=__esm(
 {"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();init_state();LOSS="without it reques\
 ts may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
-delimiter,dirname as dirname6,isAbsolute,join as join10,resolve as resolve2}from"node:path";async function inGitIndex(root,paths){
+delimiter,dirname as dirname6,isAbsolute,join as join9,resolve as resolve2}from"node:path";async function inGitIndex(root,paths){
 const entries=await indexEntries(root,paths);return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}
 async function indexEntries(root,paths){if(await findGit()===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await git(
 root,["ls-files","--stage","-z","--",...paths]);return listed2.toString("utf8").split("\0").flatMap(entryOf)}catch(failure2){
-if(!await hasRepository(join10(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
+if(!await hasRepository(join9(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
 exec(line)??[];if(mode===void 0||object3===void 0||path===void 0)return[];return[{path,object:mode.startsWith("100")?object3:
 null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe":"git";for(const folder of(process.env.PATH??
-"").split(delimiter).filter(path=>isAbsolute(path))){const path=join10(folder,name2);if(await access2(path,constants5.X_OK).
+"").split(delimiter).filter(path=>isAbsolute(path))){const path=join9(folder,name2);if(await access2(path,constants5.X_OK).
 then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text6=await readRegular(path).
 catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];if(folder===void 0)return false;const real=resolve2(
-dirname6(path),folder);return await isThere(join10(real,"HEAD"))||await isThere(join10(real,"index"))}async function git(root,command2,{
+dirname6(path),folder);return await isThere(join9(real,"HEAD"))||await isThere(join9(real,"index"))}async function git(root,command2,{
 input="",most:most3=MOST2,reaches=false,env:more={},patience=PATIENCE2}={}){const found2=await findGit();if(found2===void 0)
 throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=["core.fsmo\
 nitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--literal-path\
-specs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join10(root,".git")}`,`--work-tree=${root}`],...command2];
+specs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join9(root,".git")}`,`--work-tree=${root}`],...command2];
 const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.test(
 upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh \
 -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,...Object.
 fromEntries(own5),...quiet,...more};const limits2={timeout:patience,killSignal:"SIGKILL",maxBuffer:most3};const detached=reaches&&
 process.platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding:"buffer",detached,...limits2};return await new Promise(
 (done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
-const why=whyFailed(failure2,stderr.toString("utf8"),patience);failed(new GitFailed(why,stdout.toString("utf8"),{cause:failure2}))});
-child.stdin?.on("error",()=>{});child.stdin?.end(input)})}function whyFailed({killed,code:code2,message},stderr,patience){
-const said3=stderr.split("\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split(
-"\n").flatMap(line=>line.startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said3!==
-void 0)return[said3.slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2==="number")return`it en\
-ded with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2===
-"string"?code2:message.split("\n")[0]??""}var PATIENCE2,MOST2,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"sr\
-c/base/git.ts"(){"use strict";init_regular();init_work_tree();PATIENCE2=1e4;MOST2=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
-GitFailed=class extends Error{said;constructor(why,said3,options){super(why,options);this.said=said3}};NoGit=class extends Error{constructor(){
-super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
+const[said3,told5]=[stdout.toString("utf8"),stderr.toString("utf8")];failed(new GitFailed(whyFailed(failure2,told5,patience),
+said3,told5,{cause:failure2}))});child.stdin?.on("error",()=>{});child.stdin?.end(input)})}function whyFailed({killed,code:code2,
+message},stderr,patience){const said3=stderr.split("\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));
+const remote=stderr.split("\n").flatMap(line=>line.startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(
+line=>line!=="");if(said3!==void 0)return[said3.slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2===
+"number")return`it ended with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${patience/1e3}\
+ s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}var PATIENCE2,MOST2,ofRepository,GitFailed,NoGit,LINES;
+var init_git=__esm({"src/base/git.ts"(){"use strict";init_regular();init_work_tree();PATIENCE2=1e4;MOST2=64*1024*1024;ofRepository=
+/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
+GitFailed=class extends Error{said;told;constructor(why,said3,told5,options){super(why,options);this.said=said3;this.told=
+told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
 list(head,folder(run4),"blob");const read2=async run4=>{const found2=await store.read(async(head,branch)=>{const names3=await batches(
 head,branch,run4);return await branch.texts(head,names3.map(name2=>`${folder(run4)}/${name2}`))});return(found2??[]).join(
 "")};return{list:async()=>await store.read((head,branch)=>branch.list(head,runs,"tree"))??[],read:async run4=>journalOf(
@@ -13297,69 +13304,75 @@ place2,"",failure2);return new ProblemsError([error("not-writable",`git can't wo
 failure2)}`,[],'make room, or mend the repository, so that "git fsck" finds nothing')],{cause:failure2})}function messageOf2(failure2){
 return failure2 instanceof Error?failure2.message:String(failure2)}var RIGHTS;var init_failures=__esm({"src/state/git/fa\
 ilures.ts"(){"use strict";init_git();init_problems();RIGHTS="the credentials need the right to push to that branch and t\
-o refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it"}});import{randomUUID as randomUUID5}from"node:crypto";import{rm as rm6}from"node:fs/promises";import{tmpdir}from"node:os";import{
-join as join14}from"node:path";import{setTimeout as sleep2}from"node:timers/promises";var PATIENCE3,PAUSES,Branch,FAR,FETCHING,
-HEAD,SIGHTS;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
-PATIENCE3=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;constructor(settings,place2){this.settings=
-settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async look(others){const{remote}=this.settings;const said3=await this.#asking(
-["ls-remote","--quiet",remote,this.ref,...others]);const found2=new Map(said3.split("\n").map(line=>line.split("	")).map(
-([sha="",name2=""])=>[name2,sha]));const isMeant=name2=>others.some(other=>other.includes("*")?name2.startsWith("refs/id\
-ops/"):name2===other);return{branch:found2.get(this.ref)??null,others:new Map([...found2].filter(([name2])=>isMeant(name2)))}}async see(names3){
-for(let tries=1;;tries+=1){const{branch,others}=await this.look(names3);const seen2=new Map([...branch===null?[]:[[this.
-ref,branch]],...others]);const failure2=await this.#fetch(seen2).catch(thrown=>thrown);if((await this.#missing(seen2)).length===
-0){const head=seen2.get(this.ref)??null;seen2.delete(this.ref);return{branch:head,others:seen2}}if(tries>=SIGHTS){throw unreachable(
-this.#place,this.settings.remote,failure2??new Error("it moves all the time"))}}}async#missing(refs){if(refs.size===0)return[];
-const input=[...refs.values()].map(sha=>`${sha}
+o refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it"}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{resolve as resolve3}from"node:path";
+import{setTimeout as sleep2}from"node:timers/promises";function dataOf(text6){return`data ${Buffer.byteLength(text6)}
+${text6}
+`}function quoted2(path){return`"${path.replace(/["\\]/g,"\\$&").replaceAll("\n","\\n")}"`}var PATIENCE3,PAUSES,Branch,FAR,
+FETCHING,SIGHTS,PASSING;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
+PATIENCE3=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;#isShallow;constructor(settings,place2){
+this.settings=settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async look(others){const{remote}=this.
+settings;const said3=await this.#asking(["ls-remote","--quiet",remote,this.ref,...others]);const found2=new Map(said3.split(
+"\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));const isMeant=name2=>others.some(other=>other.includes(
+"*")?name2.startsWith("refs/idops/"):name2===other);return{branch:found2.get(this.ref)??null,others:new Map([...found2].
+filter(([name2])=>isMeant(name2)))}}async see(names3){for(let tries=1;;tries+=1){const{branch,others}=await this.look(names3);
+const seen2=new Map([...branch===null?[]:[[this.ref,branch]],...others]);try{await this.#fetch(seen2)}catch(failure2){if(tries>=
+SIGHTS)throw unreachable(this.#place,this.settings.remote,failure2);continue}const head=seen2.get(this.ref)??null;seen2.
+delete(this.ref);return{branch:head,others:seen2}}}async#missing(refs){if(refs.size===0)return[];const input=[...refs.values()].
+map(sha=>`${sha}
 `).join("");const said3=(await this.#git(["cat-file","--batch-check=%(objecttype)"],{input})).split("\n");return[...refs.
 keys()].filter((_,index)=>said3[index]?.endsWith(" missing")!==false)}async#fetch(seen2){const{root,remote}=this.settings;
-const missing3=await this.#missing(seen2);if(missing3.length===0)return;const shallow=(await this.#git(["rev-parse","--i\
-s-shallow-repository"])).trim()==="true";const quiet=["--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no\
--recurse-submodules"];const depth=shallow?["--depth=1"]:[];const passing2=new Map(missing3.map(ref=>[ref,`refs/idops/pas\
-sing/${randomUUID5()}`]));const specs=[...passing2].map(([ref,here3])=>`+${ref}:${here3}`);try{await git(root,["fetch",...quiet,
-...depth,remote,...specs],FETCHING);for(const[ref,here3]of passing2){const sha=(await this.#git(["rev-parse","--verify",
-here3])).trim();seen2.set(ref,sha);if(ref===this.ref)await this.#git(["update-ref",this.#seen,sha]).catch(()=>"")}}finally{
-for(const here3 of passing2.values())await this.#git(["update-ref","-d",here3]).catch(()=>"")}}get#seen(){return`refs/id\
-ops/seen/${this.settings.branch}`}async list(commit2,folder,type){const said3=await this.#git(["ls-tree","-z",commit2,...folder===
+const missing3=await this.#missing(seen2);if(missing3.length===0)return;this.#isShallow??=(await this.#git(["rev-parse",
+"--is-shallow-repository"])).trim()==="true";const depth=this.#isShallow?["--depth=1"]:[];const quiet=["--quiet","--no-t\
+ags","--no-write-fetch-head","--no-auto-gc","--no-recurse-submodules"];const passing2=`refs/idops/passing/${randomUUID4()}`;
+const here2=new Map(missing3.map((ref,index)=>[`${passing2}/${index}`,ref]));const specs=[...here2].map(([name2,ref])=>`\
++${ref}:${name2}`);const after2=[...here2.keys()].map(name2=>`delete ${name2}
+`);try{await git(root,["fetch",...quiet,...depth,remote,...specs],FETCHING);const said3=await this.#git(["for-each-ref",
+"--format=%(objectname) %(refname)",passing2]);for(const[sha="",name2=""]of said3.split("\n").map(line=>line.split(" "))){
+const ref=here2.get(name2);if(ref!==void 0)seen2.set(ref,sha);if(ref===this.ref)after2.push(`update ${this.#seen} ${sha}\
+
+`)}}finally{await this.#git(["update-ref","--stdin"],{input:after2.join("")}).catch(()=>"")}}get#seen(){return`refs/idop\
+s/seen/${this.settings.branch}`}async list(commit2,folder,type){const said3=await this.#git(["ls-tree","-z",commit2,...folder===
 ""?[]:[`${folder}/`]]);return said3.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.exec(
 line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folder.length+1)]:[]}).sort()}async text(commit2,path){
 const[text6]=await this.texts(commit2,[path]);return text6}async texts(commit2,paths){if(paths.length===0)return[];const input=paths.
 map(path=>`${commit2}:${path}
-`).join("");const said3=await this.#git(["cat-file","--batch-check=%(objecttype) %(objectsize)"],{input});const sizes=said3.
-split("\n").map(line=>Number(/^blob (\d+)$/.exec(line)?.[1]??Number.NaN));const there=paths.filter((_,index)=>!Number.isNaN(
-sizes[index]));const most3=sizes.reduce((sum,size2)=>sum+(Number.isNaN(size2)?0:size2+HEAD),HEAD);const wanted=there.map(
-path=>`${commit2}:${path}
-`).join("");const found2=await git(this.settings.root,["cat-file","--batch"],{input:wanted,most:most3}).catch(failure2=>{
-throw notHere(this.#place,failure2)});let at3=0;return there.map(()=>{const begin=found2.indexOf("\n",at3)+1;const size2=Number(
-found2.toString("latin1",at3,begin).trim().split(" ").at(-1));at3=begin+size2+1;return found2.toString("utf8",begin,begin+
-size2)})}async message(commit2){const said3=await this.#git(["cat-file","commit",commit2]);return said3.slice(said3.indexOf(
-"\n\n")+2)}async note(message){const empty2=await this.#git(["hash-object","-t","tree","-w","--stdin"]);return await this.#commit(
-empty2.trim(),[],message)}async change(parent,files,message){const index=join14(tmpdir(),`idops-index-${randomUUID5()}`);
-const env={GIT_INDEX_FILE:index};try{await this.#git(["read-tree",...parent===null?["--empty"]:[parent]],{env});const lines=[];
-for(const[path,text6]of files){if(text6===null){const gone=(await this.#git(["ls-files","-z","--",path],{env})).split("\0").
-filter(Boolean);lines.push(...gone.map(one=>`0 ${"0".repeat(parent?.length??0)}	${one}`))}else{const object3=await this.#git(
-["hash-object","-w","--stdin"],{input:text6});lines.push(`100644 ${object3.trim()}	${path}`)}}await this.#git(["update-i\
-ndex","-z","--index-info"],{env,input:lines.map(line=>`${line}\0`).join("")});const tree=await this.#git(["write-tree"],
-{env});return await this.#commit(tree.trim(),parent===null?[]:[parent],message)}finally{await rm6(index,{force:true})}}async push(moves){
-const{remote,pauses=PAUSES}=this.settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);
-const specs=moves.map(({ref,to})=>`${to??""}:${ref}`);const others=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=[
-"--quiet","--porcelain","--atomic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{
-await git(this.settings.root,["push",...options,...leases,remote,...specs],FAR);const to=moves.find(({ref})=>ref===this.
-ref)?.to??null;if(to!==null)await this.#git(["update-ref",this.#seen,to]).catch(()=>"");return"done"}catch(failure2){const now=await this.
-look(others);const has=ref=>ref===this.ref?now.branch:now.others.get(ref)??null;const is=compare2=>moves.every(move2=>has(
-move2.ref)===move2[compare2]);if(is("to"))return"done";if(!is("from"))return"moved";const refused5=refusedBy(failure2);const pause=pauses[tries];
-if(refused5!==void 0&&(pause===void 0||!mayBeBusy(refused5)))throw notTaken(this.#place,refused5,failure2);if(pause===void 0)
-throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async tryPush(){const{root,remote}=this.settings;const spec=`${await this.
-note("idops: nothing")}:refs/idops/nothing`;try{await git(root,["push","--dry-run","--quiet","--porcelain","--no-verify",
-remote,spec],FAR)}catch(failure2){const refused5=refusedBy(failure2);throw refused5===void 0?noPush(this.#place,failure2):
-notTaken(this.#place,refused5,failure2)}}async#commit(tree,parents,message){const who2={NAME:userName(),EMAIL:"idops@loc\
-alhost"};const env=Object.fromEntries(["AUTHOR","COMMITTER"].flatMap(role2=>Object.entries(who2).map(([part2,text6])=>[`\
-GIT_${role2}_${part2}`,text6])));const args=["commit-tree","--no-gpg-sign",tree,...parents.flatMap(parent=>["-p",parent])];
-return(await this.#git(args,{env,input:message})).trim()}async#asking(command2){const{root,remote,pauses=PAUSES}=this.settings;
-for(let tries=0;;tries+=1){try{const said3=(await git(root,command2,FAR)).toString("utf8");this.#answered=true;return said3}catch(failure2){
-const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)
-throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command2,options={}){try{return(await git(
-this.settings.root,command2,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};FAR={reaches:true,
-patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};HEAD=256;SIGHTS=5}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+`).join("");const options={input,most:Number.POSITIVE_INFINITY};const found2=await git(this.settings.root,["cat-file","-\
+-batch"],options).catch(failure2=>{throw notHere(this.#place,failure2)});let at3=0;return paths.flatMap(()=>{const begin3=found2.
+indexOf("\n",at3)+1;const[,type,size2]=/ (\w+) (\d+)$/.exec(found2.toString("latin1",at3,begin3-1))??[];const end2=begin3+
+Number(size2??0);at3=size2===void 0?begin3:end2+1;return type==="blob"?[found2.toString("utf8",begin3,end2)]:[]})}async message(commit2){
+const said3=await this.#git(["cat-file","commit",commit2]);return said3.slice(said3.indexOf("\n\n")+2)}async make(commits){
+const who2=`${userName().replace(/[<>\0\n]/g,"")} <idops@localhost> ${Math.floor(Date.now()/1e3)} +0000`;const input=commits.
+flatMap(({message,parent=null,files=new Map},index)=>[`commit ${PASSING}
+mark :${index+1}
+committer ${who2}
+${dataOf(message)}`,parent===null?"":`from ${parent}
+`,...[...files].map(([path,text6])=>text6===null?`D ${quoted2(path)}
+`:`M 100644 inline ${quoted2(path)}
+${dataOf(text6)}`),`get-mark :${index+1}
+reset ${PASSING}
+
+`]);try{const command2=["fast-import","--quiet","--done"];const said3=await git(this.settings.root,command2,{input:`${input.
+join("")}done
+`});return said3.toString("utf8").trimEnd().split("\n")}catch(failure2){const told5=failure2 instanceof GitFailed?failure2.
+told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told5)??[];if(report2!==void 0)await rm5(resolve3(
+this.settings.root,report2),{force:true});throw notHere(this.#place,failure2)}}async push(moves){const{remote,pauses=PAUSES}=this.
+settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=moves.map(({ref,to})=>`${to??
+""}:${ref}`);const others=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=["--quiet","--porcelain","--atom\
+ic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{await git(this.settings.root,[
+"push",...options,...leases,remote,...specs],FAR);const to=moves.find(({ref})=>ref===this.ref)?.to??null;if(to!==null)await this.#git(
+["update-ref",this.#seen,to]).catch(()=>"");return"done"}catch(failure2){const now=await this.look(others);const has=ref=>ref===
+this.ref?now.branch:now.others.get(ref)??null;const is=compare2=>moves.every(move2=>has(move2.ref)===move2[compare2]);if(is(
+"to"))return"done";if(!is("from"))return"moved";const refused4=refusedBy(failure2);const pause=pauses[tries];if(refused4!==
+void 0&&(pause===void 0||!mayBeBusy(refused4)))throw notTaken(this.#place,refused4,failure2);if(pause===void 0)throw unreachable(
+this.#place,remote,failure2);await sleep2(pause)}}}async tryPush(){const{root,remote}=this.settings;const[nothing3]=await this.
+make([{message:"idops: nothing"}]);const spec=`${nothing3}:refs/idops/nothing`;try{await git(root,["push","--dry-run","-\
+-quiet","--porcelain","--no-verify",remote,spec],FAR)}catch(failure2){const refused4=refusedBy(failure2);throw refused4===
+void 0?noPush(this.#place,failure2):notTaken(this.#place,refused4,failure2)}}async#asking(command2){const{root,remote,pauses=PAUSES}=this.
+settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command2,FAR)).toString("utf8");this.#answered=true;
+return said3}catch(failure2){const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];
+if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command2,options={}){try{
+return(await git(this.settings.root,command2,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};
+FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING="refs/idops/passing"}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
 return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf2(holder))}function endOf2({expires}){return Date.parse(
 expires)+SKEW}function endInWords(holder){return new Date(endOf2(holder)).toISOString()}function describe3(holder){return holder===
 null?NOBODY:describeHolder(holder)}function locked2(place2,holder){const until=holder===null?"":`; the lock of a run tha\
@@ -13372,10 +13385,12 @@ const who2=now===void 0?"it was removed":`somebody else has it: ${describe3(now)
 ed",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other\
  run is under way")])}var holderSchema3,NOBODY,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use stric\
 t";init_zod();init_problems();init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),
-nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID6}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";var TRIES3,PAUSE,
-FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/git/store.ts"(){"use strict";init_p_limit();init_process();
-init_shard();init_user_name();init_holder();init_branch();init_failures();init_holder2();TRIES3=300;PAUSE=200;FRESH2=1e3;
-UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}
+nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
+return{...holder,expires:new Date(Date.now()+LEASE).toISOString()}}function noteOf(holder){return{message:JSON.stringify(
+{...holder,turn:randomUUID5()})}}var TRIES3,PAUSE,FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/\
+git/store.ts"(){"use strict";init_p_limit();init_process();init_shard();init_user_name();init_holder();init_branch();init_failures();
+init_holder2();TRIES3=300;PAUSE=200;FRESH2=1e3;UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of i\
+dops";TEXT=`${TITLE}
 
 idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The \
 history
@@ -13395,15 +13410,16 @@ flatMap(ref=>ref.startsWith(`${this.#whole}.`)?shardNamed(ref.slice(this.#whole.
 return await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES3;tries+=1){if(this.#lost!==void 0)throw this.#lost;if(tries>
 1||anew||this.#isShared||this.#head===null){const last=this.#head;if(this.#held===void 0)await this.#see([]);else await this.#confirm(
 this.#held);this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;const changed2=await work(from,this.#branch);
-const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.files]);const to=await this.#branch.
-change(from,files,changed2.message);const held=this.#held;const renewed=held&&await this.#renewed(held);const lock=held&&
-renewed?[{ref:held.ref,from:held.at,to:renewed.at}]:[];const pushed=await this.#branch.push([{ref:this.#branch.ref,from,
-to},...lock]);if(pushed==="done"){this.#head=to;this.#seenAt=performance.now();this.#held=renewed;return changed2}this.#isShared=
-true;await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES3)})}async tryWriting(){await this.#inTurn(
+const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.files]);const held=this.#held;const holder=held&&
+renewedHolder(held.holder);const notes=holder===void 0?[]:[noteOf(holder)];const change2={parent:from,files,message:changed2.
+message};const[to="",at3=""]=await this.#branch.make([change2,...notes]);const lock=held===void 0?[]:[{ref:held.ref,from:held.
+at,to:at3}];const pushed=await this.#branch.push([{ref:this.#branch.ref,from,to},...lock]);if(pushed==="done"){this.#head=
+to;this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.ref,holder,at:at3};return changed2}this.#isShared=true;
+await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES3)})}async tryWriting(){await this.#inTurn(
 ()=>this.#branch.tryPush())}async take(command2,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);
 if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked2(this.#place,this.#held.holder);const from=await this.#lockAt(
 ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,
-other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID6()};const made2=await this.#renewed(
+other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed(
 {ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(
 ref);throw locked2(this.#place,lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;this.#seenAt=
 UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made2).catch(()=>{}),LEASE/3);timer.unref();
@@ -13427,36 +13443,35 @@ null?void 0:await this.#holder(now);if(now===null||other===void 0)break;if(other
 this.#place,other);pushed=await this.#branch.push([{ref,from:now,to:null}])==="done"}this.#seenAt=UNSEEN}}}async#renew(made2){
 await this.#inTurn(async()=>{const held=this.#own(made2);if(held===void 0)return;const renewed=await this.#renewed(held);
 const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else
-await this.#confirm(held)})}async#renewed({ref,holder}){const next={...holder,expires:new Date(Date.now()+LEASE).toISOString()};
-const at3=await this.#branch.note(JSON.stringify({...next,turn:randomUUID6()}));return{ref,holder:next,at:at3}}async#confirm(made2){
-const{ref,holder}=made2;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(
-made2)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lostTo(
-this.#place,now);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(
-commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
+await this.#confirm(held)})}async#renewed({ref,holder}){const next=renewedHolder(holder);const[at3=""]=await this.#branch.
+make([noteOf(next)]);return{ref,holder:next,at:at3}}async#confirm(made2){const{ref,holder}=made2;const at3=await this.#lockAt(
+ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(made2)!==void 0;if(at3!==null&&now?.nonce===
+holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lostTo(this.#place,now);if(isOwn)this.#lost=
+failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
 settings,path,place2);const folder=posix.dirname(path);const within5=name2=>posix.join(folder,name2);const saved=async()=>{
 const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf2(stateData(text6,place2),
 place2)};const named6=async file=>{const text6=await store.read((head,of)=>of.text(head,file));try{return text6===void 0?
-void 0:nameSchema2.safeParse(JSON.parse(text6)).data}catch{return void 0}};const written4=state=>({files:new Map([[path,
+void 0:nameSchema2.safeParse(JSON.parse(text6)).data}catch{return void 0}};const written3=state=>({files:new Map([[path,
 `${stringifyJson(state,2)}
 `]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix.basename(path),runs:gitRuns(store,
 within5("runs"),place2),async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(state,
-place2,server)},saved,async save(state){await store.change(()=>written4(state))},async merge(change2){const merged=async(commit2,of)=>{
-const text6=commit2===null?void 0:await of.text(commit2,path);if(text6===void 0)throw stateGone(place2);const{resources,
-...now}=stateOf2(stateData(text6,place2),place2);const head2=change2.head(now);return{...written4({...head2,resources:withRecords(
-{resources},change2.records)}),head:head2}};const{head}=await store.change(merged,true);return head},told:()=>named6(path),
-async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,"blob"));const others=(files??
-[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.all(others.map(named6));return names3.
-filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.tryWriting(),async check(){}}}function withoutCredentials(remote){
-return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){
-"use strict";init_zod();init_json();init_locks();init_shards();init_state();init_state_text();init_runs();init_store();nameSchema2=
-object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
+place2,server)},saved,async save(state){await store.change(()=>written3(state))},async merge(change2){const merged=async(commit2,of)=>{
+const text6=commit2===null?void 0:await of.text(commit2,path);const there=text6===void 0?change2.absent:stateOf2(stateData(
+text6,place2),place2);if(there===void 0)throw stateGone(place2);const{resources,...now}=there;const head2=change2.head(now);
+return{...written3({...head2,resources:withRecords({resources},change2.records)}),head:head2}};const{head}=await store.change(
+merged,true);return head},told:()=>named6(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder===
+"."?"":folder,"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
+all(others.map(named6));return names3.filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.
+tryWriting(),async check(){}}}function withoutCredentials(remote){return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,
+"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_zod();init_json();init_locks();init_shards();
+init_state();init_state_text();init_runs();init_store();nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
 return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
 source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
 return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
 return{value:this.source[this.position++],escaped:true}}return{value:character,escaped:false}}record(character){this.recorded.
-push(character)}newEntry(includeEmpty){var entry3;if(this.recorded.length>0||includeEmpty){entry3=this.recorded.join("");
-if(entry3==="NULL"&&!includeEmpty){entry3=null}if(entry3!==null)entry3=this.transform(entry3);this.entries.push(entry3);
+push(character)}newEntry(includeEmpty){var entry2;if(this.recorded.length>0||includeEmpty){entry2=this.recorded.join("");
+if(entry2==="NULL"&&!includeEmpty){entry2=null}if(entry2!==null)entry2=this.transform(entry2);this.entries.push(entry2);
 this.recorded=[]}}consumeDimensions(){if(this.source[0]==="["){while(!this.isEof()){var char=this.nextCharacter();if(char.
 value==="=")break}}}parse(nested2){var character,parser,quote2;this.consumeDimensions();while(!this.isEof()){character=this.
 nextCharacter();if(character.value==="{"&&!quote2){this.dimension++;if(this.dimension>1){parser=new _ArrayParser(this.source.
@@ -13512,14 +13527,14 @@ return fn(value3)}}function parseBool(value3){if(value3===null)return value3;ret
 "true"||value3==="y"||value3==="yes"||value3==="on"||value3==="1"}function parseBoolArray(value3){if(!value3)return null;
 return array2.parse(value3,parseBool)}function parseBaseTenInt(string3){return parseInt(string3,10)}function parseIntegerArray(value3){
 if(!value3)return null;return array2.parse(value3,allowNull(parseBaseTenInt))}function parseBigIntegerArray(value3){if(!value3)
-return null;return array2.parse(value3,allowNull(function(entry3){return parseBigInteger(entry3).trim()}))}var parsePointArray=function(value3){
-if(!value3){return null}var p=arrayParser.create(value3,function(entry3){if(entry3!==null){entry3=parsePoint(entry3)}return entry3});
-return p.parse()};var parseFloatArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry3){
-if(entry3!==null){entry3=parseFloat(entry3)}return entry3});return p.parse()};var parseStringArray=function(value3){if(!value3){
+return null;return array2.parse(value3,allowNull(function(entry2){return parseBigInteger(entry2).trim()}))}var parsePointArray=function(value3){
+if(!value3){return null}var p=arrayParser.create(value3,function(entry2){if(entry2!==null){entry2=parsePoint(entry2)}return entry2});
+return p.parse()};var parseFloatArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry2){
+if(entry2!==null){entry2=parseFloat(entry2)}return entry2});return p.parse()};var parseStringArray=function(value3){if(!value3){
 return null}var p=arrayParser.create(value3);return p.parse()};var parseDateArray=function(value3){if(!value3){return null}
-var p=arrayParser.create(value3,function(entry3){if(entry3!==null){entry3=parseDate(entry3)}return entry3});return p.parse()};
-var parseIntervalArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry3){if(entry3!==
-null){entry3=parseInterval(entry3)}return entry3});return p.parse()};var parseByteAArray=function(value3){if(!value3){return null}
+var p=arrayParser.create(value3,function(entry2){if(entry2!==null){entry2=parseDate(entry2)}return entry2});return p.parse()};
+var parseIntervalArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry2){if(entry2!==
+null){entry2=parseInterval(entry2)}return entry2});return p.parse()};var parseByteAArray=function(value3){if(!value3){return null}
 return array2.parse(value3,allowNull(parseByteA))};var parseInteger=function(value3){return parseInt(value3,10)};var parseBigInteger=function(value3){
 var valStr=String(value3);if(/^\d+$/.test(valStr)){return valStr}return value3};var parseJsonArray=function(value3){if(!value3){
 return null}return array2.parse(value3,allowNull(JSON.parse))};var parsePoint=function(value3){if(value3[0]!=="("){return null}
@@ -13637,7 +13652,7 @@ module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha25
 webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
 return webCrypto.getRandomValues(Buffer.alloc(length2))}async function md5(string3){try{return nodeCrypto.createHash("md\
 5").update(string3,"utf-8").digest("hex")}catch(e2){const data3=typeof string3==="string"?textEncoder.encode(string3):string3;
-const hash5=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash5)).map(b=>b.toString(16).padStart(
+const hash4=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash4)).map(b=>b.toString(16).padStart(
 2,"0")).join("")}}async function postgresMd5PasswordHash(user3,password,salt){const inner=await md5(password+user3);const outer=await md5(
 Buffer.concat([Buffer.from(inner),salt]));return"md5"+outer}async function sha2562(text6){return await subtleCrypto.digest(
 "SHA-256",text6)}async function hashByName(hashName,text6){return await subtleCrypto.digest(hashName,text6)}async function hmacSha256(keyBuffer,msg){
@@ -13728,8 +13743,8 @@ format)[oid]||this._types.getTypeParser(oid,format)};module.exports=TypeOverride
 if(str.charAt(0)==="/"){const config4=str.split(" ");return{host:config4[0],database:config4[1]}}const config3=Object.create(
 null);let result;let dummyHost=false;if(/ |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(str)){str=encodeURI(str).replace(/%25(\d\d)/g,
 "%$1")}try{try{result=new URL(str,"postgres://base")}catch(e2){result=new URL(str.replace("@/","@___DUMMY___/"),"postgre\
-s://base");dummyHost=true}}catch(err){err.input&&(err.input="*****REDACTED*****");throw err}for(const entry3 of result.searchParams.
-entries()){config3[entry3[0]]=entry3[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.password=
+s://base");dummyHost=true}}catch(err){err.input&&(err.input="*****REDACTED*****");throw err}for(const entry2 of result.searchParams.
+entries()){config3[entry2[0]]=entry2[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.password=
 config3.password||decodeURIComponent(result.password);if(result.protocol=="socket:"){config3.host=decodeURI(result.pathname);
 config3.database=result.searchParams.get("db");config3.client_encoding=result.searchParams.get("encoding");return config3}
 const hostname3=(dummyHost?"":result.hostname).replace(/^\[(.+)\]$/,"$1");if(!config3.host){config3.host=decodeURIComponent(
@@ -13877,7 +13892,7 @@ this.length=length2;this.text=text6;this.name="commandComplete"}};exports.Comman
 var DataRowMessage=class{constructor(length2,fields3){this.length=length2;this.fields=fields3;this.name="dataRow";this.fieldCount=
 fields3.length}};exports.DataRowMessage=DataRowMessage;var NoticeMessage=class{constructor(length2,message){this.length=
 length2;this.message=message;this.name="notice"}};exports.NoticeMessage=NoticeMessage}});var require_buffer_writer=__commonJS({"node_modules/pg-protocol/dist/buffer-writer.js"(exports){"use strict";Object.defineProperty(
-exports,"__esModule",{value:true});exports.Writer=void 0;var Writer3=class{constructor(size2=256){this.size=size2;this.offset=
+exports,"__esModule",{value:true});exports.Writer=void 0;var Writer2=class{constructor(size2=256){this.size=size2;this.offset=
 5;this.headerPosition=0;this.buffer=Buffer.allocUnsafe(size2)}ensure(size2){const remaining=this.buffer.length-this.offset;
 if(remaining<size2){const oldBuffer=this.buffer;const newSize=oldBuffer.length+(oldBuffer.length>>1)+size2;this.buffer=Buffer.
 allocUnsafe(newSize);oldBuffer.copy(this.buffer,0,0,this.offset)}}addInt32(num){this.ensure(4);this.buffer[this.offset++]=
@@ -13893,7 +13908,7 @@ buffer,this.offset);this.offset+=otherBuffer.length;return this}reserveUnsafe(si
 size2);this.offset+=size2;return offset}join(code2){if(code2){this.buffer[this.headerPosition]=code2;const length2=this.
 offset-(this.headerPosition+1);this.buffer.writeInt32BE(length2,this.headerPosition+1)}return this.buffer.slice(code2?0:
 5,this.offset)}flush(code2){const result=this.join(code2);this.offset=5;this.headerPosition=0;this.buffer=Buffer.allocUnsafe(
-this.size);return result}clear(){this.offset=5;this.headerPosition=0}};exports.Writer=Writer3}});var require_serializer=__commonJS({"node_modules/pg-protocol/dist/serializer.js"(exports){"use strict";Object.defineProperty(
+this.size);return result}clear(){this.offset=5;this.headerPosition=0}};exports.Writer=Writer2}});var require_serializer=__commonJS({"node_modules/pg-protocol/dist/serializer.js"(exports){"use strict";Object.defineProperty(
 exports,"__esModule",{value:true});exports.serialize=void 0;var buffer_writer_1=require_buffer_writer();var writer=new buffer_writer_1.
 Writer;var startup=opts=>{writer.addInt16(3).addInt16(0);for(const key of Object.keys(opts)){writer.addCString(key).addCString(
 opts[key])}writer.addCString("client_encoding").addCString("UTF8");const bodyBuffer=writer.addCString("").flush();const length2=bodyBuffer.
@@ -13940,7 +13955,7 @@ const result=this.buffer.slice(this.offset,this.offset+length2);this.offset+=len
 BufferReader}});var require_parser=__commonJS({"node_modules/pg-protocol/dist/parser.js"(exports){"use strict";Object.defineProperty(exports,
 "__esModule",{value:true});exports.Parser=void 0;var messages_1=require_messages();var buffer_reader_1=require_buffer_reader();
 var CODE_LENGTH=1;var LEN_LENGTH=4;var HEADER_LENGTH2=CODE_LENGTH+LEN_LENGTH;var LATEINIT_LENGTH=-1;var emptyBuffer=Buffer.
-allocUnsafe(0);var Parser4=class{constructor(opts){this.buffer=emptyBuffer;this.bufferLength=0;this.bufferOffset=0;this.
+allocUnsafe(0);var Parser3=class{constructor(opts){this.buffer=emptyBuffer;this.bufferLength=0;this.bufferOffset=0;this.
 reader=new buffer_reader_1.BufferReader;if((opts===null||opts===void 0?void 0:opts.mode)==="binary"){throw new Error("Bi\
 nary mode not supported yet")}this.mode=(opts===null||opts===void 0?void 0:opts.mode)||"text"}parse(buffer,callback2){this.
 mergeBuffer(buffer);const bufferFullLength=this.bufferOffset+this.bufferLength;let offset=this.bufferOffset;while(offset+
@@ -13965,7 +13980,7 @@ reader,"error");break;case 78:message=parseErrorMessage(reader,"notice");break;c
 reader);break;case 116:message=parseParameterDescriptionMessage(reader);break;case 71:message=parseCopyInMessage(reader);
 break;case 72:message=parseCopyOutMessage(reader);break;case 100:message=parseCopyData(reader,length2);break;default:return new messages_1.
 DatabaseError("received invalid response: "+code2.toString(16),length2,"error")}reader.setBuffer(0,emptyBuffer);message.
-length=length2;return message}};exports.Parser=Parser4;var parseReadyForQueryMessage=reader=>{const status=reader.string(
+length=length2;return message}};exports.Parser=Parser3;var parseReadyForQueryMessage=reader=>{const status=reader.string(
 1);return new messages_1.ReadyForQueryMessage(LATEINIT_LENGTH,status)};var parseCommandCompleteMessage=reader=>{const text6=reader.
 cstring();return new messages_1.CommandCompleteMessage(LATEINIT_LENGTH,text6)};var parseCopyData=(reader,length2)=>{const chunk=reader.
 bytes(length2-4);return new messages_1.CopyDataMessage(LATEINIT_LENGTH,chunk)};var parseCopyInMessage=reader=>parseCopyMessage(
@@ -14003,7 +14018,7 @@ fields3.n;message.file=fields3.F;message.line=fields3.L;message.routine=fields3.
 Object.defineProperty(exports,"DatabaseError",{enumerable:true,get:function(){return messages_1.DatabaseError}});var serializer_1=require_serializer();
 Object.defineProperty(exports,"serialize",{enumerable:true,get:function(){return serializer_1.serialize}});var parser_1=require_parser();
 function parse11(stream,callback2){const parser=new parser_1.Parser;stream.on("data",buffer=>parser.parse(buffer,callback2));
-return new Promise(resolve19=>stream.on("end",()=>resolve19()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
+return new Promise(resolve20=>stream.on("end",()=>resolve20()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
 "__esModule",{value:true});exports.default={}}});var require_stream=__commonJS({"node_modules/pg/lib/stream.js"(exports,module){var{getStream,getSecureStream}=getStreamFuncs();
 module.exports={getStream,getSecureStream};function getNodejsStreamFuncs(){function getStream2(ssl){const net=__require("net");
 return new net.Socket}function getSecureStream2(options){const tls=__require("tls");return tls.connect(options)}return{getStream:getStream2,
@@ -14072,10 +14087,10 @@ process.env;var file=env.PGPASSFILE||(isWin2?path.join(env.APPDATA||"./","postgr
 env,"PGPASSWORD")){return false}if(isWin2){return true}fname=fname||"<unkn>";if(!isRegFile(stats.mode)){warn('WARNING: p\
 assword file "%s" is not a plain file',fname);return false}if(stats.mode&(S_IRWXG|S_IRWXO)){warn('WARNING: password file\
  "%s" has group or world access; permissions should be u=rw (0600) or less',fname);return false}return true};var matcher=module.
-exports.match=function(connInfo,entry3){return fieldNames3.slice(0,-1).reduce(function(prev,field2,idx){if(idx==1){if(Number(
-connInfo[field2]||defaultPort2)===Number(entry3[field2])){return prev&&true}}return prev&&(entry3[field2]==="*"||entry3[field2]===
+exports.match=function(connInfo,entry2){return fieldNames3.slice(0,-1).reduce(function(prev,field2,idx){if(idx==1){if(Number(
+connInfo[field2]||defaultPort2)===Number(entry2[field2])){return prev&&true}}return prev&&(entry2[field2]==="*"||entry2[field2]===
 connInfo[field2])},true)};module.exports.getPassword=function(connInfo,stream,cb){var pass;var lineStream=stream.pipe(split3());
-function onLine(line){var entry3=parseLine2(line);if(entry3&&isValidEntry(entry3)&&matcher(connInfo,entry3)){pass=entry3[passKey];
+function onLine(line){var entry2=parseLine2(line);if(entry2&&isValidEntry(entry2)&&matcher(connInfo,entry2)){pass=entry2[passKey];
 lineStream.end()}}var onEnd=function(){stream.destroy();cb(pass)};var onErr=function(err){stream.destroy();warn("WARNING\
 : error on reading file: %s",err);cb(void 0)};stream.on("error",onErr);lineStream.on("data",onLine).on("end",onEnd).on("\
 error",onErr)};var parseLine2=module.exports.parseLine=function(line){if(line.length<11||line.match(/^\s+#/)){return null}
@@ -14084,10 +14099,10 @@ var field2=line.substring(i0,i1);if(!Object.hasOwnProperty.call(process.env,"PGP
 /\\([:\\])/g,"$1")}obj[fieldNames3[idx]]=field2};for(var i2=0;i2<line.length-1;i2+=1){curChar=line.charAt(i2+1);prevChar=
 line.charAt(i2);isLastField=fieldIdx==nrOfFields-1;if(isLastField){addToObj(fieldIdx,startIdx);break}if(i2>=0&&curChar==
 ":"&&prevChar!=="\\"){addToObj(fieldIdx,startIdx,i2+1);startIdx=i2+2;fieldIdx+=1}}obj=Object.keys(obj).length===nrOfFields?
-obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry3){var rules={0:function(x){return x.length>
+obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry2){var rules={0:function(x){return x.length>
 0},1:function(x){if(x==="*"){return true}x=Number(x);return isFinite(x)&&x>0&&x<9007199254740992&&Math.floor(x)===x},2:function(x){
 return x.length>0},3:function(x){return x.length>0},4:function(x){return x.length>0}};for(var idx=0;idx<fieldNames3.length;idx+=
-1){var rule=rules[idx];var value3=entry3[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
+1){var rule=rules[idx];var value3=entry2[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
 var helper=require_helper();module.exports=function(connInfo,cb){var file=helper.getFileName();fs3.stat(file,function(err,stat9){
 if(err||!helper.usePgPass(stat9,file)){return cb(void 0)}var st=fs3.createReadStream(file);helper.getPassword(connInfo,st,
 cb)})};module.exports.warnTo=helper.warnTo}});var require_client2=__commonJS({"node_modules/pg/lib/client.js"(exports,module){var EventEmitter=__require("events").EventEmitter;
@@ -14132,8 +14147,8 @@ con.once("end",()=>{const error3=this._ending?new Error("Connection terminated")
 ctedly");clearTimeout(this.connectionTimeoutHandle);this._errorAllQueries(error3);this._ended=true;if(!this._ending){if(this.
 _connecting&&!this._connectionError){if(this._connectionCallback){this._connectionCallback(error3)}else{this._handleErrorEvent(
 error3)}}else if(!this._connectionError){this._handleErrorEvent(error3)}}process.nextTick(()=>{this.emit("end")})})}connect(callback2){
-if(callback2){this._connect(callback2);return}return new this._Promise((resolve19,reject)=>{this._connect(error3=>{if(error3){
-reject(error3)}else{resolve19(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
+if(callback2){this._connect(callback2);return}return new this._Promise((resolve20,reject)=>{this._connect(error3=>{if(error3){
+reject(error3)}else{resolve20(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
 bind(this));con.on("authenticationMD5Password",this._handleAuthMD5Password.bind(this));con.on("authenticationSASL",this.
 _handleAuthSASL.bind(this));con.on("authenticationSASLContinue",this._handleAuthSASLContinue.bind(this));con.on("authent\
 icationSASLFinal",this._handleAuthSASLFinal.bind(this));con.on("backendKeyData",this._handleBackendKeyData.bind(this));con.
@@ -14207,8 +14222,8 @@ this._sentQueryQueue.shift();this.readyForQuery=false}if(!this._activeQuery&&thi
 length===0&&this.hasExecuted){this.emit("drain")}}query(config3,values,callback2){let query2;let result;if(config3==null){
 throw new TypeError("Client was passed a null or undefined query")}if(typeof config3.submit==="function"){result=query2=
 config3;if(!query2.callback){if(typeof values==="function"){query2.callback=values}else if(callback2){query2.callback=callback2}}}else{
-query2=new Query2(config3,values,callback2);if(!query2.callback){result=new this._Promise((resolve19,reject)=>{query2.callback=
-(err,res)=>err?reject(err):resolve19(res)}).catch(err=>{Error.captureStackTrace(err);throw err})}else if(typeof query2.callback!==
+query2=new Query2(config3,values,callback2);if(!query2.callback){result=new this._Promise((resolve20,reject)=>{query2.callback=
+(err,res)=>err?reject(err):resolve20(res)}).catch(err=>{Error.captureStackTrace(err);throw err})}else if(typeof query2.callback!==
 "function"){throw new TypeError("callback is not a function")}}const readTimeout=config3.query_timeout||this.connectionParameters.
 query_timeout;if(readTimeout){const queryCallback=query2.callback||(()=>{});const readTimeoutTimer=setTimeout(()=>{const error3=new Error(
 "Query read timeout");process.nextTick(()=>{query2.handleError(error3,this.connection)});queryCallback(error3);query2.callback=
@@ -14226,14 +14241,14 @@ ref()}unref(){this.connection.unref()}getTransactionStatus(){return this._txStat
 _connecting||this._ended){if(cb){cb();return}else{return this._Promise.resolve()}}if(!this._queryable){this.connection.stream.
 destroy()}else if(this.pipeline&&(this._getActiveQuery()||this._sentQueryQueue.length>0||this._queryQueue.length>0)){this.
 once("drain",()=>this.connection.end())}else if(this._getActiveQuery()){this.connection.stream.destroy()}else{this.connection.
-end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(resolve19=>{this.connection.once("end",resolve19)})}}get queryQueue(){
+end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(resolve20=>{this.connection.once("end",resolve20)})}}get queryQueue(){
 queryQueueDeprecationNotice();return this._queryQueue}};Client2.Query=Query2;module.exports=Client2}});var require_pg_pool=__commonJS({"node_modules/pg-pool/index.js"(exports,module){"use strict";var EventEmitter=__require("events").
 EventEmitter;var NOOP=function(){};var removeWhere=(list2,predicate)=>{const i2=list2.findIndex(predicate);return i2===-1?
 void 0:list2.splice(i2,1)[0]};var IdleItem=class{constructor(client3,idleListener,timeoutId){this.client=client3;this.idleListener=
 idleListener;this.timeoutId=timeoutId}};var PendingItem=class{constructor(callback2){this.callback=callback2}};function throwOnDoubleRelease(){
 throw new Error("Release called on client which has already been released to the pool.")}function promisify(Promise2,callback2){
 if(callback2){return{callback:callback2,result:void 0}}let rej;let res;const cb=function(err,client3){err?rej(err):res(client3)};
-const result=new Promise2(function(resolve19,reject){res=resolve19;rej=reject}).catch(err=>{Error.captureStackTrace(err);
+const result=new Promise2(function(resolve20,reject){res=resolve20;rej=reject}).catch(err=>{Error.captureStackTrace(err);
 throw err});return{callback:cb,result}}function makeIdleListener(pool,client3){return function idleListener(err){err.client=
 client3;client3.removeListener("error",idleListener);client3.on("error",()=>{pool.log("additional client error after dis\
 connection due to error",err)});pool._remove(client3);pool.emit("error",err,client3)}}var Pool3=class extends EventEmitter{constructor(options,Client2){
@@ -14245,7 +14260,7 @@ this.options.allowExitOnIdle||false;this.options.maxLifetimeSeconds=this.options
 log||function(){};this.Client=this.options.Client||Client2||require_lib2().Client;this.Promise=this.options.Promise||global.
 Promise;if(typeof this.options.idleTimeoutMillis==="undefined"){this.options.idleTimeoutMillis=1e4}this._clients=[];this.
 _idle=[];this._expired=new WeakSet;this._pendingQueue=[];this._endCallback=void 0;this.ending=false;this.ended=false}_promiseTry(f){
-const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve19=>resolve19(
+const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve20=>resolve20(
 f()))}_isFull(){return this._clients.length>=this.options.max}_isAboveMin(){return this._clients.length>this.options.min}_pulseQueue(){
 this.log("pulse queue");if(this.ended){this.log("pulse queue ended");return}if(this.ending){this.log("pulse queue on end\
 ing");if(this._idle.length){this._idle.slice().map(item=>{this._remove(item.client)})}if(!this._clients.length){this.ended=
@@ -14316,7 +14331,7 @@ if(fields3){for(const key in fields3){const normalizedFieldName=errorFieldMap[ke
 if(this.callback){this.callback(err)}else{this.emit("error",err)}this.state="error"};NativeQuery.prototype.then=function(onSuccess,onFailure){
 return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch=function(callback2){return this._getPromise().
 catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
-function(resolve19,reject){this._once("end",resolve19);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
+function(resolve20,reject){this._once("end",resolve20);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
 prototype.submit=function(client3){this.state="running";const self2=this;this.native=client3.native;client3.native.arrayMode=
 this._arrayMode;let after2=function(err,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
 "_done")});if(err){return self2.handleError(err)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i2)=>{
@@ -14352,13 +14367,13 @@ if(err)return cb(err);self2.native.connect(conString,function(err2){if(err2){sel
 true;self2.native.on("error",function(err3){self2._queryable=false;self2._errorAllQueries(err3);self2.emit("error",err3)});
 self2.native.on("notification",function(msg){self2.emit("notification",{channel:msg.relname,payload:msg.extra})});self2.
 emit("connect");self2._pulseQueryQueue(true);cb(null,this)})})};Client2.prototype.connect=function(callback2){if(callback2){
-this._connect(callback2);return}return new this._Promise((resolve19,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
-resolve19(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query2;let result;let readTimeout;let readTimeoutTimer;
+this._connect(callback2);return}return new this._Promise((resolve20,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
+resolve20(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query2;let result;let readTimeout;let readTimeoutTimer;
 let queryCallback;if(config3===null||config3===void 0){throw new TypeError("Client was passed a null or undefined query")}else if(typeof config3.
 submit==="function"){readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;result=query2=config3;if(typeof values===
 "function"){config3.callback=values}}else{readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;query2=
-new NativeQuery(config3,values,callback2);if(!query2.callback){let resolveOut,rejectOut;result=new this._Promise((resolve19,reject)=>{
-resolveOut=resolve19;rejectOut=reject}).catch(err=>{Error.captureStackTrace(err);throw err});query2.callback=(err,res)=>err?
+new NativeQuery(config3,values,callback2);if(!query2.callback){let resolveOut,rejectOut;result=new this._Promise((resolve20,reject)=>{
+resolveOut=resolve20;rejectOut=reject}).catch(err=>{Error.captureStackTrace(err);throw err});query2.callback=(err,res)=>err?
 rejectOut(err):resolveOut(res)}}if(readTimeout){queryCallback=query2.callback||(()=>{});readTimeoutTimer=setTimeout(()=>{
 const error3=new Error("Query read timeout");process.nextTick(()=>{query2.handleError(error3,this.connection)});queryCallback(
 error3);query2.callback=()=>{};const index=this._queryQueue.indexOf(query2);if(index>-1){this._queryQueue.splice(index,1)}
@@ -14368,8 +14383,8 @@ d a connection error and is not queryable"))});return result}if(this._ending){qu
 ()=>{query2.handleError(new Error("Client was closed and is not queryable"))});return result}if(this._queryQueue.length>
 0&&!this.pipeline){queryQueueLengthDeprecationNotice()}this._queryQueue.push(query2);this._pulseQueryQueue();return result};
 Client2.prototype.end=function(cb){const self2=this;this._ending=true;if(this._connecting&&!this._connected){this.once("\
-connect",()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve19,reject){cb=err=>err?reject(
-err):resolve19()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
+connect",()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve20,reject){cb=err=>err?reject(
+err):resolve20()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
 "Connection terminated"));process.nextTick(()=>{self2.emit("end");if(cb)cb()})})};if(this.pipeline&&(this._pipelineInFlight||
 this._queryQueue.length>0)){this.once("drain",doEnd)}else{doEnd()}return result};Client2.prototype._hasActiveQuery=function(){
 return this._activeQuery&&this._activeQuery.state!=="error"&&this._activeQuery.state!=="end"};Client2.prototype._pulseQueryQueue=
@@ -14487,78 +14502,58 @@ ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*state
 keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!=="UTF8"){throw new ProblemsError([error("no\
 t-writable",`the database of the state ${place2} can't hold all characters: its encoding is ${found2?.encoding}`,[],"mak\
 e one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_apply")await this.run("SET synchronous_com\
-mit = 'on'")}}}});async function haveTables(statements,target,make,within5=transaction){const found2=await versionOf(statements,target);if(found2===
-migrations.length)return true;if(!make&&found2===0)return false;try{await within5(statements,async()=>{await statements.
-run("SELECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);const now=await versionOf(statements,target);const schema5=await statements.
-run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCH\
-EMA idops");if(now===0)await statements.run("CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamp\
-tz NOT NULL DEFAULT clock_timestamp())");for(const[index,steps]of migrations.entries()){if(index<now)continue;for(const step of steps)
-await statements.run(step);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[index+1])}});return true}catch(failure2){
-if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;if(found2>0)throw notBroughtUp(
-target,found2,failure2);throw new ProblemsError([error("not-writable",`the tables for the state ${target.place} can't be\
- made: this role may not make them`,[],`let the owner of the database run: GRANT CREATE ON DATABASE "${target.database}"\
- TO this role; or let somebody who may make them run idops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRA\
-NT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role`)],{cause:failure2})}}function notBroughtUp({
-place:place2},found2,failure2){return new ProblemsError([error("not-writable",`the tables of the state ${place2} have ve\
-rsion ${found2} and can't be brought to version ${migrations.length}: this role may not alter them`,[],"let the role tha\
-t made them run this version of idops once, such as idops plan; what it granted stays")],{cause:failure2})}async function versionOf(statements,{
-place:place2}){const there=await statements.run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_name\
-space.oid = relnamespace
-     WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return 0;const{rows}=await statements.run("SE\
-LECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3<1){throw new ProblemsError(
+mit = 'on'")}}}});async function haveTables(statements,target,make,within5=transaction){if(await areThere(statements,target))return true;if(!make)
+return false;try{await within5(statements,async()=>{await statements.run("SELECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);
+if(await areThere(statements,target))return;const schema5=await statements.run("SELECT FROM pg_catalog.pg_namespace WHER\
+E nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCHEMA idops");for(const table2 of tables)await statements.
+run(table2);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[TABLES])});return true}catch(failure2){
+if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error(
+"not-writable",`the tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner o\
+f the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run id\
+ops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHE\
+MA idops TO this role`)],{cause:failure2})}}async function areThere(statements,{place:place2}){const there=await statements.
+run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return false;const{rows}=await statements.run(
+"SELECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3<1){throw new ProblemsError(
 [error("state-unreadable",`the tables of the state ${place2} don't say which version they have: idops.versions has no ro\
 w of one`,[],"find out who emptied that table, and put its rows back from a backup; the states and journals in the other\
- tables may be whole")])}if(version3>migrations.length){throw new ProblemsError([error("state-newer",`the tables of the \
-state ${place2} have version ${version3}, this idops knows versions up to ${migrations.length}`,[],"use the version of i\
-dops that made them, or a later one")])}return version3}var LOCKS,MAKING,migrations;var init_migrations=__esm({"src/stat\
-e/postgres/migrations.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;MAKING=0;migrations=[[`CREAT\
-E TABLE idops.states (
-       name text PRIMARY KEY,
-       head json NOT NULL,
-       revision uuid NOT NULL,
-       saved_at timestamptz NOT NULL DEFAULT clock_timestamp()
-     )`,`CREATE TABLE idops.records (
-       state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
-       key uuid NOT NULL,
-       address text NOT NULL,
-       record json NOT NULL,
-       PRIMARY KEY (state, key)
-     )`,`CREATE TABLE idops.locks (
-       state text PRIMARY KEY,
-       nonce uuid NOT NULL,
-       session uuid NOT NULL,
-       advisory integer NOT NULL,
-       holder json NOT NULL,
-       backend integer NOT NULL,
-       seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
-     )`,`CREATE TABLE idops.runs (
-       run text PRIMARY KEY,
-       state text NOT NULL,
-       writer uuid NOT NULL,
-       begun_at timestamptz NOT NULL DEFAULT clock_timestamp()
-     )`,`CREATE TABLE idops.lines (
-       run text NOT NULL REFERENCES idops.runs (run) ON DELETE CASCADE,
-       number integer NOT NULL,
-       line json NOT NULL,
-       PRIMARY KEY (run, number)
-     )`],[`ALTER TABLE idops.locks ADD COLUMN shard text NOT NULL DEFAULT ''`,"ALTER TABLE idops.locks DROP CONSTRAINT l\
-ocks_pkey, ADD PRIMARY KEY (state, shard)"],[`CREATE TABLE idops.readers (
-       state text NOT NULL,
-       list text NOT NULL,
-       shard integer NOT NULL,
-       reader uuid NOT NULL,
-       since timestamptz NOT NULL DEFAULT clock_timestamp(),
-       PRIMARY KEY (state, list, shard)
-     )`,`CREATE TABLE idops.pages (
-       state text NOT NULL,
-       list text NOT NULL,
-       page integer NOT NULL,
-       reader uuid NOT NULL,
-       asked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-       text text,
-       PRIMARY KEY (state, list, page)
-     )`]]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
-.ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_migrations();Database=class{target;times;#inTurn=pLimit(
+ tables may be whole")])}if(version3>TABLES){throw new ProblemsError([error("state-newer",`the tables of the state ${place2}\
+ have version ${version3}, this idops knows version ${TABLES}`,[],"use the version of idops that made them, or a later o\
+ne")])}return true}var LOCKS,MAKING,TABLES,tables;var init_tables=__esm({"src/state/postgres/tables.ts"(){"use strict";init_problems();
+init_connection();LOCKS=1768189808;MAKING=0;TABLES=1;tables=[`CREATE TABLE idops.versions (version integer PRIMARY KEY, \
+made_at timestamptz NOT NULL DEFAULT clock_timestamp())`,`CREATE TABLE idops.states (
+     name text PRIMARY KEY,
+     head json NOT NULL,
+     revision uuid NOT NULL,
+     saved_at timestamptz NOT NULL DEFAULT clock_timestamp()
+   )`,`CREATE TABLE idops.records (
+     state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
+     key uuid NOT NULL,
+     address text NOT NULL,
+     record json NOT NULL,
+     PRIMARY KEY (state, key)
+   )`,`CREATE TABLE idops.locks (
+     state text NOT NULL,
+     shard text NOT NULL DEFAULT '',
+     nonce uuid NOT NULL,
+     session uuid NOT NULL,
+     advisory integer NOT NULL,
+     holder json NOT NULL,
+     backend integer NOT NULL,
+     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+     PRIMARY KEY (state, shard)
+   )`,`CREATE TABLE idops.runs (
+     run text PRIMARY KEY,
+     state text NOT NULL,
+     writer uuid NOT NULL,
+     begun_at timestamptz NOT NULL DEFAULT clock_timestamp()
+   )`,`CREATE TABLE idops.lines (
+     run text NOT NULL REFERENCES idops.runs (run) ON DELETE CASCADE,
+     number integer NOT NULL,
+     line json NOT NULL,
+     PRIMARY KEY (run, number)
+   )`]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
+.ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_tables();Database=class{target;times;#inTurn=pLimit(
 1);#connection;#keeper;#hasTables=false;#idle;#isAway=false;constructor(target,times){this.target=target;this.times=times}async read(none2,work){
 return await this.#do("read",async(connection,again)=>await this.#tables(connection,false)?await work(connection,again):
 none2)}async write(work){return await this.#do("write",async(connection,again)=>{await this.#tables(connection,true);return await work(
@@ -14587,7 +14582,7 @@ run(`SELECT nonce, session, holder::text, seen_at::text,
      FROM idops.locks WHERE state = $1 AND shard = $2`,[state,shard2,LOCKS]);const[row]=rows;if(row===void 0)return void 0;
 const{nonce,session,seen_at:seenAt,age,free}=row;return{nonce,session,holder:holderOf3(row.holder),isConnected:!free,seenAt,
 age}}function holderOf3(text6){try{return holderSchema4.parse(JSON.parse(text6))}catch{return null}}var UNREADABLE2,holderSchema4;
-var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();init_shard();init_holder();init_migrations();
+var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();init_shard();init_holder();init_tables();
 UNREADABLE2="something that left no name";holderSchema4=object(holderFields)}});function nameOf4({holder}){return holder===null?UNREADABLE2:describeHolder(holder)}function cut({age}){const heard=Math.
 max(0,Math.round(age/1e3));return`its connection was cut, and nothing was heard of it for ${heard} s`}function refusal(found2,rest,place2){
 const message=`the state is locked: ${nameOf4(found2)} (${place2})`;const unlock="if that process is surely gone, use id\
@@ -14600,16 +14595,16 @@ ther run is under way")])}function inUse(found2){return new ProblemsError([error
 found2)} still runs on this host`,[],"wait until it has ended, or end it")])}function pooled(place2){return new ProblemsError(
 [error("state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a ru\
 n (${place2})`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL it\
-self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID7}from"node:crypto";async function remove(statements,state,{shard:shard2,nonce}){await statements.
+self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID6}from"node:crypto";async function remove(statements,state,{shard:shard2,nonce}){await statements.
 run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,shard2,nonce])}async function end(statements,advisory){
 await statements.run("SELECT pg_advisory_unlock($1, $2)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;
 return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({
 "src/state/postgres/lock.ts"(){"use strict";init_process();init_user_name();init_holder();init_lock_row();init_lock_words();
-init_migrations();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){this.#database=database;
+init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){this.#database=database;
 this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??null}get shard(){return this.#held?.
 shard??""}async shards(){return await this.#database.read([],statements=>findShards(statements,this.state))}async take(command2,now,of){
 const shard2=shardKey(of);await this.#refuseSecond(shard2);const holder={user:userName(),...ownMark(),command:command2,at:now.
-toISOString()};const nonce=randomUUID7();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{
+toISOString()};const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{
 const session=await this.#begin(statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(
 statements,own5,holder),held:own5}}catch(failure2){await end(statements,session.advisory);throw failure2}});this.#held=held;
 this.#lost=void 0;this.#database.keep(this);clearInterval(this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(
@@ -14642,7 +14637,7 @@ write(async statements=>{await remove(statements,this.state,{shard:shard2,nonce}
 this.state,shard2);if(other!==void 0)throw this.#refusal(other)})}}async#find(shard2){return await this.#database.read(void 0,
 statements=>findHolder(statements,this.state,shard2))}async#refuseSecond(shard2){const held=this.#held;if(held===void 0||
 this.#lost!==void 0||held.shard===shard2)return;const found2=await this.#find(held.shard);if(found2?.nonce===held.nonce)
-throw this.#refusal(found2)}async#begin(statements){for(;;){const session=randomUUID7();const advisory=Number.parseInt(session.
+throw this.#refusal(found2)}async#begin(statements){for(;;){const session=randomUUID6();const advisory=Number.parseInt(session.
 slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.
 free===true)return{session,advisory}}}async#enter(statements,own5,holder){const values=[this.state,own5.shard,own5.nonce,
 own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.run(`INSERT INTO idops.l\
@@ -14656,7 +14651,7 @@ k_timestamp()
 seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;const isGone2=other.holder!==null&&fateOf(other.holder)===
 "gone";return`took over the lock of ${nameOf4(other)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async rehearse(statements){
 await statements.run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
-       VALUES ($1, 'nobody', $2, $2, 0, '{}', pg_backend_pid())`,[this.state,randomUUID7()])}async#renew(nonce){await this.#database.
+       VALUES ($1, 'nobody', $2, $2, 0, '{}', pg_backend_pid())`,[this.state,randomUUID6()])}async#renew(nonce){await this.#database.
 write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){const held=this.#held;
 if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.drop();await this.#database.
 write(async statements=>{await remove(statements,this.state,held);await end(statements,held.advisory)}).catch(()=>{})}#fateOf(found2){
@@ -14664,30 +14659,7 @@ const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gone"
 return"alive";return Math.abs(found2.age)>this.#database.times.lease?"gone":fate}#isConnected({isConnected,session}){return isConnected||
 session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;return refusal(found2,this.#isConnected(
 found2)?null:times.lease-found2.age,target.place)}#lose(found2){this.#lost=lost2(found2,this.#database.target.place);this.#database.
-drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID8}from"node:crypto";function pageRows(database,state){return{async join(list2,{index,count:count3}){
-const own5=[state,`${list2}, ${count3}`];const reader=randomUUID8();const since=await database.read(null,async statements=>{
-const{rows}=await statements.run(`INSERT INTO idops.readers (state, list, shard, reader) VALUES ($1, $2, $3, $4)
-           ON CONFLICT (state, list, shard) DO UPDATE SET reader = excluded.reader, since = clock_timestamp()
-           RETURNING since::text`,[...own5,index,reader]);return rows[0]?.since??null});if(since===null)return null;const run4=async(text6,...values)=>await database.
-read([],async statements=>{const{rows}=await statements.run(text6,[...own5,...values]);return rows});const reading={async readers(){
-const rows=await run4(`SELECT shard FROM idops.readers
-             WHERE state = $1 AND list = $2 AND since > clock_timestamp() - $3 * interval '1 millisecond' ORDER BY shard`,
-READS_FOR);return rows.map(({shard:shard2})=>shard2)},async claim(pages2){const rows=await run4(`INSERT INTO idops.pages\
- (state, list, page, reader)
-             SELECT $1, $2, page, $4 FROM unnest($5::integer[]) AS wanted (page) ORDER BY page
-             ON CONFLICT (state, list, page) DO UPDATE SET reader = excluded.reader, asked_at = clock_timestamp(), text \
-= NULL
-             WHERE pages.asked_at < $3::timestamptz OR pages.reader = excluded.reader
-             RETURNING page`,since,reader,pages2);return rows.map(({page})=>page)},async put(page,text6){await run4("UPD\
-ATE idops.pages SET text = $5 WHERE state = $1 AND list = $2 AND page = $3 AND reader = $4",page,reader,text6)},async found(pages2){
-const rows=await run4(`SELECT page, text FROM idops.pages
-             WHERE state = $1 AND list = $2 AND page = ANY ($4::integer[]) AND asked_at >= $3::timestamptz AND text IS N\
-OT NULL`,since,pages2);return new Map(rows.map(({page,text:text6})=>[page,text6]))},async leave(){await run4(`DELETE FRO\
-M idops.readers WHERE state = $1 AND (list = $2 AND (reader = $3 OR ${older("since","$4")}) OR ${older("since","$5")})`,
-reader,READS_FOR,LEFT);await run4(`DELETE FROM idops.pages WHERE state = $1 AND (${older("asked_at","$3")} OR list = $2
-             AND NOT EXISTS (SELECT FROM idops.readers WHERE readers.state = $1 AND readers.list = $2))`,LEFT)}};return reading}}}
-var older;var init_pages2=__esm({"src/state/postgres/pages.ts"(){"use strict";init_pages();older=(time3,milliseconds)=>`${time3}\
- < clock_timestamp() - ${milliseconds} * interval '1 millisecond'`}});import{randomUUID as randomUUID9}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
+drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
 ({text:text6})=>{characters2+=text6.length;return characters2>CHARACTERS});return end2<0?waiting.length:Math.max(1,end2)}
 var CHARACTERS,PostgresJournal;var init_journal2=__esm({"src/state/postgres/journal.ts"(){"use strict";init_json();init_problems();
 init_connection();CHARACTERS=4e6;PostgresJournal=class{kept=null;#database;#lock;#run;#writers;#next;#isUnsure=false;#waiting=[];#inserting;constructor(database,lock,{
@@ -14709,15 +14681,15 @@ NING state
        FROM mine, unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
        WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[this.#run,this.#writers.at(-1),this.#next,lines,state,shard2,
 session]);if(count3>0)return;if(session!==null)await this.#lock.confirm(statements);throw this.#takenOver()}async#settle(statements,lines){
-const writer=randomUUID9();this.#writers.push(writer);const arrived=await transaction(statements,async()=>{await this.#lock.
+const writer=randomUUID7();this.#writers.push(writer);const arrived=await transaction(statements,async()=>{await this.#lock.
 fence(statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer \
 = ANY ($2::uuid[])",[this.#run,this.#writers,writer]);if(count3===0)throw this.#takenOver();const{rows}=await statements.
 run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number",[this.#run,this.#next]);if(rows.
 length===lines.length&&rows.every(({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM ido\
 ps.lines WHERE run = $1 AND number >= $2",[this.#run,this.#next]);return false});this.#writers=[writer];return arrived}#takenOver(){
 return new ProblemsError([error("locked",`the journal of run ${this.#run} was taken over or removed by somebody else (${this.#database.
-target.place})`,[],"find out who works with this state, and run it again once no other run is under way")])}}}});import{randomUUID as randomUUID10}from"node:crypto";function runRows(database,lock,state){const shown3=run4=>`${run4} of\
- ${database.target.place}`;const read2=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
+target.place})`,[],"find out who works with this state, and run it again once no other run is under way")])}}}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown3=run4=>`${run4} of ${database.
+target.place}`;const read2=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
 lines.length===0)throw unusableJournal(shown3(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
 index);if(gap>=0)throw unusableJournal(shown3(run4),`line ${gap+1} is missing`);return journalOf(lines.map(({line})=>`${line}\
@@ -14727,7 +14699,7 @@ run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>ru
 const lines=await database.read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lin\
 es WHERE run = $1 ORDER BY number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown3(run4),
 "it is not there");return lines[0]?.line.startsWith('{"type":"end"')===true},kept:async()=>[],async create(first){const{
-run:run4}=first;const writer=randomUUID10();await database.write(statements=>transaction(statements,async()=>{await lock.
+run:run4}=first;const writer=randomUUID8();await database.write(statements=>transaction(statements,async()=>{await lock.
 fence(statements);await statements.run(`WITH begun AS (
                INSERT INTO idops.runs (run, state, writer) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING RETURNING ru\
 n
@@ -14735,7 +14707,7 @@ n
              INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,[run4,state,writer,stringifyJson(
 first)]);const own5=await statements.run("SELECT FROM idops.runs WHERE run = $1 AND writer = $2",[run4,writer]);if(own5.
 count===0)throw taken(run4,database.target.place)}));return new PostgresJournal(database,lock,{run:run4,writer,next:1})},
-async reopen(content){if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID10();
+async reopen(content){if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();
 await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.
 run("UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown3(run4),"\
 it is not there");const{rows}=await statements.run("SELECT max(number) AS last FROM idops.lines WHERE run = $1",[run4]);
@@ -14806,7 +14778,7 @@ return refused(`the URL of the database is no URL of PostgreSQL: ${why}`,cure)}f
 ettings.ts"(){"use strict";init_problems();init_user_name();init_tls();LONGEST_NAME=200;parameters=[...["host","port","d\
 bname","user","password","options","application_name","channel_binding"],...["ssl","sslmode","sslrootcert","sslcert","ss\
 lkey","sslnegotiation"]];SIGNS="write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs such as @, /, # and \
-% of the password as %40, %2F, %23 and %25"}});import{hash as hash2,randomUUID as randomUUID11}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
+% of the password as %40, %2F, %23 and %25"}});import{hash as hash2,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
 target;let known3;const saved=async()=>{const found2=await database.read(void 0,statements=>transaction(statements,()=>readAll(
 statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0){known3=void 0;return void 0}known3=knownOf3(
 found2);const head=stateData(found2.head,place2);const resources=new Map;for(const{address:address2,record:record2}of found2.
@@ -14816,53 +14788,56 @@ const rows=await database.read([],async statements=>{const answer=await statemen
 tes WHERE ${where} ORDER BY name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameSchema3.safeParse(JSON.
 parse(head)).data??[])};return{async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(
 state,place2,server)},saved,async save({resources,...head}){const records=Object.entries(resources).map(rowOf);const wanted={
-head:stringifyJson(head),revision:randomUUID11(),records};await database.write(statements=>transaction(statements,async()=>{
-await lock.fence(statements);await replace2(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},async merge({records,
-head:headOf2}){const entries=[...records];const put5=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,record2])]);
-const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID11();const merged=await database.
-write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{rows}=await statements.run("SELECT\
- head::text FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);
-const whole3={...stateData(there.head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole3,place2);const head=headOf2(
-now);await remove2(statements,name2,gone);await upsert(statements,name2,put5);await describe4(statements,name2,{head:stringifyJson(
-head),revision});return head}));known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3(
-"name <> $1")}}async function readAll(statements,name2){const{rows}=await statements.run("SELECT head::text, revision FR\
-OM idops.states WHERE name = $1",[name2]);const[state]=rows;return state===void 0?void 0:{...state,records:await readRecords(
-statements,name2)}}async function readRecords(statements,name2){await statements.run("DECLARE records NO SCROLL CURSOR F\
-OR SELECT address, record::text FROM idops.records WHERE state = $1",[name2]);const records=[];for(let isMore=true;isMore;){
-const page=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);for(const{address:address2,record:record2}of page.
-rows)records.push({address:address2,record:record2,hash:hashOf2(record2)});isMore=page.rows.length===PAGE}await statements.
-run("CLOSE records");return records}async function replace2(statements,name2,wanted,known3){const{head,revision,records}=wanted;
-await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
-[name2,head,revision]);const{rows}=await statements.run("SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE",[
-name2]);const isKnown2=known3!==void 0&&known3.revision===rows[0]?.revision;const there=isKnown2?known3.hashes:knownOf3(
-{...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.map(({address:address2})=>address2));
-const gone=[...there.keys()].filter(address2=>!addresses3.has(address2));await remove2(statements,name2,gone);const changed2=records.
-filter(({address:address2,hash:hash5})=>there.get(address2)!==hash5);await upsert(statements,name2,changed2);await describe4(
-statements,name2,wanted)}async function remove2(statements,name2,addresses3){for(let at3=0;at3<addresses3.length;at3+=PAGE){
-await statements.run("DELETE FROM idops.records WHERE state = $1 AND key = ANY ($2::uuid[])",[name2,addresses3.slice(at3,
-at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){for(const page of pagesOf2(records)){await statements.
-run(`INSERT INTO idops.records (state, key, address, record)
+head:stringifyJson(head),revision:randomUUID9(),records};await database.write(statements=>transaction(statements,async()=>{
+await lock.fence(statements);await replace(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},async merge({records,
+absent,head:headOf2}){const entries=[...records];const put5=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,
+record2])]);const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID9();
+const merged=await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent!==
+void 0)await begin(statements,name2,absent);const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE \
+name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole3={...stateData(there.
+head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole3,place2);const head=headOf2(now);await remove2(statements,
+name2,gone);await upsert(statements,name2,put5);await describe4(statements,name2,{head:stringifyJson(head),revision});return head}));
+known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3("name <> $1")}}async function readAll(statements,name2){
+const{rows}=await statements.run("SELECT head::text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;
+return state===void 0?void 0:{...state,records:await readRecords(statements,name2)}}async function begin(statements,name2,{
+resources,...head}){const{count:count3}=await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1\
+, $2, $3) ON CONFLICT (name) DO NOTHING",[name2,stringifyJson(head),randomUUID9()]);if(count3>0)await upsert(statements,
+name2,Object.entries(resources).map(rowOf))}async function readRecords(statements,name2){await statements.run("DECLARE r\
+ecords NO SCROLL CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1",[name2]);const records=[];
+for(let isMore=true;isMore;){const page=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);for(const{address:address2,
+record:record2}of page.rows)records.push({address:address2,record:record2,hash:hashOf2(record2)});isMore=page.rows.length===
+PAGE}await statements.run("CLOSE records");return records}async function replace(statements,name2,wanted,known3){const{head,
+revision,records}=wanted;await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CO\
+NFLICT (name) DO NOTHING",[name2,head,revision]);const{rows}=await statements.run("SELECT revision FROM idops.states WHE\
+RE name = $1 FOR UPDATE",[name2]);const isKnown2=known3!==void 0&&known3.revision===rows[0]?.revision;const there=isKnown2?
+known3.hashes:knownOf3({...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.
+map(({address:address2})=>address2));const gone=[...there.keys()].filter(address2=>!addresses3.has(address2));await remove2(
+statements,name2,gone);const changed2=records.filter(({address:address2,hash:hash4})=>there.get(address2)!==hash4);await upsert(
+statements,name2,changed2);await describe4(statements,name2,wanted)}async function remove2(statements,name2,addresses3){
+for(let at3=0;at3<addresses3.length;at3+=PAGE){await statements.run("DELETE FROM idops.records WHERE state = $1 AND key \
+= ANY ($2::uuid[])",[name2,addresses3.slice(at3,at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){
+for(const page of pagesOf2(records)){await statements.run(`INSERT INTO idops.records (state, key, address, record)
        SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, reco\
 rd)
        ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,page.map(({address:address2})=>keyOf4(
 address2)),page.map(({address:address2})=>address2),page.map(({record:record2})=>record2)])}}async function describe4(statements,name2,{
 head,revision}){await statements.run("UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHE\
-RE name = $1",[name2,head,revision])}function*pagesOf2(records){let[begin,characters2]=[0,0];for(const[index,{record:record2}]of records.
-entries()){if(index-begin>=PAGE||characters2>CHARACTERS2){yield records.slice(begin,index);[begin,characters2]=[index,0]}
-characters2+=record2.length}if(begin<records.length)yield records.slice(begin)}function recordTwice(address2,place2){return new ProblemsError(
-[error("state-unreadable",`the state ${place2} has two records of ${address2}`,[],"find out which row of idops.records i\
-s right, and remove the other: idops writes one for each object")])}function knownOf3({revision,records}){return{revision,
-hashes:new Map(records.map(({address:address2,hash:hash5})=>[address2,hash5]))}}function rowOf([key,record2]){const text6=stringifyJson(
-record2);return{address:addressOf2(key),record:text6,hash:hashOf2(text6)}}function addressOf2(key){return JSON.stringify(
-key).slice(1,-1)}function hashOf2(text6){return hash2("sha256",text6,"base64")}function keyOf4(address2){return hash2("s\
-ha256",address2,"hex").slice(0,32)}var PAGE,CHARACTERS2,nameSchema3;var init_store2=__esm({"src/state/postgres/store.ts"(){
-"use strict";init_zod();init_json();init_problems();init_state();init_state_text();init_connection();PAGE=2e3;CHARACTERS2=
-4e6;nameSchema3=object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
+RE name = $1",[name2,head,revision])}function*pagesOf2(records){let[begin3,characters2]=[0,0];for(const[index,{record:record2}]of records.
+entries()){if(index-begin3>=PAGE||characters2>CHARACTERS2){yield records.slice(begin3,index);[begin3,characters2]=[index,
+0]}characters2+=record2.length}if(begin3<records.length)yield records.slice(begin3)}function recordTwice(address2,place2){
+return new ProblemsError([error("state-unreadable",`the state ${place2} has two records of ${address2}`,[],"find out whi\
+ch row of idops.records is right, and remove the other: idops writes one for each object")])}function knownOf3({revision,
+records}){return{revision,hashes:new Map(records.map(({address:address2,hash:hash4})=>[address2,hash4]))}}function rowOf([
+key,record2]){const text6=stringifyJson(record2);return{address:addressOf2(key),record:text6,hash:hashOf2(text6)}}function addressOf2(key){
+return JSON.stringify(key).slice(1,-1)}function hashOf2(text6){return hash2("sha256",text6,"base64")}function keyOf4(address2){
+return hash2("sha256",address2,"hex").slice(0,32)}var PAGE,CHARACTERS2,nameSchema3;var init_store2=__esm({"src/state/pos\
+tgres/store.ts"(){"use strict";init_zod();init_json();init_problems();init_state();init_state_text();init_connection();PAGE=
+2e3;CHARACTERS2=4e6;nameSchema3=object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
 const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
-database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),pages:pageRows(database,
-name2),...stateRows(database,lock,name2),...excluding(lock,()=>database.target.place),tryWriting:()=>database.rehearse(statements=>lock.
-rehearse(statements)),check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_locks();
-init_connection();init_database();init_lock();init_pages2();init_runs2();init_settings();init_store2();init_settings()}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),...stateRows(database,lock,
+name2),...excluding(lock,()=>database.target.place),tryWriting:()=>database.rehearse(statements=>lock.rehearse(statements)),
+check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_locks();init_connection();
+init_database();init_lock();init_runs2();init_settings();init_store2();init_settings()}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -15454,14 +15429,14 @@ const tagObj=typeof tag==="string"?tagsByName[tag]:tag;if(!tagObj){const tagName
 tagsByName).map(key=>JSON.stringify(key)).join(", ");throw new Error(`Unknown custom tag ${tagName}; use one of ${keys}`)}
 if(!tags2.includes(tagObj))tags2.push(tagObj);return tags2},[])}exports.coreKnownTags=coreKnownTags;exports.getTags=getTags}});var require_Schema=__commonJS({"node_modules/yaml/dist/schema/Schema.js"(exports){"use strict";var identity2=require_identity();
 var map2=require_map();var seq=require_seq();var string3=require_string();var tags=require_tags();var sortMapEntriesByKey=(a2,b)=>a2.
-key<b.key?-1:a2.key>b.key?1:0;var Schema2=class _Schema{constructor({compat,customTags,merge:merge4,resolveKnownTags,schema:schema5,
+key<b.key?-1:a2.key>b.key?1:0;var Schema=class _Schema{constructor({compat,customTags,merge:merge4,resolveKnownTags,schema:schema5,
 sortMapEntries,toStringDefaults}){this.compat=Array.isArray(compat)?tags.getTags(compat,"compat"):compat?tags.getTags(null,
 compat):null;this.name=typeof schema5==="string"&&schema5||"core";this.knownTags=resolveKnownTags?tags.coreKnownTags:{};
 this.tags=tags.getTags(customTags,this.name,merge4);this.toStringOptions=toStringDefaults??null;Object.defineProperty(this,
 identity2.MAP,{value:map2.map});Object.defineProperty(this,identity2.SCALAR,{value:string3.string});Object.defineProperty(
 this,identity2.SEQ,{value:seq.seq});this.sortMapEntries=typeof sortMapEntries==="function"?sortMapEntries:sortMapEntries===
 true?sortMapEntriesByKey:null}clone(){const copy=Object.create(_Schema.prototype,Object.getOwnPropertyDescriptors(this));
-copy.tags=this.tags.slice();return copy}};exports.Schema=Schema2}});var require_stringifyDocument=__commonJS({"node_modules/yaml/dist/stringify/stringifyDocument.js"(exports){"use strict";
+copy.tags=this.tags.slice();return copy}};exports.Schema=Schema}});var require_stringifyDocument=__commonJS({"node_modules/yaml/dist/stringify/stringifyDocument.js"(exports){"use strict";
 var identity2=require_identity();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();function stringifyDocument(doc,options){
 const lines=[];let hasDirectives=options.directives===true;if(options.directives!==false&&doc.directives){const dir=doc.
 directives.toString(doc);if(dir){lines.push(dir);hasDirectives=true}else if(doc.directives.docStart)hasDirectives=true}if(hasDirectives)
@@ -15478,7 +15453,7 @@ if(cs.includes("\n")){lines.push("...");lines.push(stringifyComment.indentCommen
 lines.push("...")}}else{let dc=doc.comment;if(dc&&chompKeep)dc=dc.replace(/^\n+/,"");if(dc){if((!chompKeep||contentComment)&&
 lines[lines.length-1]!=="")lines.push("");lines.push(stringifyComment.indentComment(commentString(dc),""))}}return lines.
 join("\n")+"\n"}exports.stringifyDocument=stringifyDocument}});var require_Document=__commonJS({"node_modules/yaml/dist/doc/Document.js"(exports){"use strict";var Alias=require_Alias();
-var Collection2=require_Collection();var identity2=require_identity();var Pair=require_Pair();var toJS=require_toJS();var Schema2=require_Schema();
+var Collection2=require_Collection();var identity2=require_identity();var Pair=require_Pair();var toJS=require_toJS();var Schema=require_Schema();
 var stringifyDocument=require_stringifyDocument();var anchors=require_anchors();var applyReviver=require_applyReviver();
 var createNode=require_createNode();var directives=require_directives();var Document=class _Document{constructor(value3,replacer,options){
 this.commentBefore=null;this.comment=null;this.errors=[];this.warnings=[];Object.defineProperty(this,identity2.NODE_TYPE,
@@ -15519,7 +15494,7 @@ Directives({version:"1.1"});opt={resolveKnownTags:false,schema:"yaml-1.1"};break
 this.directives.yaml.version=version3;else this.directives=new directives.Directives({version:version3});opt={resolveKnownTags:true,
 schema:"core"};break;case null:if(this.directives)delete this.directives;opt=null;break;default:{const sv=JSON.stringify(
 version3);throw new Error(`Expected '1.1', '1.2' or null as first argument, but found: ${sv}`)}}if(options.schema instanceof
-Object)this.schema=options.schema;else if(opt)this.schema=new Schema2.Schema(Object.assign(opt,options));else throw new Error(
+Object)this.schema=options.schema;else if(opt)this.schema=new Schema.Schema(Object.assign(opt,options));else throw new Error(
 `With a null YAML version, the { schema: Schema } option is required`)}toJS({json,jsonArg,mapAsMap,maxAliasCount,onAnchor,
 reviver}={}){const ctx={anchors:new Map,doc:this,keep:!json,mapAsMap:mapAsMap===true,mapKeyWarned:false,maxAliasCount:typeof maxAliasCount===
 "number"?maxAliasCount:100};const res=toJS.toJS(this.contents,jsonArg??"",ctx);if(typeof onAnchor==="function")for(const{
@@ -15931,7 +15906,7 @@ prettyToken;exports.tokenType=tokenType}});var require_lexer=__commonJS({"node_m
 switch(ch){case void 0:case" ":case"\n":case"\r":case"	":return true;default:return false}}var hexDigits=new Set("012345\
 6789ABCDEFabcdef");var tagChars=new Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'\
 ()");var flowIndicatorChars=new Set(",[]{}");var invalidAnchorChars=new Set(" ,[]{}\n\r	");var isNotAnchorChar=ch=>!ch||
-invalidAnchorChars.has(ch);var Lexer3=class{constructor(){this.atEnd=false;this.blockScalarIndent=-1;this.blockScalarKeep=
+invalidAnchorChars.has(ch);var Lexer2=class{constructor(){this.atEnd=false;this.blockScalarIndent=-1;this.blockScalarKeep=
 false;this.buffer="";this.flowKey=false;this.flowLevel=0;this.indentNext=0;this.indentValue=0;this.lineEndPos=null;this.
 next=null;this.pos=0}*lex(source,incomplete=false){if(source){if(typeof source!=="string")throw TypeError("source is not\
  a string");this.buffer=this.buffer?this.buffer+source:source;this.lineEndPos=null}this.atEnd=!incomplete;let next=this.
@@ -16016,7 +15991,7 @@ pushToIndex(i2,false)}}*pushNewline(){const ch=this.buffer[this.pos];if(ch==="\n
 "\r"&&this.charAt(1)==="\n")return yield*this.pushCount(2);else return 0}*pushSpaces(allowTabs){let i2=this.pos-1;let ch;
 do{ch=this.buffer[++i2]}while(ch===" "||allowTabs&&ch==="	");const n2=i2-this.pos;if(n2>0){yield this.buffer.substr(this.
 pos,n2);this.pos=i2}return n2}*pushUntil(test){let i2=this.pos;let ch=this.buffer[i2];while(!test(ch))ch=this.buffer[++i2];
-return yield*this.pushToIndex(i2,false)}};exports.Lexer=Lexer3}});var require_line_counter=__commonJS({"node_modules/yaml/dist/parse/line-counter.js"(exports){"use strict";var LineCounter=class{constructor(){
+return yield*this.pushToIndex(i2,false)}};exports.Lexer=Lexer2}});var require_line_counter=__commonJS({"node_modules/yaml/dist/parse/line-counter.js"(exports){"use strict";var LineCounter=class{constructor(){
 this.lineStarts=[];this.addNewLine=offset=>this.lineStarts.push(offset);this.linePos=offset=>{let low=0;let high=this.lineStarts.
 length;while(low<high){const mid=low+high>>1;if(this.lineStarts[mid]<offset)low=mid+1;else high=mid}if(this.lineStarts[low]===
 offset)return{line:low+1,col:1};if(low===0)return{line:0,col:offset};const start3=this.lineStarts[low-1];return{line:low,
@@ -16033,7 +16008,7 @@ type==="space"){}return prev.splice(i2,prev.length)}function arrayPushArray(targ
 push.apply(target,source);else for(let i2=0;i2<source.length;++i2)target.push(source[i2])}function fixFlowSeqItems(fc){if(fc.
 start.type==="flow-seq-start"){for(const it of fc.items){if(it.sep&&!it.value&&!includesToken(it.start,"explicit-key-ind")&&
 !includesToken(it.sep,"map-value-ind")){if(it.key)it.value=it.key;delete it.key;if(isFlowToken(it.value)){if(it.value.end)
-arrayPushArray(it.value.end,it.sep);else it.value.end=it.sep}else arrayPushArray(it.start,it.sep);delete it.sep}}}}var Parser4=class{constructor(onNewLine){
+arrayPushArray(it.value.end,it.sep);else it.value.end=it.sep}else arrayPushArray(it.start,it.sep);delete it.sep}}}}var Parser3=class{constructor(onNewLine){
 this.atNewLine=true;this.atScalar=false;this.indent=0;this.offset=0;this.onKeyLine=false;this.stack=[];this.source="";this.
 type="";this.lexer=new lexer.Lexer;this.onNewLine=onNewLine}*parse(source,incomplete=false){if(this.onNewLine&&this.offset===
 0)this.onNewLine(0);for(const lexeme of this.lexer.lex(source,incomplete))yield*this.next(lexeme);if(!incomplete)yield*this.
@@ -16151,7 +16126,7 @@ st.type==="space")}*documentEnd(docEnd){if(this.type!=="doc-mode"){if(docEnd.end
 end=[this.sourceToken];if(this.type==="newline")yield*this.pop()}}*lineEnd(token){switch(this.type){case"comma":case"doc\
 -start":case"doc-end":case"flow-seq-end":case"flow-map-end":case"map-value-ind":yield*this.pop();yield*this.step();break;case"\
 newline":this.onKeyLine=false;case"space":case"comment":default:if(token.end)token.end.push(this.sourceToken);else token.
-end=[this.sourceToken];if(this.type==="newline")yield*this.pop()}}};exports.Parser=Parser4}});var require_public_api=__commonJS({"node_modules/yaml/dist/public-api.js"(exports){"use strict";var composer=require_composer();
+end=[this.sourceToken];if(this.type==="newline")yield*this.pop()}}};exports.Parser=Parser3}});var require_public_api=__commonJS({"node_modules/yaml/dist/public-api.js"(exports){"use strict";var composer=require_composer();
 var Document=require_Document();var errors2=require_errors2();var log2=require_log();var identity2=require_identity();var lineCounter=require_line_counter();
 var parser=require_parser2();function parseOptions(options){const prettyErrors=options.prettyErrors!==false;const lineCounter$1=options.
 lineCounter||prettyErrors&&new lineCounter.LineCounter||null;return{lineCounter:lineCounter$1,prettyErrors}}function parseAllDocuments(source,options={}){
@@ -16175,10 +16150,10 @@ options=indent2<1?void 0:indent2>8?{indent:8}:{indent:indent2}}if(value3===void 
 {};if(!keepUndefined)return void 0}if(identity2.isDocument(value3)&&!_replacer)return value3.toString(options);return new Document.
 Document(value3,_replacer,options).toString(options)}exports.parse=parse11;exports.parseAllDocuments=parseAllDocuments;exports.
 parseDocument=parseDocument;exports.stringify=stringify2}});var require_dist2=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use strict";var composer=require_composer();var Document=require_Document();
-var Schema2=require_Schema();var errors2=require_errors2();var Alias=require_Alias();var identity2=require_identity();var Pair=require_Pair();
+var Schema=require_Schema();var errors2=require_errors2();var Alias=require_Alias();var identity2=require_identity();var Pair=require_Pair();
 var Scalar=require_Scalar();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();var cst=require_cst();var lexer=require_lexer();
 var lineCounter=require_line_counter();var parser=require_parser2();var publicApi=require_public_api();var visit=require_visit();
-exports.Composer=composer.Composer;exports.Document=Document.Document;exports.Schema=Schema2.Schema;exports.YAMLError=errors2.
+exports.Composer=composer.Composer;exports.Document=Document.Document;exports.Schema=Schema.Schema;exports.YAMLError=errors2.
 YAMLError;exports.YAMLParseError=errors2.YAMLParseError;exports.YAMLWarning=errors2.YAMLWarning;exports.Alias=Alias.Alias;
 exports.isAlias=identity2.isAlias;exports.isCollection=identity2.isCollection;exports.isDocument=identity2.isDocument;exports.
 isMap=identity2.isMap;exports.isNode=identity2.isNode;exports.isPair=identity2.isPair;exports.isScalar=identity2.isScalar;
@@ -16941,9 +16916,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync7,existsSync as existsSync5}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync7,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync5(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync7(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync7(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -16979,9 +16954,9 @@ var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
 var result={};if(mod!=null){for(var k=ownKeys(mod),i2=0;i2<k.length;i2++)if(k[i2]!=="default")__createBinding(result,mod,
 k[i2])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=
-Promise))(function(resolve19,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve20){resolve20(value3)})}return new(P||(P=
+Promise))(function(resolve20,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve20(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};Object.defineProperty(
 exports,"__esModule",{value:true});exports.HttpClient=exports.HttpClientResponse=exports.HttpClientError=exports.MediaTypes=
 exports.Headers=exports.HttpCodes=void 0;exports.getProxyUrl=getProxyUrl;exports.isHttps=isHttps;var http=__importStar(__require("http"));
@@ -17009,10 +16984,10 @@ HttpCodes.GatewayTimeout];var RetryableHttpVerbs=["OPTIONS","GET","DELETE","HEAD
 var HttpClientError=class _HttpClientError extends Error{constructor(message,statusCode){super(message);this.name="HttpC\
 lientError";this.statusCode=statusCode;Object.setPrototypeOf(this,_HttpClientError.prototype)}};exports.HttpClientError=
 HttpClientError;var HttpClientResponse=class{constructor(message){this.message=message}readBody(){return __awaiter3(this,
-void 0,void 0,function*(){return new Promise(resolve19=>__awaiter3(this,void 0,void 0,function*(){let output=Buffer.alloc(
-0);this.message.on("data",chunk=>{output=Buffer.concat([output,chunk])});this.message.on("end",()=>{resolve19(output.toString())})}))})}readBodyBuffer(){
-return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve19=>__awaiter3(this,void 0,void 0,function*(){
-const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",()=>{resolve19(Buffer.concat(chunks))})}))})}};
+void 0,void 0,function*(){return new Promise(resolve20=>__awaiter3(this,void 0,void 0,function*(){let output=Buffer.alloc(
+0);this.message.on("data",chunk=>{output=Buffer.concat([output,chunk])});this.message.on("end",()=>{resolve20(output.toString())})}))})}readBodyBuffer(){
+return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve20=>__awaiter3(this,void 0,void 0,function*(){
+const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",()=>{resolve20(Buffer.concat(chunks))})}))})}};
 exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){const parsedUrl=new URL(requestUrl);return parsedUrl.
 protocol==="https:"}var HttpClient2=class{constructor(userAgent2,handlers,requestOptions){this._ignoreSslError=false;this.
 _allowRedirects=true;this._allowRedirectDowngrade=false;this._maxRedirects=50;this._allowRetries=false;this._maxRetries=
@@ -17062,8 +17037,8 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve19,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
-"Unknown error"))}else{resolve19(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve20,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
+"Unknown error"))}else{resolve20(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
 byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err,res){if(!callbackCalled){callbackCalled=true;
 onResult(err,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
@@ -17108,15 +17083,15 @@ return proxyAgent}_getUserAgentWithOrchestrationId(userAgent2){const baseUserAge
 env["ACTIONS_ORCHESTRATION_ID"];if(orchId){const sanitizedId=orchId.replace(/[^a-z0-9_.-]/gi,"_");return`${baseUserAgent}\
  actions_orchestration_id/${sanitizedId}`}return baseUserAgent}_performExponentialBackoff(retryNumber){return __awaiter3(
 this,void 0,void 0,function*(){retryNumber=Math.min(ExponentialBackoffCeiling,retryNumber);const ms=ExponentialBackoffTimeSlice*
-Math.pow(2,retryNumber);return new Promise(resolve19=>setTimeout(()=>resolve19(),ms))})}_processResponse(res,options){return __awaiter3(
-this,void 0,void 0,function*(){return new Promise((resolve19,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
-message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve19(response)}
+Math.pow(2,retryNumber);return new Promise(resolve20=>setTimeout(()=>resolve20(),ms))})}_processResponse(res,options){return __awaiter3(
+this,void 0,void 0,function*(){return new Promise((resolve20,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
+message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve20(response)}
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents2;try{contents2=yield res.readBody();if(contents2&&contents2.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents2,dateTimeDeserializer)}else{obj=JSON.parse(contents2)}response.result=
 obj}response.headers=res.message.headers}catch(err){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents2&&
 contents2.length>0){msg=contents2}else{msg=`Failed request: (${statusCode})`}const err=new HttpClientError(msg,statusCode);
-err.result=response.result;reject(err)}else{resolve19(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+err.result=response.result;reject(err)}else{resolve20(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -17130,9 +17105,9 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
 nternal/utils.js"(){httpClient=__toESM(require_lib3(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=
-Promise))(function(resolve19,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve20){resolve20(value3)})}return new(P||(P=
+Promise))(function(resolve20,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve20(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})}}});function getUserAgent(){if(typeof navigator==="object"&&"userAgent"in navigator){return navigator.userAgent}if(typeof process===
 "object"&&process.version!==void 0){return`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`}
 return"<environment undetectable>"}var init_universal_user_agent=__esm({"node_modules/universal-user-agent/index.js"(){}});function register(state,name2,method,options){if(typeof method!=="function"){throw new Error("method for before hook mus\
@@ -18192,11 +18167,11 @@ start(this.options.id);return this.Events.trigger("received",{args:this.args,opt
 this._assertStatus("RECEIVED");this._states.next(this.options.id);return this.Events.trigger("queued",{args:this.args,options:this.
 options,reachedHWM,blocked:blocked4})}doRun(){if(this.retryCount===0){this._assertStatus("QUEUED");this._states.next(this.
 options.id)}else{this._assertStatus("EXECUTING")}return this.Events.trigger("scheduled",{args:this.args,options:this.options})}async doExecute(chained,clearGlobalState,run4,free){
-var error3,eventInfo,passed2;if(this.retryCount===0){this._assertStatus("RUNNING");this._states.next(this.options.id)}else{
+var error3,eventInfo,passed;if(this.retryCount===0){this._assertStatus("RUNNING");this._states.next(this.options.id)}else{
 this._assertStatus("EXECUTING")}eventInfo={args:this.args,options:this.options,retryCount:this.retryCount};this.Events.trigger(
-"executing",eventInfo);try{passed2=await(chained!=null?chained.schedule(this.options,this.task,...this.args):this.task(...this.
+"executing",eventInfo);try{passed=await(chained!=null?chained.schedule(this.options,this.task,...this.args):this.task(...this.
 args));if(clearGlobalState()){this.doDone(eventInfo);await free(this.options,eventInfo);this._assertStatus("DONE");return this.
-_resolve(passed2)}}catch(error1){error3=error1;return this._onFailure(error3,eventInfo,clearGlobalState,run4,free)}}doExpire(clearGlobalState,run4,free){
+_resolve(passed)}}catch(error1){error3=error1;return this._onFailure(error3,eventInfo,clearGlobalState,run4,free)}}doExpire(clearGlobalState,run4,free){
 var error3,eventInfo;if(this._states.jobStatus(this.options.id==="RUNNING")){this._states.next(this.options.id)}this._assertStatus(
 "EXECUTING");eventInfo={args:this.args,options:this.options,retryCount:this.retryCount};error3=new BottleneckError$1(`Th\
 is job timed out after ${this.options.expiration} ms.`);return this._onFailure(error3,eventInfo,clearGlobalState,run4,free)}async _onFailure(error3,eventInfo,clearGlobalState,run4,free){
@@ -18219,8 +18194,8 @@ reservoirIncreaseMaximum:maximum,reservoir}=this.storeOptions);this._lastReservo
 amount,maximum-reservoir):amount;if(incr>0){this.storeOptions.reservoir+=incr;return this.instance._drainAll(this.computeCapacity())}}},
 this.heartbeatInterval)).unref==="function"?base2.unref():void 0}else{return clearInterval(this.heartbeat)}}async __publish__(message){
 await this.yieldLoop();return this.instance.Events.trigger("message",message.toString())}async __disconnect__(flush){await this.
-yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve19,reject){
-return setTimeout(resolve19,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
+yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve20,reject){
+return setTimeout(resolve20,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
 minTime||5e3}async __updateSettings__(options){await this.yieldLoop();parser$2.overwrite(options,options,this.storeOptions);
 this._startHeartbeat();this.instance._drainAll(this.computeCapacity());return true}async __running__(){await this.yieldLoop();
 return this._running}async __queued__(){await this.yieldLoop();return this.instance.queued()}async __done__(){await this.
@@ -18232,10 +18207,10 @@ null||weight2<=capacity}async __incrementReservoir__(incr){var reservoir;await t
 reservoir+=incr;this.instance._drainAll(this.computeCapacity());return reservoir}async __currentReservoir__(){await this.
 yieldLoop();return this.storeOptions.reservoir}isBlocked(now){return this._unblockTime>=now}check(weight2,now){return this.
 conditionsCheck(weight2)&&this._nextRequest-now<=0}async __check__(weight2){var now;await this.yieldLoop();now=Date.now();
-return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait5;await this.yieldLoop();now=Date.
+return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait3;await this.yieldLoop();now=Date.
 now();if(this.conditionsCheck(weight2)){this._running+=weight2;if(this.storeOptions.reservoir!=null){this.storeOptions.reservoir-=
-weight2}wait5=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait5+this.storeOptions.minTime;return{success:true,
-wait:wait5,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
+weight2}wait3=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait3+this.storeOptions.minTime;return{success:true,
+wait:wait3,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
 strategy===3}async __submit__(queueLength,weight2){var blocked4,now,reachedHWM;await this.yieldLoop();if(this.storeOptions.
 maxConcurrent!=null&&weight2>this.storeOptions.maxConcurrent){throw new BottleneckError$2(`Impossible to add a job havin\
 g a weight of ${weight2} to a limiter having a maxConcurrent setting of ${this.storeOptions.maxConcurrent}`)}now=Date.now();
@@ -18255,12 +18230,12 @@ pos,ref,results,v;if(status!=null){pos=this.status.indexOf(status);if(pos<0){thr
 return Object.keys(this._jobs)}}statusCounts(){return this.counts.reduce(((acc,v,i2)=>{acc[this.status[i2]]=v;return acc}),
 {})}};var States_1=States;var DLList$2,Sync;DLList$2=DLList_1;Sync=class Sync{constructor(name2,Promise2){this.schedule=
 this.schedule.bind(this);this.name=name2;this.Promise=Promise2;this._running=0;this._queue=new DLList$2}isEmpty(){return this.
-_queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve19,returned,task;if(this._running<1&&this._queue.length>
-0){this._running++;({task,args,resolve:resolve19,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
-...args);return function(){return resolve19(returned)}}catch(error1){error3=error1;return function(){return reject(error3)}}})();
-this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise2,reject,resolve19;resolve19=reject=null;
-promise2=new this.Promise(function(_resolve,_reject){resolve19=_resolve;return reject=_reject});this._queue.push({task,args,
-resolve:resolve19,reject});this._tryToRun();return promise2}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
+_queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve20,returned,task;if(this._running<1&&this._queue.length>
+0){this._running++;({task,args,resolve:resolve20,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
+...args);return function(){return resolve20(returned)}}catch(error1){error3=error1;return function(){return reject(error3)}}})();
+this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise2,reject,resolve20;resolve20=reject=null;
+promise2=new this.Promise(function(_resolve,_reject){resolve20=_resolve;return reject=_reject});this._queue.push({task,args,
+resolve:resolve20,reject});this._tryToRun();return promise2}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
 var version$2=Object.freeze({version:version3,default:version$1});var require$$2=()=>console.log("You must import the fu\
 ll version of Bottleneck in order to use this feature.");var require$$3=()=>console.log("You must import the full versio\
 n of Bottleneck in order to use this feature.");var require$$4=()=>console.log("You must import the full version of Bott\
@@ -18324,24 +18299,24 @@ slice(2)}check(weight2=1){return this._store.__check__(weight2)}_clearGlobalStat
 clearTimeout(this._scheduled[index].expiration);delete this._scheduled[index];return true}else{return false}}async _free(index,job,options,eventInfo){
 var e2,running;try{({running}=await this._store.__free__(index,options.weight));this.Events.trigger("debug",`Freed ${options.
 id}`,eventInfo);if(running===0&&this.empty()){return this.Events.trigger("idle")}}catch(error1){e2=error1;return this.Events.
-trigger("error",e2)}}_run(index,job,wait5){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
+trigger("error",e2)}}_run(index,job,wait3){var clearGlobalState,free,run4;job.doRun();clearGlobalState=this._clearGlobalState.
 bind(this,index);run4=this._run.bind(this,index,job);free=this._free.bind(this,index,job);return this._scheduled[index]=
-{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait5),expiration:job.options.expiration!=
-null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait5+job.options.expiration):void 0,job}}_drainOne(capacity){
+{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run4,free)},wait3),expiration:job.options.expiration!=
+null?setTimeout(function(){return job.doExpire(clearGlobalState,run4,free)},wait3+job.options.expiration):void 0,job}}_drainOne(capacity){
 return this._registerLock.schedule(()=>{var args,index,next,options,queue;if(this.queued()===0){return this.Promise.resolve(
 null)}queue=this._queues.getFirst();({options,args}=next=queue.first());if(capacity!=null&&options.weight>capacity){return this.
 Promise.resolve(null)}this.Events.trigger("debug",`Draining ${options.id}`,{args,options});index=this._randomIndex();return this.
-_store.__register__(index,options.weight,options.expiration).then(({success,wait:wait5,reservoir})=>{var empty2;this.Events.
+_store.__register__(index,options.weight,options.expiration).then(({success,wait:wait3,reservoir})=>{var empty2;this.Events.
 trigger("debug",`Drained ${options.id}`,{success,args,options});if(success){queue.shift();empty2=this.empty();if(empty2){
-this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,next,wait5);return this.
+this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,next,wait3);return this.
 Promise.resolve(options.weight)}else{return this.Promise.resolve(null)}})})}_drainAll(capacity,total=0){return this._drainOne(
 capacity).then(drained=>{var newCapacity;if(drained!=null){newCapacity=capacity!=null?capacity-drained:capacity;return this.
 _drainAll(newCapacity,total+drained)}else{return this.Promise.resolve(total)}}).catch(e2=>{return this.Events.trigger("e\
 rror",e2)})}_dropAllQueued(message){return this._queues.shiftAll(function(job){return job.doDrop({message})})}stop(options={}){
 var done2,waitForExecuting;options=parser$5.load(options,this.stopDefaults);waitForExecuting=at3=>{var finished;finished=
 ()=>{var counts2;counts2=this._states.counts;return counts2[0]+counts2[1]+counts2[2]+counts2[3]===at3};return new this.Promise(
-(resolve19,reject)=>{if(finished()){return resolve19()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
-"done");return resolve19()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
+(resolve20,reject)=>{if(finished()){return resolve20()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
+"done");return resolve20()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
 dropErrorMessage})},this._drainOne=()=>{return this.Promise.resolve(null)},this._registerLock.schedule(()=>{return this.
 _submitLock.schedule(()=>{var k,ref,v;ref=this._scheduled;for(k in ref){v=ref[k];if(this.jobStatus(v.job.options.id)==="\
 RUNNING"){clearTimeout(v.timeout);clearTimeout(v.expiration);v.job.doDrop({message:options.dropErrorMessage})}}this._dropAllQueued(
@@ -18360,8 +18335,8 @@ jobStatus(job.options.id)!=null){job._reject(new Bottleneck3.prototype.Bottlenec
 xists (id=${job.options.id})`));return false}else{job.doReceive();return this._submitLock.schedule(this._addToQueue,job)}}submit(...args){
 var cb,fn,job,options,ref,ref1,task;if(typeof args[0]==="function"){ref=args,[fn,...args]=ref,[cb]=splice.call(args,-1);
 options=parser$5.load({},this.jobDefaults)}else{ref1=args,[options,fn,...args]=ref1,[cb]=splice.call(args,-1);options=parser$5.
-load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve19,reject){return fn(...args2,function(...args3){
-return(args3[0]!=null?reject:resolve19)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
+load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve20,reject){return fn(...args2,function(...args3){
+return(args3[0]!=null?reject:resolve20)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
 Events,this._states,this.Promise);job.promise.then(function(args2){return typeof cb==="function"?cb(...args2):void 0}).catch(
 function(args2){if(Array.isArray(args2)){return typeof cb==="function"?cb(...args2):void 0}else{return typeof cb==="func\
 tion"?cb(args2):void 0}});return this._receive(job)}schedule(...args){var job,options,task;if(typeof args[0]==="function"){
@@ -18477,9 +18452,9 @@ g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(messa
 const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter2}"`)}return`${key}<<${delimiter2}${os2.EOL}${convertedValue}${os2.EOL}${delimiter2}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
-return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=Promise))(function(resolve19,reject){
+return value3 instanceof P?value3:new P(function(resolve20){resolve20(value3)})}return new(P||(P=Promise))(function(resolve20,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
-throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(result.value).then(
+throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve20(result.value):adopt(result.value).then(
 fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};var{access,appendFile,writeFile}=promises;
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
@@ -18551,11 +18526,11 @@ drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorde
 new Sensitive(null):shown3}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
 field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===fields3[name2])?fields3:redacted}function redactValue(value3,redactor){
 if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(
-item,redactor));return items.every((item,index)=>item===value3[index])?value3:items}if(!isMap(value3))return value3;let isSame3=true;
+item,redactor));return items.every((item,index)=>item===value3[index])?value3:items}if(!isMap(value3))return value3;let isSame4=true;
 const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(value3)){const shown3=redactor.redactKey(
 key);let unique=shown3;for(let number4=2;taken2.has(unique);number4+=1)unique=`${shown3} ${number4}`;taken2.add(unique);
-const redacted=redactValue(member2,redactor);isSame3&&=unique===key&&redacted===member2;members3.push([unique,redacted])}
-return isSame3?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
+const redacted=redactValue(member2,redactor);isSame4&&=unique===key&&redacted===member2;members3.push([unique,redacted])}
+return isSame4?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
 map(([address2,named6])=>[redactAddress(address2,redactor),named6.map(sample=>redactSample(sample,redactor))]))}function redactSample({
 name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.redactFile(file),data:mapValues(
 {...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){const{undoing}=result;return{...result,
@@ -18659,7 +18634,7 @@ t this runs in isn't there any more, or can't be read",[],"change into it again,
 ternal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}function wordsOf(one){
 try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one} that has n\
 o words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.message:String(
-one)).join("\n")}init_result();init_problems();import{resolve as resolve13}from"node:path";init_problems();init_safety();var ownKey=Symbol("approve");var ApprovedPlan=class _ApprovedPlan{plan;asked;#approved=true;constructor(plan,asked,key){
+one)).join("\n")}init_result();init_problems();import{resolve as resolve14}from"node:path";init_problems();init_safety();var ownKey=Symbol("approve");var ApprovedPlan=class _ApprovedPlan{plan;asked;#approved=true;constructor(plan,asked,key){
 if(key!==ownKey)throw new TypeError("only approve() makes a plan that may be applied");this.plan=plan;this.asked=asked;Object.
 freeze(this)}static is(thing){return typeof thing==="object"&&thing!==null&&#approved in thing&&thing.#approved}static of(plan,asked,key){
 return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}
@@ -18690,7 +18665,7 @@ const{problemsText:problemsText2}=await Promise.resolve().then(()=>(init_problem
 problems,look2))},async json(){const{problemsJson:problemsJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(problemsJson2)},async github(){const{problemsGithub:problemsGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}},async annotations(){const{problemAnnotations:problemAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return problems=>problemAnnotations2(problems)}};init_result_text();import{hash as hash4}from"node:crypto";init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
+return problems=>problemAnnotations2(problems)}};init_result_text();init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
 init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
 failure2.problems[0]?.hint:void 0;if(hint!==void 0)return hint;const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
@@ -18714,13 +18689,13 @@ const own5=spare??new Map;spare=void 0;lacking=own5;let result;let thrown;try{re
 lacking=around}if(own5.size>0)return{result,thrown,lacks:own5};spare=own5;return{result,thrown,lacks:nothing}}async function prepared(one,signal){
 const key=keyOf2(one.salt,one.text);const before=known2.get(key);if(before!==void 0){keep(key,before);return}let work=underWay2.
 get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay2.
-delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise((resolve19,reject)=>{
-scrypt(text6,salt,LENGTH,COST,(failure2,hash5)=>{if(failure2===null)resolve19(hash5);else reject(failure2)})})}function keep(key,hash5){
-known2.delete(key);known2.set(key,hash5);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(
-oldest)}return hash5}function keyOf2(salt,text6){return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text6])).
+delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise((resolve20,reject)=>{
+scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve20(hash4);else reject(failure2)})})}function keep(key,hash4){
+known2.delete(key);known2.set(key,hash4);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(
+oldest)}return hash4}function keyOf2(salt,text6){return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text6])).
 digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
-this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash5){
-return new HashedSecret(hash5,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash5})}async prepare(values,signal){
+this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash4){
+return new HashedSecret(hash4,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash4})}async prepare(values,signal){
 const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
 return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
 digest("base64url")}`}};function storeFields(fields3,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
@@ -18731,8 +18706,8 @@ true))}if(!isMap(value3))return value3;const members3=listed2?Object.fromEntries
 member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
 listed2))};return{fields:mapValues(fields3,(value3,field2)=>strip(value3,`/${escapePointer(field2)}`,field2,false)),hashes}}
 function restoreFields(stored3,hasher){if(Object.keys(stored3.hashes).length===0)return{...stored3.fields};const restore=(value3,pointer)=>{
-const hash5=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash5!==void 0)return hasher.secret(
-hash5);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
+const hash4=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash4!==void 0)return hasher.secret(
+hash4);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
 value3,(member2,key)=>restore(member2,`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,
 (value3,field2)=>restore(value3,`/${escapePointer(field2)}`))}function secretsIn(value3){if(value3 instanceof HashedSecret)
 return[];if(value3 instanceof Sensitive)return[value3.reveal()];if(Array.isArray(value3))return value3.flatMap(secretsIn);
@@ -18762,9 +18737,9 @@ tell(names3);return all}function withLabel(change2,live,names3){const{kind,apply
 kind).called?.(apply.before);const{label:label2}=labelled2(change2,called2,names3);return label2===void 0?change2:extended2(
 change2,{label:label2})}function labelled2({kind:name2,address:address2,apply:{identity:identity2}},called2,names3){const label2=called2??
 names3.get(identity2[kindOf(name2).within??""]??"");return label2===void 0||address2===`${name2}/${label2}`?{}:{label:label2}}init_values();init_fields();init_kinds();function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"\
-it is blocked now"];const paths=new Set([...planned.fields,...now.fields].map(({path})=>path));const moved=[...paths].filter(
+it is blocked now"];const paths=new Set([...planned.fields,...now.fields].map(({path})=>path));const moved2=[...paths].filter(
 path=>!isAsShown(fieldAt(planned,path),fieldAt(now,path)));const decisive=(kindOf(planned.kind).decisive??[]).filter(field2=>!same(
-planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[...new Set([...moved,...decisive])].sort();
+planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[...new Set([...moved2,...decisive])].sort();
 if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change2,path){
 return change2.fields.find(field2=>field2.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)
 return false;if(planned.type==="set")return same(shownSet2(planned),shownSet2(now));return same(planned.before??null,now.
@@ -18860,9 +18835,9 @@ failure2}};const stopped={listOrganizations:(page,wanted=always)=>still(wanted,s
 wanted,so=>reader.showTemplate(backendId,type,so)),showExtra:(read2,params,parse11,wanted=always)=>still(wanted,so=>reader.
 showExtra(read2,params,parse11,so)),listExtra:(read2,page,parse11,wanted=always)=>still(wanted,so=>reader.listExtra(read2,
 page,parse11,so))};return{stopped,goOn}}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
-let refused5;const{stopped,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused5!==
-void 0)throw refused5;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
-failure2.kind==="unauthorized")refused5=failure2;throw failure2}});const context3={reader:stopped,profile,list:name2=>holdList(
+let refused4;const{stopped,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused4!==
+void 0)throw refused4;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
+failure2.kind==="unauthorized")refused4=failure2;throw failure2}});const context3={reader:stopped,profile,list:name2=>holdList(
 lists,name2,{reader:stopped,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own5=kind.
 readable(profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(
 needed2);const shared2=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
@@ -18882,10 +18857,9 @@ MOMENT);const again=await read2(open9);open9=open9.filter(object3=>{const before
 object3);if(now!==void 0)found2.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
 return{live:found2,read:newest}}async function readBackAll(kind,open9,{reader,profile,pause},concurrency){const objects2=open9.
 map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change:change2,failure:failure2}},live)=>failure2.
-unsteady&&judge(kind,aimOf(change2),live).verdict!=="done";const options={reader,profile,concurrency,...pause===void 0?{}:
-{pause}};try{const{live}=await readBack(objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,
-found2]))}catch{return new Map}}async function readBackOne(kind,open9,options){return(await readBackAll(kind,[open9],options,
-1)).get(open9)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
+unsteady&&judge(kind,aimOf(change2),live).verdict!=="done";const options={reader,profile,concurrency,pause};try{const{live}=await readBack(
+objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open9,options){
+return(await readBackAll(kind,[open9],options,1)).get(open9)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
 options}async send(change2,freshUntil){const sent=change2.requests.length===0?{open:BY_ANOTHER}:await this.#send(change2,
 freshUntil);if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change2);if("open"in sent)
 return{change:change2,failure:sent.open};const other=otherObject(change2.apply.identity,sent.data);if(other===void 0)return this.#ended(
@@ -18906,9 +18880,9 @@ false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(!(
 return this.#failed(failure2,attempts+failure2.attempts,index>0)}}return extended2(last,{attempts})}#failed(failure2,attempts,begun){
 const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.
 name].protects===true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.
-noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused5=failure2.kind==="refused"||failure2.
+noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.
 kind==="not-found"||failure2.kind==="forbidden";const open9={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
-status,attempts,answered:failure2.kind==="answer",refused:refused5,unsteady:failure2.kind==="lost"||failure2.doubt===true};
+status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
 this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
 const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
@@ -18982,19 +18956,19 @@ set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){
 length===0||replan.observedAt>=since)return planned;let change2;try{change2=await replan.again(planned,since)}catch(failure2){
 const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof
 ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
-s there now could not be read: ${why}`}if(change2===void 0)return planned;const moved=movedSince(planned,change2);const other=change2.
-requests.filter(request5=>!planned.requests.some(named6=>isSame(named6,request5)));if(moved.length===0&&other.length>0){
+s there now could not be read: ${why}`}if(change2===void 0)return planned;const moved2=movedSince(planned,change2);const other=change2.
+requests.filter(request5=>!planned.requests.some(named6=>isSame(named6,request5)));if(moved2.length===0&&other.length>0){
 const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
-takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved.length===0)return{...change2,
+takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved2.length===0)return{...change2,
 apply:{...change2.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
-lan was made (${moved.join(", ")}); plan again, and review it`}#skip(change2,reason){this.#outcomes.set(change2,skipped(
+lan was made (${moved2.join(", ")}); plan again, and review it`}#skip(change2,reason){this.#outcomes.set(change2,skipped(
 reason));this.#options.progress.step({address:change2.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change2){
 if(this.#stop!==void 0)return this.#stop;const harm=this.#harmful.get(change2.kind);if(harm!==void 0)return harm;if(this.#options.
 signal.aborted)return"interrupted before it was sent";for(const{operation}of change2.requests){const forbidden=this.#forbidden.
 get(operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.#unsucceeded.has(change2.kind)&&givesUp(
-change2))return kindOf(change2.kind).succession?.failed;return void 0}#remember(failure2,written4){if(failure2.kind==="u\
-nauthorized")this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written4!==
-void 0&&written4.traits[this.#options.profile.name].protects===true)return;this.#forbidden.set(failure2.scope,`not sent:\
+change2))return kindOf(change2.kind).succession?.failed;return void 0}#remember(failure2,written3){if(failure2.kind==="u\
+nauthorized")this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written3!==
+void 0&&written3.traits[this.#options.profile.name].protects===true)return;this.#forbidden.set(failure2.scope,`not sent:\
  the credentials lack the scope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome3){if(takesOver(planned)&&outcome3.
 status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome3);this.#hear(planned,outcome3.
 after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3));const{status,error:error3,gist}=outcome3;
@@ -19056,8 +19030,8 @@ profile,references:input.references,accepted:input.accepted===true};const verdic
 void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base2({}),...decided,reason,warnings:warnings2}}
 const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return blocked4(gone);if(wanted.unknowable.
 length>0)return blocked4(unmergeable(kind,wanted.unknowable));if(differing2.length===0&&!(input.assert&&observed==="reco\
-rded"))return base2(wanted.fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused5=trouble??
-tooLarge(requests,input.profile);if(refused5!==void 0)return blocked4(refused5);if(Object.keys(expected).length===0)return base2(
+rded"))return base2(wanted.fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??
+tooLarge(requests,input.profile);if(refused4!==void 0)return blocked4(refused4);if(Object.keys(expected).length===0)return base2(
 wanted.fields);const fields3=differing2.map(({field:field2,part:part2})=>({...fieldChange(part2),...confirmed.includes(field2)?
 {confirmed:true}:{}}));return{...base2(expected),action:"update",requests,fields:fields3,destructions:kind.destructions(
 fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost3,expected),...updateWarnings(kind,
@@ -19392,61 +19366,60 @@ f the journal of run ${run4} could not be brought to its place and is kept in ${
  takes it along`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return distinct2(failure2.problems.map(
 ({message})=>message));if(failure2 instanceof AggregateError)return distinct2(failure2.errors.map(messageOf));return whyRefused(
 failure2)}function distinct2(sentences){return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
-g"){const entry3={sending:line,answers:[]};byKey.set(line.key,entry3);bySequence.set(line.seq,entry3)}else if(line.type===
+g"){const entry2={sending:line,answers:[]};byKey.set(line.key,entry2);bySequence.set(line.seq,entry2)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
 answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...sending,key:objectKey(sending.key),identity:identityKey(
 sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
 const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
-for(const entry3 of entriesOf(content)){const{key}=entry3.sending;const former2=entries.get(key);const one=former2===void 0?
-entry3:after(former2,entry3);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
+for(const entry2 of entriesOf(content)){const{key}=entry2.sending;const former2=entries.get(key);const one=former2===void 0?
+entry2:after(former2,entry2);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
 answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open9=contents2.
 filter(({ended})=>!ended);const ends2=contents2.flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.
 toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open9.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
 content)&&!wasBegunAgain(content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:
-lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former2,entry3){if(!mayBeDone(former2))
-return entry3;if(!mayBeDone(entry3))return former2;const{before,existed,expected}=former2.sending;const{fields:fields3,hashes}=entry3.
+lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former2,entry2){if(!mayBeDone(former2))
+return entry2;if(!mayBeDone(entry2))return former2;const{before,existed,expected}=former2.sending;const{fields:fields3,hashes}=entry2.
 sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(fields3,pointer.split("/")[1]??
-""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry3,
-sending:{...entry3.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="a\
+""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry2,
+sending:{...entry2.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="a\
 dopt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==
 null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
 last.interrupted}function wasBegunAgain({run:run4},contents2){const part2=partOfRun(run4.run);return contents2.some(other=>{
 const again=partOfRun(other.run.run);return again?.shard.index===part2?.shard.index&&(again?.attempt??0)>(part2?.attempt??
-0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();init_problems();function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
-async function othersOf(state,home){const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,
-state))&&(!isOfLost(run4,home)||beside.some(one=>belongs(run4,one)))}function isOfLost({state,environment},home){return state===
-void 0?environment===home.environment:state.file===home.backend.name}function heirOf(state,{state:lost3}){return state.serial>
-0||lost3===void 0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here3=home.backend.
-name;return state===void 0||state.file===here3?`run ${run4} is of another state than ${here3}`:`run ${run4} is of the st\
-ate ${state.file}, and this is ${here3}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-stat\
-e",ownerOf(run4,home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names3=[];const kept3=new Set(
+0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();init_problems();function belongs({state},known3){return state.lineage===known3.lineage}async function othersOf(state,home){
+const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,state))&&(!isOfLost(run4,home)||beside.
+some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file===home.backend.name}function heirOf(state,{
+state:lost3}){return state.serial>0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here2=home.
+backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
+file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
+home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names3=[];const kept3=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read2=async name2=>isNewestHeld(name2)&&
 !open9.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
-void 0&&!isOfShard(name2,shard2))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open9.has(name2)||
-held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}const contents2=(await Promise.
-all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===state.server);const own5=contents2.
-filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&isNewestHeld(run4.run)));const others=contents2.filter(({run:run4,
-ended})=>!ended&&!belongs(run4,state));if(others.length===0||state.serial>0)return own5;const isOther3=await othersOf(state,
-home);const lost3=others.filter(({run:run4})=>!isOther3(run4));return contents2.filter(content=>own5.includes(content)||
-lost3.includes(content))}async function newestRun(runs,state){for(const name2 of(await runs.list()).toReversed()){const content=await runs.
-read(name2).catch(failure2=>{throw maybeNewest(failure2)});if(content===null&&name2===heldBefore(state,name2))throw maybeNewest(
-new ProblemsError([withoutFirstLine(name2)]));if(content!==null&&content.run.server===state.server&&belongs(content.run,
-state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
+void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open9.
+has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}
+const contents2=(await Promise.all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===
+state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
+run4,state)&&!(ended&&isDone(run4.run)));const others=contents2.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));
+if(others.length===0||state.serial>0)return own5;const isOther3=await othersOf(state,home);const lost3=others.filter(({run:run4})=>!isOther3(
+run4));return contents2.filter(content=>own5.includes(content)||lost3.includes(content))}async function newestRun(runs,state){
+for(const name2 of(await runs.list()).toReversed()){const content=await runs.read(name2).catch(failure2=>{throw maybeNewest(
+failure2)});if(content===null&&name2===heldBefore(state,name2))throw maybeNewest(new ProblemsError([withoutFirstLine(name2)]));
+if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
 ine is gone`,[],COPY_BACK)}function maybeNewest(failure2){if(!(failure2 instanceof ProblemsError))return failure2;const hint="\
 it may be of the newest run: put a good copy back, or name the run that is meant, idops undo RUN (idops runs lists them)";
 return new ProblemsError(failure2.problems.map(problem=>({...problem,hint})),{cause:failure2})}async function resumeRun(content,before,options){
 const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const state=Object.keys(before.resources).length===
-0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep2=fields3=>state.salt===run4.
+0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep3=fields3=>state.salt===run4.
 salt?fields3:withoutHashes(fields3,journalHasher);const entries=entriesOf(content).filter(({sending})=>isNews(content,state.
 resources[sending.key]));const{live,read:read2}=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,
-options);const takeIn=()=>{const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry3 of entries){
-const{sending,answered}=entry3;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
-options.profile);const became=answered===void 0?becameOf(entry3,live.get(entry3),journalHasher):{...answered,otherProfile:answered.
+options);const takeIn=()=>{const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry2 of entries){
+const{sending,answered}=entry2;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
+options.profile);const became=answered===void 0?becameOf(entry2,live.get(entry2),journalHasher):{...answered,otherProfile:answered.
 other_profile,sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.
-at??options.now().toISOString();const expected=keep2(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,
-before:keep2(fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,
-after:became.after===void 0?void 0:keep2(became.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)
+at??options.now().toISOString();const expected=keep3(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,
+before:keep3(fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,
+after:became.after===void 0?void 0:keep3(became.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)
 continue;const owed2=resources2[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&
 became.status!=="unknown"?"; the next apply that takes it in puts it back":""}`);additions2.push({type:"answered",seq:sending.
 seq,at:at3,status:became.status,ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:
@@ -19459,8 +19432,8 @@ write(line);await journal.write({type:"end",at:options.now().toISOString(),inter
 await journal.close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)
 return record2.run<run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==
 void 0:record2.run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({
-sending})=>sending.action!=="adopt").map(entry3=>({kind:entry3.sending.kind,identity:entry3.sending.identity,entry:entry3}));
-const isUnsteady=({entry:entry3},live2)=>options.now().getTime()-Date.parse(entry3.sending.at)<SETTLED&&becameOf(entry3,
+sending})=>sending.action!=="adopt").map(entry2=>({kind:entry2.sending.kind,identity:entry2.sending.identity,entry:entry2}));
+const isUnsteady=({entry:entry2},live2)=>options.now().getTime()-Date.parse(entry2.sending.at)<SETTLED&&becameOf(entry2,
 live2,hasher).status==="failed";const{live,read:read2}=await readBack(objects2,isUnsteady,options);return{live:new Map([
 ...live].map(([object3,found2])=>[object3.entry,found2])),read:read2}}function becameOf({sending},live,hasher){const{action:action2}=sending;
 const aim={action:action2,before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,
@@ -19468,8 +19441,9 @@ unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==
 after:void 0,unverified,sentence:sentence2}}const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="\
 done"?"applied":"failed",ambiguous:false,after:shown3,unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){
 const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
-return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.has(field2)))}function isOfShard(name2,{index,
-count:count3}){const shard2=partOfRun(name2)?.shard;return shard2?.index===index&&shard2.count===count3}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
+return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept3){
+if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name2))return true;const part2=partOfRun(name2);return part2===
+void 0?kept3.has(name2):isShard(part2.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
 list();const name2=meant(names3,given2);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others]=contents2;if(first===
 void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others]}}function meant(names3,name2){
@@ -19488,7 +19462,7 @@ void 0?answered?.after?.fields??{}:{};const told5=called2?.(before.fields)??call
 engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
 url));const file=files.find(one=>existsSync2(one));return file===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
 readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash4}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
-import{join as join15,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readSync}from"node:fs";import{
+import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readSync}from"node:fs";import{
 open as open3}from"node:fs/promises";import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
 const after2=text6.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
@@ -19503,8 +19477,8 @@ const last=text6[colon-1]??"";if(!/["'\s]/.test(last)&&!keyCharacter.test(last))
 last)?colon:colon-gapBefore(text6,colon);let start3=end2;while(start3>0&&end2-start3<120&&keyCharacter.test(text6[start3-
 1]??""))start3-=1;return start3<end2&&looksSecret(text6.slice(start3,end2))?start3:void 0}function gapBefore(text6,colon){
 const before=text6.slice(Math.max(0,colon-100),colon);return/["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(before)?.[0].length??0}function secretEnd(text6,lineStart,key,at3){
-const quoted2=/["']/.test(text6[key-1]??"")?1:0;const indent2=key-quoted2-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.
-test(text6.slice(lineStart,key-quoted2));const first=text6[at3]??"";let end2=at3;if(first==='"'||first==="'")end2=quotedEnd(
+const quoted3=/["']/.test(text6[key-1]??"")?1:0;const indent2=key-quoted3-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.
+test(text6.slice(lineStart,key-quoted3));const first=text6[at3]??"";let end2=at3;if(first==='"'||first==="'")end2=quotedEnd(
 text6,at3,first);else if(first==="{"||first==="[")end2=flowEnd(text6,at3);else if(!block2){const plain3=/[,}\]\n]/g;plain3.
 lastIndex=at3;return plain3.exec(text6)?.index??text6.length}if(!block2)return end2;end2=lineEnd(text6,end2);while(end2<
 text6.length){const next=lineEnd(text6,end2+1);const line=text6.slice(end2+1,next);const level3=/^ */.exec(line)?.[0].length??
@@ -19571,26 +19545,25 @@ name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}async function readSource
 path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);
 const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown3} ${text6.detail}`,[place2],
 "split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown3} ${text6.detail}`,[place2],
-"save it as UTF-8")}return error("file-unreadable",`${shown3} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join12,relative as relative6}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
+"save it as UTF-8")}return error("file-unreadable",`${shown3} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11,relative as relative6}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
 var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath(path).catch(unlessMissing);if(real!==void 0)
 return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
 resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf(path){try{const target=await leadsTo(path);
 const folder=dirname2(target);return folder===target?target:join3(await realPlaceOf(folder),basename(target))}catch{return path}}
 function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_locks();init_zod();init_regular();import{readdir}from"node:fs/promises";import{basename as basename2,dirname as dirname3,join as join4}from"node:path";
 var nameSchema=object({lineage:string2(),salt:string2(),resources:unknown()});async function statesBeside(statePath){const folder=dirname3(
-statePath);const entries=await readdir(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry3=>!entry3.
-isDirectory()&&entry3.name!==basename2(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(
+statePath);const entries=await readdir(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry2=>!entry2.
+isDirectory()&&entry2.name!==basename2(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(
 join4(folder,name2))));return states2.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.
 safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";
 import{link,lstat as lstat2,open as open5,readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{
 basename as basename3,dirname as dirname5,join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_process();import{createHash as createHash2,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,
 rm,stat}from"node:fs/promises";import{join as join5}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
-var own2=randomBytes4(3).toString("hex");var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
-var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${own2}${randomBytes4(3).toString("hex")}\
-.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).catch(()=>[]);await Promise.all(names3.
-map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}
-async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null&&!formerly.test(name2))return false;if(ours!==
-null&&ours[2]===here()&&isGone(Number(ours[1]),ours[3]))return true;const made2=await stat(path).catch(()=>void 0);return made2?.
+var own2=randomBytes4(3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}\
+-${own2}${randomBytes4(3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).
+catch(()=>[]);await Promise.all(names3.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(
+path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null)return false;
+if(ours[2]===here()&&isGone(Number(ours[1]),ours[3]))return true;const made2=await stat(path).catch(()=>void 0);return made2?.
 isFile()===true&&Date.now()-made2.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf(
 {...ownMark(),pid,started:null})==="gone"}function here(){const{host,boot,namespace}=ownMark();return createHash2("sha25\
 6").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open4,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
@@ -19611,15 +19584,16 @@ path));await sweepTurns(path);return{takenOver:takenOver2,fenced:false,confirm:(
 path,holder)}}function holderOf(command2,now){return{user:userName(),...ownMark(),command:command2,at:now.toISOString(),
 nonce:randomUUID3()}}function mergedPath(statePath){return`${statePath}.merge`}function lockedPath(statePath,shard2){return shard2===
 void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(statePath,
-shard2);return{async shards(){const names3=await readdir3(dirname5(statePath)).catch(()=>[]);const[begin,end2]=[`${basename3(
-statePath)}.`,lockPath("")];return names3.flatMap(name2=>{if(!name2.startsWith(begin)||!name2.endsWith(end2))return[];return shardNamed(
-name2.slice(begin.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),command2,now),holder:shard2=>lockHolder(
+shard2);return{async shards(){const names3=await readdir3(dirname5(statePath)).catch(()=>[]);const[begin3,end2]=[`${basename3(
+statePath)}.`,lockPath("")];return names3.flatMap(name2=>{if(!name2.startsWith(begin3)||!name2.endsWith(end2))return[];return shardNamed(
+name2.slice(begin3.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),command2,now),holder:shard2=>lockHolder(
 of(shard2)),async holding(shard2){const holding=await lockHolding(of(shard2));if(holding!==null||shard2!==void 0)return holding;
 const merging=await lockHolding(mergedPath(statePath));return merging?.fate==="unknown"?merging:null},async clear(shard2){
-const holding=await this.holding(shard2);if(holding?.fate!=="gone")return holding;const own5=holderOf("unlock",new Date);
-try{await take(lockPath(of(shard2)),own5)}catch(failure2){const now=await this.holding(shard2);if(now?.fate==="gone")throw failure2;
-return now}await release(lockPath(of(shard2)),own5);return holding},async removable(shard2){const removable=await removableLock(
-of(shard2));if(removable!==null||shard2!==void 0)return removable;return await removableLock(mergedPath(statePath))}}}var PATIENCE=3e4;
+const path=lockPath(of(shard2));for(let tries=1;;tries+=1){const holding=await this.holding(shard2);if(holding?.fate!=="\
+gone")return holding;const dead=await readHolder(path);if(dead==null||fateOf(dead)!=="gone")continue;const isRemoved=await inTurn(
+path,dead,holderOf("unlock",new Date),async()=>{await rm3(path,{force:true});return true});if(isRemoved)return holding;if(tries>
+TRIES2)throw locked(path,dead);await wait(A_MOMENT)}},async removable(shard2){const removable=await removableLock(of(shard2));
+if(removable!==null||shard2!==void 0)return removable;return await removableLock(mergedPath(statePath))}}}var PATIENCE=3e4;
 async function alone2(statePath,work){const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=await acquireLock(
 mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof ProblemsError&&failure2.problems.
 some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;await wait(Math.random()*A_MOMENT);
@@ -19634,19 +19608,19 @@ path);if(holder===void 0)return null;if(holder!==null&&holder.pid!==process.pid&
 end it")])}return{holder:holder===null?UNREADABLE:describeHolder(holder),remove:async()=>{const now=await readHolder(path);
 if(now!=null&&now.nonce!==holder?.nonce)throw locked(path,now);await rm3(path,{force:true})}}}async function take(path,holder){
 for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)
-continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(path,other);if(await replace(path,other,holder))
-return`took over the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}async function replace(path,dead,holder){
-const turn=`${path}.${createHash3("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
-try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
-"locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await create(
-path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){const names3=await readdir3(dirname5(
-path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename3(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));
-for(const turn of turns2.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);
-if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{nonce}){
-const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody else ha\
-s it: ${now===null?UNREADABLE:describeHolder(now)}`;throw new ProblemsError([error("locked",`the lock of the state was l\
-ost: ${who2} (${relative2(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other run is u\
-nder way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
+continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(path,other);if(await inTurn(path,other,holder,
+()=>create(path,holder,rename2)))return`took over the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}
+async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash3("sha256").update(dead.nonce).digest("hex").
+slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
+ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
+path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
+const names3=await readdir3(dirname5(path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename3(
+path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns2.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(
+turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
+nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody\
+ else has it: ${now===null?UNREADABLE:describeHolder(now)}`;throw new ProblemsError([error("locked",`the lock of the sta\
+te was lost: ${who2} (${relative2(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other \
+run is under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
 function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){
 const temporary=join7(dirname5(path),temporaryName());try{await makeFolder(dirname5(path));const file=await open5(temporary,
 "wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
@@ -19662,49 +19636,27 @@ can tell from here whether it still runs: make sure that it doesn't, then use id
 return new ProblemsError([error("locked",`the lock ${relative2(process.cwd(),path)} can't be read: ${failure2.message}`,
 [],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
 the lock ${relative2(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
-{cause:failure2})}init_zod();init_process();import{randomUUID as randomUUID4}from"node:crypto";import{lstat as lstat3,mkdir as mkdir2,readdir as readdir4,
-readFile,rename as rename3,rm as rm4,rmdir,writeFile as writeFile2}from"node:fs/promises";import{join as join8}from"node:path";init_pages();var entrySchema=object({reader:string2(),at:number2(),machine:string2(),text:string2().optional()});function pageFiles(state){
-const root=`${state}.pages`;const{host,boot}=ownMark();const machine=`${host} ${boot}`;const read2=async path=>{try{const entry3=entrySchema.
-safeParse(JSON.parse(await readFile(path,"utf8"))).data;return entry3?.machine===machine?entry3:void 0}catch{return void 0}};
-return{async join(list2,{index,count:count3}){const folder=join8(root,`${list2}-${count3}`);await mkdir2(folder,{recursive:true,
-mode:448});for(const one of[root,folder])if((await lstat3(one)).isSymbolicLink())return null;const reader=randomUUID4();
-const write2=async(name2,entry3)=>{const temporary=join8(folder,temporaryName());try{await writeFile2(temporary,JSON.stringify(
-{...entry3,reader,machine}),{mode:384});await rename3(temporary,join8(folder,name2))}catch(failure2){await rm4(temporary,
-{force:true});throw failure2}};const since=Date.now();const pageFile=page=>`page-${page}.json`;await write2(`reader-${index}\
-.json`,{at:since});const readers=async()=>{const numbers=(await readdir4(folder)).flatMap(name2=>{const[,number4]=/^reader-(\d+)\.json$/.
-exec(name2)??[];return number4===void 0?[]:[Number(number4)]});const found2=await Promise.all(numbers.map(async number4=>[
-number4,await read2(join8(folder,`reader-${number4}.json`))]));const now=Date.now();return found2.flatMap(([number4,entry3])=>entry3===
-void 0||entry3.at<=now-READS_FOR?[]:[[number4,entry3]]).sort(([a2],[b])=>a2-b)};const reading={readers:async()=>(await readers()).
-map(([number4])=>number4),async claim(pages2){const claimed=await Promise.all(pages2.map(async page=>{const there=await read2(
-join8(folder,pageFile(page)));if(there!==void 0&&there.at>=since&&there.reader!==reader)return[];await write2(pageFile(page),
-{at:Date.now()});return[page]}));return claimed.flat()},async put(page,text6){const there=await read2(join8(folder,pageFile(
-page)));if(there?.reader===reader)await write2(pageFile(page),{at:there.at,text:text6})},async found(pages2){const entries=await Promise.
-all(pages2.map(async page=>[page,await read2(join8(folder,pageFile(page)))]));return new Map(entries.flatMap(([page,entry3])=>entry3?.
-text===void 0||entry3.at<since?[]:[[page,entry3.text]]))},async leave(){if((await read2(join8(folder,`reader-${index}.js\
-on`)))?.reader===reader)await rm4(join8(folder,`reader-${index}.json`),{force:true});if((await readers()).length>0)return;
-await rm4(folder,{recursive:true,force:true});for(const name2 of await readdir4(root)){const{mtimeMs}=await lstat3(join8(
-root,name2));if(Date.now()-mtimeMs>LEFT)await rm4(join8(root,name2),{recursive:true,force:true})}await rmdir(root).catch(
-()=>{})}};return reading}}}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open6,
-readdir as readdir5,rm as rm5}from"node:fs/promises";import{join as join9,relative as relative3}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
+{cause:failure2})}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open6,
+readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,relative as relative3}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
 run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(
 folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);
-const path=join9(folder,`${first.run}.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,0);
-try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm5(path,{force:true}).
+const path=join8(folder,`${first.run}.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,0);
+try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).
 catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
-content.run);const file=await open6(join9(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
-close();return new FileJournal(await open6(join9(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
-let names3;try{names3=await readdir5(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
+content.run);const file=await open6(join8(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
+close();return new FileJournal(await open6(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
+let names3;try{names3=await readdir4(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
 "ENOTDIR"?"it has to be a folder: move what is in its place away, or name another place with state.path":"mend its permi\
 ssions, or name another place with state.path";const shown3=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
 [error("journal-unreadable",`the folder of journals ${shown3} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.
 filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
-const path=join9(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
+const path=join8(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
 shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
-const file=await open6(join9(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
+const file=await open6(join8(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
 stat();const{buffer,bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(
 0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{
 await file.close()}}function shownPath2(path){return relative3(process.cwd(),path)||path}async function removeJournals(folder,runs){
-for(const run4 of runs)await rm5(join9(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}var FileJournal=class{kept=null;#file;#end;#broken;#waiting=[];#flushing;constructor(file,end2){
+for(const run4 of runs)await rm4(join8(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}var FileJournal=class{kept=null;#file;#end;#broken;#waiting=[];#flushing;constructor(file,end2){
 this.#file=file;this.#end=end2}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(
 line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
@@ -19712,36 +19664,21 @@ line)}
 text).join("");await this.#file.appendFile(text6);await this.#file.datasync();this.#end+=Buffer.byteLength(text6);for(const{
 done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
 this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
-await this.#flushing;await this.#file.close()}};init_errno();init_json();import{isUtf8}from"node:buffer";import{readFileSync as readFileSync4}from"node:fs";import{relative as relative4}from"node:path";init_problems();init_regular();init_shards();init_state();init_state_text();init_json();init_values();import{readSync as readSync2}from"node:fs";var PART=256*1024;var opening='\n  "resources": {';
-var between2='\n    },\n    "';var closing3="\n    }\n  }";var here2="(the records)";function readRecordByRecord(file,part2=PART){
-try{return new Reading().read(file,part2)}catch{return void 0}}var Reading=class{#records={};#head;#text="";read(file,part2){
-const decoder=new TextDecoder("utf-8",{fatal:true,ignoreBOM:true});const bytes=Buffer.allocUnsafe(part2);for(let at3=0;;){
-const length2=readSync2(file,bytes,0,part2,at3);at3+=length2;this.#text+=decoder.decode(bytes.subarray(0,length2),{stream:length2>
-0});if(length2===0)return this.#ended();if(this.#takeHead())this.#takeRecords();else if(this.#text.length>PART)return void 0}}#takeHead(){
-if(this.#head!==void 0)return true;const at3=this.#text.indexOf(opening);if(at3<0)return false;const end2=at3+opening.length;
-this.#head=this.#text.slice(0,end2);this.#text=this.#text.slice(end2);return true}#takeRecords(){let from=0;for(let at3=this.#text.
-indexOf(between2);at3>=0;at3=this.#text.indexOf(between2,from)){this.#take(this.#text.slice(from,at3));from=at3+between2.
-length-1}this.#text=this.#text.slice(from)}#take(record2){const read2=parseJson(`{${record2}
-    }}`);const[entry3,...more]=isMap(read2)?Object.entries(read2):[];if(entry3===void 0||more.length>0)throw new SyntaxError(
-"not a record");put(this.#records,...entry3)}#ended(){const at3=this.#text.indexOf(closing3);if(this.#head===void 0||at3<
-0)return void 0;this.#take(this.#text.slice(0,at3));const rest=this.#text.slice(at3+closing3.length);const state=parseJson(
-`${this.#head}${JSON.stringify(here2)}: null}${rest}`);if(!isMap(state)||!isMap(state.resources)||!(here2 in state.resources))
-return void 0;return{...state,resources:this.#records}}};function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
+await this.#flushing;await this.#file.close()}};init_errno();init_json();import{isUtf8}from"node:buffer";import{readFileSync as readFileSync4}from"node:fs";import{relative as relative4}from"node:path";init_problems();init_regular();init_shards();init_state();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
 path,place2);return state===void 0?emptyState(server):ofServer(state,place2,server)},saved:()=>readState(path,place2),save:state=>write(
-path,state),merge:({records,head:change2})=>alone2(path,async()=>{const there=await readState(path,place2);if(there===void 0)
-throw stateGone(place2);const{resources:_,...head}=there;const next=change2(head);await write(path,{...next,resources:withRecords(
-there,records)});return next})}}function textOf3(bytes,place2){if(isUtf8(bytes))return bytes.toString("utf8");const message=`\
-the state ${place2} is not valid UTF-8`;throw new ProblemsError([error("state-unreadable",message,[],`put a good copy ba\
-ck, or move it away: ${LOSS}`)])}async function write(path,state){await writeWhole(await leadsTo(path),`${stringifyJson(
-state,2)}
-`)}var LARGE=8*1024*1024;async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?
-void 0:stateOf2(data3,place2)}async function readData(path,place2){try{return await withRegular(path,(file,size2)=>{const data3=size2<
-LARGE?void 0:readRecordByRecord(file);return data3??stateData(textOf3(readFileSync4(file),place2),place2)})}catch(failure2){
-if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof
-NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is in the way elsewhere, or name another file with state.p\
-ath":"check its permissions";throw new ProblemsError([error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(
-failure2)}`,[],hint)])}}init_git();import{realpath as realpath2}from"node:fs/promises";import{basename as basename4,dirname as dirname7,isAbsolute as isAbsolute2,
-join as join11,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
+path,state),merge:({records,absent,head:change2})=>alone2(path,async()=>{const there=await readState(path,place2)??absent;
+if(there===void 0)throw stateGone(place2);const{resources:_,...head}=there;const next=change2(head);await write(path,{...next,
+resources:withRecords(there,records)});return next})}}function textOf3(bytes,place2){if(isUtf8(bytes))return bytes.toString(
+"utf8");const message=`the state ${place2} is not valid UTF-8`;throw new ProblemsError([error("state-unreadable",message,
+[],`put a good copy back, or move it away: ${LOSS}`)])}async function write(path,state){await writeWhole(await leadsTo(path),
+`${stringifyJson(state,2)}
+`)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf2(data3,
+place2)}async function readData(path,place2){try{return await withRegular(path,file=>stateData(textOf3(readFileSync4(file),
+place2),place2))}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2===
+"ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is\
+ in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError([error("sta\
+te-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}init_git();import{realpath as realpath2}from"node:fs/promises";import{basename as basename4,dirname as dirname7,isAbsolute as isAbsolute2,
+join as join10,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written3){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written3&&
 !(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals),"\
 what idops believes was recorded")}async function refuseTrackedLock(path){refuseAll(await trackedOf([lockPath(path)]),"w\
 ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=paths;if(first===void 0)return;const more=others.
@@ -19754,29 +19691,29 @@ if(root===void 0)return[];const targets2=[...new Set([...real,...await Promise.a
 map(path=>relative5(root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folder=journals===void 0?
 []:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative5(root,path)));return listed2.filter(
 path=>{const isInFolder=folders.has(dirname7(path).split("/").join(sep2));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){
-const folder=dirname7(path);const real=await realpath2(folder).catch(()=>void 0);if(real!==void 0)return join11(real,basename4(
-path));return folder===path?path:join11(await realName(folder),basename4(path))}function isBelow(way){return way!==""&&way!==
+const folder=dirname7(path);const real=await realpath2(folder).catch(()=>void 0);if(real!==void 0)return join10(real,basename4(
+path));return folder===path?path:join10(await realName(folder),basename4(path))}function isBelow(way){return way!==""&&way!==
 ".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}async function listOf(root,paths){try{const listed2=await inGitIndex(
 root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new ProblemsError([error("state-tracked",`git can\
 't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set st\
-ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join12(dirname8(
+ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join11(dirname8(
 path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
-path),pages:pageFiles(path),...excluding(fileLocks(path),shard2=>relative6(process.cwd(),lockPath(lockedPath(path,shard2)))),
-async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set(
-[named6,path])],folder,use==="write")}}}init_json();import{readdir as readdir6}from"node:fs/promises";import{basename as basename6,join as join13,relative as relative7}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}async function takeAlong(backend3,folder,all){
-const others=(await readdir6(all).catch(()=>[])).filter(name2=>name2!==basename6(folder));if(others.length===0)return;const lineage=(await backend3.
+path),...excluding(fileLocks(path),shard2=>relative6(process.cwd(),lockPath(lockedPath(path,shard2)))),async check(use){
+if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named6,path])],
+folder,use==="write")}}}init_json();import{readdir as readdir5}from"node:fs/promises";import{basename as basename6,join as join12,relative as relative7}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}async function takeAlong(backend3,folder,all){
+const others=(await readdir5(all).catch(()=>[])).filter(name2=>name2!==basename6(folder));if(others.length===0)return;const lineage=(await backend3.
 told())?.lineage;if(lineage===void 0)return;const local=fileRuns(folder);const there=new Set(await backend3.runs.list());
-for(const other of others.map(name2=>fileRuns(join13(all,name2)))){for(const run4 of await other.list().catch(()=>[])){const kept3=await other.
+for(const other of others.map(name2=>fileRuns(join12(all,name2)))){for(const run4 of await other.list().catch(()=>[])){const kept3=await other.
 read(run4).catch(()=>null);if(kept3?.run.state?.lineage!==lineage||!there.has(run4))continue;const known3=new Set((await backend3.
 runs.read(run4))?.lines.map(line=>stringifyJson(line)));const lines=kept3.lines.filter(line=>!known3.has(stringifyJson(line)));
 if(lines.length>0)await add(local,kept3.run,lines)}}}async function add(local,first,lines){const journal=await opened(local,
 first);try{await Promise.all(lines.map(line=>journal.write(line)))}finally{await journal.close()}}async function opened(local,first){
 const content=(await local.list()).includes(first.run)?await local.read(first.run):null;return content===null?await local.
 create(first):await local.reopen(content)}function keptRuns(base2,folder){const local=fileRuns(folder);const place2=relative7(
-process.cwd(),folder)||folder;const both=async run4=>{const here3=(await local.list()).includes(run4)?await local.read(run4):
-null;if(here3===null)return{there:await base2.read(run4),kept:null};const there=(await base2.list()).includes(run4)?await base2.
-read(run4):null;const known3=new Set((there?.lines??[]).map(line=>stringifyJson(line)));const lines=here3.lines.filter(line=>!known3.
-has(stringifyJson(line)));return{there,kept:{...here3,lines}}};return{...base2,list:async()=>[...new Set([...await base2.
+process.cwd(),folder)||folder;const both=async run4=>{const here2=(await local.list()).includes(run4)?await local.read(run4):
+null;if(here2===null)return{there:await base2.read(run4),kept:null};const there=(await base2.list()).includes(run4)?await base2.
+read(run4):null;const known3=new Set((there?.lines??[]).map(line=>stringifyJson(line)));const lines=here2.lines.filter(line=>!known3.
+has(stringifyJson(line)));return{there,kept:{...here2,lines}}};return{...base2,list:async()=>[...new Set([...await base2.
 list(),...await local.list()])].sort(),async read(run4){const{there,kept:kept3}=await both(run4);if(there===null||kept3===
 null||kept3.lines.length===0)return there??kept3;const lines=[...there.lines,...kept3.lines];return{...there,lines,ended:false,
 late:there.ended}},hasEnd:async run4=>((await local.list()).includes(run4)?(await both(run4)).kept?.lines.length===0:true)&&
@@ -19785,8 +19722,8 @@ run4);if((kept3?.lines.length??0)>0)missing3.push(run4);else if(there?.ended===t
 async create(first){return new KeptJournal(await base2.create(first),first,local,place2)},async reopen(content){const{run:first}=content;
 const{there,kept:kept3}=await both(first.run);const journal=there===null?await base2.create(first):await base2.reopen(there);
 await Promise.all((kept3?.lines??[]).map(line=>journal.write(line)));return new KeptJournal(journal,first,local,place2)},
-async remove(runs){await base2.remove(runs);await forget(local,runs)}}}async function forget(local,runs){const here3=new Set(
-await local.list());await local.remove(runs.filter(run4=>here3.has(run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
+async remove(runs){await base2.remove(runs);await forget(local,runs)}}}async function forget(local,runs){const here2=new Set(
+await local.list());await local.remove(runs.filter(run4=>here2.has(run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
 this.#base=base2;this.#first=first;this.#local=local;this.#place=place2}get kept(){return this.#kept.length===0?null:this.#place}async write(line){
 if(this.#kept.length>0&&line.type==="answered")return await this.#keep(line);try{while(this.#kept.length>0)await this.#bring();
 await this.#base.write(line)}catch(failure2){await this.#instead(line,failure2)}if(line.type==="sending")this.#begun.add(
@@ -19798,12 +19735,12 @@ finally(()=>{this.#bringing=void 0});await this.#bringing}async#brought(){const 
 lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base.close();
 await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
 skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
-written"}}async function workingBackendOf(project,onSecret){const{backend:backend3,kept:kept3}=await placeOf2(project,onSecret);const all=join15(
+written"}}async function workingBackendOf(project,onSecret){const{backend:backend3,kept:kept3}=await placeOf2(project,onSecret);const all=join13(
 project.root,KEPT2);if(kept3===null&&!existsSync3(all))return backend3;const own5=kept3??keptIn(all,backend3);const whole3=keeping(
 backend3,own5);await takeAlong(whole3,own5,all);return whole3}async function placeOf2(project,onSecret){const settings=project.
 state();if(settings.in==="file")return{backend:await fileBackend(settings),kept:null};const backend3=settings.in==="git"?
 await onBranch(project,settings,onSecret):await inDatabase(project,settings,onSecret);return{backend:backend3,kept:keptIn(
-join15(project.root,KEPT2),backend3)}}function keptIn(all,{place:place2}){return join15(all,createHash4("sha256").update(
+join13(project.root,KEPT2),backend3)}}function keptIn(all,{place:place2}){return join13(all,createHash4("sha256").update(
 place2).digest("hex").slice(0,16))}var KEPT2=".idops/kept";async function onBranch({root:folder,file,environment},{remote,
 branch,path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unrea\
 chable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or \
@@ -19821,9 +19758,9 @@ http")?[username]:[]].filter(one=>one!=="");return given2.flatMap(one=>[one,deco
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
-string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve19,reject)=>{new Exchange(
-resolve19,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve19,reject,limits2){
-this.#resolve=resolve19;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve20,reject)=>{new Exchange(
+resolve20,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve20,reject,limits2){
+this.#resolve=resolve20;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch(extended2(request5,{headersTimeout:0,bodyTimeout:0}),
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
 is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
@@ -19855,8 +19792,8 @@ name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{se
 [408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){if(outcome3.status===
 null)return outcome3.sent||!isCertificateCode(outcome3.reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){
 return retryAfter===null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}
-function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait5=waitOf(value3.
-trim(),headers);return wait5===null?[]:[wait5]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
+function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait3=waitOf(value3.
+trim(),headers);return wait3===null?[]:[wait3]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
 if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(value3);if(until===null)return null;const date3=firstHeader(
 headers,"date");const now=(date3===void 0?null:httpDate(date3))??Date.now();return until<=now?null:Math.ceil((until-now)/
 1e3)}function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text6)?Date.parse(text6):Number.
@@ -19883,7 +19820,7 @@ if(onSecret!==void 0&&"value"in document2){for(const secret3 of secretTextsIn(do
 return document2}#target(location){const base2=this.#options.baseUrl.href;if(location===void 0||!URL.canParse(location,base2))
 return null;const{origin:origin2,pathname}=new URL(location,base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
-this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve19=>this.#waiting.push(resolve19));for(let held;held!==
+this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve20=>this.#waiting.push(resolve20));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome3){this.#running-=
 1;if(outcome3==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome3==="crowded"&&turn.
 era===this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
@@ -19923,7 +19860,7 @@ status===null?void 0:firstHeader(outcome3.headers,"date");onTry?.({operation:cal
 path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...date3===void 0?{}:{date:date3},...said3!=null&&
 isRaw(said3)?{raw:this.#cleaner(credential)(said3)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){
 const route=openRoute(this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request5,
-limits2)}finally{await route.destroy()}}async#renew(refused5,scope2){try{return await this.#options.credentials.renew(refused5,
+limits2)}finally{await route.destroy()}}async#renew(refused4,scope2){try{return await this.#options.credentials.renew(refused4,
 scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
 const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.
 prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
@@ -19962,27 +19899,27 @@ title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.ca
 method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([field2,asked])=>same(
 asked,data3[field2]??null));if(holds)return{done:data3};const isOther3=Object.entries(from).some(([field2,was])=>data3[field2]!==
 void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];
-return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile as readFile2}from"node:fs/promises";import{basename as basename8}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename7}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed:passed2},{redact,onSecret,timeout=defaultTimeout}){
-const[program2="",...args]=argv;for(const value3 of Object.values(passed2))onSecret(value3,"declared");const env={...neededVariables(
-process.env),...passed2};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
+return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile}from"node:fs/promises";import{basename as basename8}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename7}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
+const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"declared");const env={...neededVariables(
+process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
 null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token \
 command ${basename7(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is server.auth.token_command: it must print t\
 he token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
 ([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,timeout){
-return new Promise(resolve19=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
-program2,args,where);if(typeof child==="string"){resolve19({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
+return new Promise(resolve20=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
+program2,args,where);if(typeof child==="string"){resolve20({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
 why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
  not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=
 chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a\
- token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{clearTimeout(timer);resolve19(
+ token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{clearTimeout(timer);resolve20(
 {stdout:text6("stdout"),stderr:text6("stderr"),why:why??reason})};child.on("error",failure2=>end2(whyNotStarted(failure2.
 code)));child.on("close",(code2,signal)=>{end2(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
 return whyNotStarted(failure2.code)}}function whyNotStarted(code2){if(code2==="ENOENT"||code2==="ENOTDIR")return"was not\
  found";if(code2==="EACCES")return"may not be run by this user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
 toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown3,onSecret){
-return renewing(async()=>{const text6=await readFile2(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
+return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
 en file ${shown3} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,{
@@ -19992,8 +19929,8 @@ text6,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date
 now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
 source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
 void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){if(held===
-void 0)throw failure2;return headerOf(held)}}async renew(refused5,scope2){if(this.#held!==void 0&&headerOf(this.#held).value!==
-refused5.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused5.value}#suits({renewAt,scopes},scope2){
+void 0)throw failure2;return headerOf(held)}}async renew(refused4,scope2){if(this.#held!==void 0&&headerOf(this.#held).value!==
+refused4.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused4.value}#suits({renewAt,scopes},scope2){
 return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
 const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
 try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
@@ -20047,15 +19984,15 @@ switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));c
 auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"header":return chosenHeader(
 auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
 {...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
-clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash5}from"node:crypto";function declaredHash(declared){const hash5=createHash5(
-"sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash5.update(canonical(
-[addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash5.digest("base64u\
+clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash5}from"node:crypto";function declaredHash(declared){const hash4=createHash5(
+"sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash4.update(canonical(
+[addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash4.digest("base64u\
 rl")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};if(Array.
-isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}import{setTimeout as wait3}from"node:timers/promises";init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
+isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
-...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry3 of entriesOf(
-content)){const owed2=debtOf(entry3,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry3.sending.
-key];if(owed2!==void 0)resources[entry3.sending.key]=debtor(entry3,owed2,hasher)}}return Object.keys(resources).length===
+...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry2 of entriesOf(
+content)){const owed2=debtOf(entry2,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry2.sending.
+key];if(owed2!==void 0)resources[entry2.sending.key]=debtor(entry2,owed2,hasher)}}return Object.keys(resources).length===
 0?state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names3=await runs.list();if(names3.
 length===0)return[];const isOther3=await othersOf(state,home);const contents2=await Promise.all(names3.map(name2=>runs.read(
 name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===state.server&&
@@ -20064,44 +20001,42 @@ name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended
 sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
 answered.after,hasher);const lost3=kind.lost({before,asked,now});return Object.keys(lost3).length===0?void 0:seenLoss(run4,
 lost3,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
-at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_problems();init_shard();init_journal();init_shards();async function settleState(home,writes2,options){const{shard:shard2}=options;
-if(shard2===void 0)return await settleAs(home,writes2,void 0,options);if(writes2!==void 0)return await holdShard(home,writes2,
-shard2,options);const part2=isSplit(await home.backend.saved(),shard2)?shard2:void 0;return await settleAs(home,void 0,part2,
-options)}var SPLITTING="apply, which begins its shards,";var PATIENCE4=12e4;var A_MOMENT2=500;async function holdShard(home,writes2,shard2,options){
-const{backend:backend3}=home;const notes=[];const until=performance.now()+PATIENCE4;let unexplained=0;for(let tries=0;;tries+=
-1){try{const isReady=async()=>isSplit(await backend3.saved(),shard2)&&(await backend3.runs.kept()).every(run4=>partOfRun(
-run4));if(!await isReady()){const whole3=await settleAs(home,SPLITTING,void 0,options);notes.push(...whole3.notes);try{if(!isSplit(
-whole3.saved,shard2))await backend3.save(split(whole3.state,shard2))}finally{await whole3.lock?.release()}}const held=await settleAs(
-home,`${writes2} --shard ${shardText(shard2)}`,shard2,options);if(held.isReady)return{...held,notes:[...notes,...held.notes]};
-await held.lock?.release();if(performance.now()>until)throw splitOtherwise(backend3.place,shard2)}catch(failure2){if(!isOnly(
-failure2,"locked")||performance.now()>=until)throw failure2;const inTheWay3=(await backend3.holdings()).filter(({fate})=>fate!==
-"gone");unexplained=inTheWay3.length===0?unexplained+1:0;if(unexplained>Math.max(A_FEW,shard2.count)||!areSiblings(inTheWay3,
-shard2))throw failure2}if(options.signal?.aborted)throw interrupted("nothing was sent");await wait3(Math.random()*Math.min(
-A_MOMENT2,20*2**tries))}}var A_FEW=3;function splitOtherwise(place2,shard2){return new ProblemsError([error("locked",`th\
-e state ${place2} is split otherwise by others than into ${shard2.count} shards`,[],"let all shards have the same number\
- of parts, and run it again")])}function isOnly(failure2,reason){return failure2 instanceof ProblemsError&&failure2.problems.
-every(({code:code2})=>code2===reason)}function areSiblings(inTheWay3,own5){return inTheWay3.every(({shard:shard2,command:command2})=>shard2===
-void 0?command2===SPLITTING:shard2.count===own5.count&&shard2.index!==own5.index)}async function settleAs({backend:backend3,
-environment},writes2,shard2,options){const home={backend:backend3,environment};const notes=[];let lock=writes2===void 0?
-void 0:await backend3.lock(writes2,new Date,shard2);try{const load=async()=>await withDebts(await backend3.load(options.
-server),home);let state=await load();let read2;const isReady=shard2===void 0||isSplit(state,shard2);const held=()=>({state:shard2===
-void 0&&writes2!==void 0?joined2(state):state,saved:state,lock,notes,isReady,...read2===void 0?{}:{read:read2}});if(!isReady)
-return held();const unfinished=()=>unfinishedRuns(state,home,shard2);const found2=await unfinished();if(found2.length===
-0){notes.push(...takeover(lock));return held()}const living=found2.find(isUnderWay);if(lock===void 0){const holder=await backend3.
+at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_problems();init_shard();init_journal();init_shards();async function settleState({backend:backend3,environment},writes2,options){
+const home={backend:backend3,environment};const{shard:shard2}=options;const notes=[];const locked3=async command2=>{const taken2=await backend3.
+lock(command2,new Date,shard2);if(taken2.takenOver!==null)notes.push(taken2.takenOver);return taken2};const part2=shard2===
+void 0?"":` --shard ${shardText(shard2)}`;let lock=writes2===void 0?void 0:await locked3(`${writes2}${part2}`);try{const load=async()=>await withDebts(
+await backend3.load(options.server),home);let state=await load();let read2;const held=()=>({state:shard2===void 0&&writes2!==
+void 0?joined2(state):state,lock,notes,...read2===void 0?{}:{read:read2}});const resume=async(content,from)=>{const resumed=await resumeRun(
+content,from,{...options,runs:backend3.runs,now:()=>new Date});read2=resumed.read;return resumed};for(let keeps=true;;){
+const isWhole=shard2!==void 0&&!isSplit(state,shard2);const found2=await unfinishedRuns(state,home,shard2);if(found2.length===
+0&&(writes2===void 0||!isWhole))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.
 holder()??(living===void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);
-return held()}try{lock=await backend3.lock("plan",new Date,shard2)}catch(failure2){const quicker=await backend3.holder();
-if(quicker!==null){notes.push(`the state is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))
-throw failure2}state=await load()}if(living!==void 0)throw underWay(living.run);notes.push(...takeover(lock));const keeps=lock!==
-void 0;for(const content of await unfinished()){const before=state;const resumed=await resumeRun(content,shard2===void 0?
-heirOf(state,content.run):state,{...options,runs:backend3.runs,now:()=>new Date});state=resumed.state;read2=resumed.read;
-if(!keeps){notes.push(...told2(content,resumed,"the plan alone, since the state can not be written from here"));continue}
-if(shard2===void 0)await backend3.save(state);else{const head=await backend3.merge({records:changedRecords(before.resources,
-state.resources),head:now=>withSettled({...sameState(now,before),serial:now.serial+1},resumed.run,!content.ended)});state=
-{...head,resources:state.resources}}await resumed.finish();notes.push(...told2(content,resumed,content.ended?"it":"the s\
-tate"))}if(writes2!==void 0)return held();await lock?.release();lock=void 0;return held()}catch(failure2){await lock?.release();
-throw failure2}}function told2({ended},{run:run4,settled,findings},into){const why=ended?"is newer than the state":"had \
-not ended";return[`run ${run4} ${why}: ${settled} of its answers were taken into ${into}`,...findings]}function takeover(lock){
-return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}import{resolve as resolve4}from"node:path";init_zod();init_zod();init_problems();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-s\
+return held()}try{lock=await locked3("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.
+push(`the state is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))throw failure2;keeps=false}
+state=await load();continue}if(living!==void 0){const isOther3=isWhole&&!isSame2(await backend3.saved(),state);if(!isOther3)
+throw underWay(living.run);state=await load();continue}if(!keeps){for(const content of found2){const resumed=await resume(
+content,heirOf(state,content.run));state=resumed.state;notes.push(...told2(content,resumed,"the plan alone, since the st\
+ate can not be written from here"))}break}try{if(isWhole){const resumed=[];const findings=[];let after2=state;for(const content of found2){
+const one=await resume(content,heirOf(after2,content.run));resumed.push(one);findings.push(...told2(content,one,into(content)));
+after2=one.state}state=await begin2(backend3,state,after2,shard2,resumed);notes.push(...findings);continue}for(const content of found2){
+const isHeld=isToEnd(state,content.run.run);const before=state;const resumed=await resume(content,shard2===void 0?heirOf(
+state,content.run):state);if(isHeld)await resumed.finish();state=await keep2(backend3,before,resumed,content,shard2);if(isHeld)
+continue;await resumed.finish();notes.push(...told2(content,resumed,into(content)))}break}catch(failure2){if(failure2!==
+moved)throw failure2;state=await load()}}if(writes2!==void 0)return held();await lock?.release();lock=void 0;return held()}catch(failure2){
+await lock?.release();throw failure2}}var moved=new ProblemsError([error("locked","another shard changed the state")]);function isSame2(now,{
+serial,lineage}){return now===void 0?serial===0:now.serial===serial&&now.lineage===lineage}async function begin2(backend3,before,after2,shard2,resumed){
+const{resources,...head}=split({...after2,serial:before.serial+1},shard2,resumed.map(({run:run4})=>run4));await backend3.
+merge({...before.serial===0?{absent:before}:{},records:changedRecords(before.resources,resources),head:now=>{if(!isSame2(
+now,before))throw moved;return head}});if(resumed.length===0)return{...head,resources};for(const one of resumed)await one.
+finish();const ended=await backend3.merge({records:new Map,head:now=>resumed.reduce((done2,{run:run4})=>withSettled(done2,
+run4,false),{...sameState(now,head),serial:now.serial+1})});return{...ended,resources}}async function keep2(backend3,before,{
+state,run:run4},{ended},shard2){if(shard2===void 0){await backend3.save(state);return state}const part2=partOfRun(run4);
+const isOwn=part2!==void 0&&isShard(part2.shard,shard2);const head=await backend3.merge({records:changedRecords(before.resources,
+state.resources),head:now=>{if(!isOwn&&!isSame2(now,before))throw moved;return withSettled({...sameState(now,before),serial:now.
+serial+1},run4,!ended)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){return failure2 instanceof
+ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){return ended?"it":"the sta\
+te"}function told2({ended},{run:run4,settled,findings},where){const why=ended?"is newer than the state":"had not ended";
+return[`run ${run4} ${why}: ${settled} of its answers were taken into ${where}`,...findings]}import{resolve as resolve5}from"node:path";init_zod();init_zod();init_problems();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-s\
 tate";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,
 "must be the name of a remote, or its address").optional().meta({description:"A remote of the repository that the config\
 uration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
@@ -20190,14 +20125,14 @@ checks:checksSchema.optional(),email:emailSchema.optional()};var environmentSche
 'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe(
 "The version of this format."),...sections,environments:record(environmentName,environmentSchema).optional().meta({description:"\
 What is different in an environment, by its name. --env chooses one.",examples:[{production:{server:{base_url:"https://i\
-d.example.com"}}}]})}).describe("The configuration of an idops project.");init_problems();init_work_tree();import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath3}from"node:path";init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve3(root,file,variables,under=[]){
+d.example.com"}}}]})}).describe("The configuration of an idops project.");init_problems();init_work_tree();import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath3}from"node:path";init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve4(root,file,variables,under=[]){
 const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
 path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
 value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
 ...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text6,tainted,unknown:unknown5}=variables.
 resolve(node2.value,node2,file,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown5});
 return unknown5?UNKNOWN_TEXT:text6}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
-item);path.pop();return value3})}const map2={};for(const[key,entry3]of node2.entries){path.push(key);map2[key]=walk(entry3.
+item);path.pop();return value3})}const map2={};for(const[key,entry2]of node2.entries){path.push(key);map2[key]=walk(entry2.
 value);path.pop()}return map2};return{value:walk(root),notes}}init_zod();init_json();init_nearest();init_secret_names();init_values();function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
 return void 0;const[,sign,whole3="",fraction="",exponent=""]=parts;const digits=whole3.replace(/^0+(?=\d)/,"")||"0";return`${sign===
 "-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
@@ -20211,9 +20146,9 @@ record:"a map",null:"null"};function typeName(expected){return typeNames[expecte
 if(node2.type==="list")return"a list";if(node2.type==="map")return"a map";if(node2.value===null)return node2.source===""?
 "nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(node2.value.text)===void 0?"a number that woul\
 d be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":`a ${typeof node2.value}`}var MOST3=40;function gotOf(node2,file){
-const type=typeOf(node2);const written4=writtenOf(node2,file);if(written4===void 0||node2.type!=="scalar"||node2.value===
-null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written4)}`;return`${type.replace(/^a /,
-"the ")}${type==="a number"||type==="a boolean"?` ${written4}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
+const type=typeOf(node2);const written3=writtenOf(node2,file);if(written3===void 0||node2.type!=="scalar"||node2.value===
+null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written3)}`;return`${type.replace(/^a /,
+"the ")}${type==="a number"||type==="a boolean"?` ${written3}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
 ar"||file.hides(node2.range))return void 0;const text6=typeof node2.value==="string"?node2.value:node2.source;const unfit=text6.
 length>MOST3||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential2(text6);return unfit?void 0:
 text6}function gluedHint(node2,file,known3){if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return void 0;
@@ -20234,26 +20169,26 @@ void 0?void 0:"write it without quotes";return expected==="int"&&typeof node2.va
 ion":void 0}function textHint({node:node2,file,path,schema:schema5}){if(node2.type==="map"){const known3=knownFields(schema5,
 path);for(const key of node2.entries.keys()){const similar=known3.includes(key)?void 0:nearest(key,known3);if(similar!==
 void 0)return`did you mean "${similar}" for "${key}"?`}return void 0}if(node2.type==="list")return node2.items.length===
-1?'write it without the [] or the "- "':void 0;if(typeof node2.value==="string")return void 0;const written4=writtenOf(node2,
-file);return`put it in quotes${written4===void 0?"":`: "${written4}"`}`}function isDashed(node2,file){if(node2.type!=="s\
+1?'write it without the [] or the "- "':void 0;if(typeof node2.value==="string")return void 0;const written3=writtenOf(node2,
+file);return`put it in quotes${written3===void 0?"":`: "${written3}"`}`}function isDashed(node2,file){if(node2.type!=="s\
 calar"||typeof node2.value!=="string"||!node2.plain)return false;const{start:start3}=node2.range;const before=file.text.
 slice(file.text.lastIndexOf("\n",start3-1)+1,start3);return before.trim()===""&&/^-[^\s-]/.test(file.text.slice(start3,start3+
 2))}function listHint({node:node2,file,path,schema:schema5}){if(isDashed(node2,file))return'a space is missing behind th\
-e dash: begin each element with "- "';const element=[...path,0];const written4=writtenOf(node2,file);const takesText=schemasAt(
-schema5,element).some(one=>one instanceof ZodString);if(node2.type==="scalar"&&written4!==void 0&&takesText){const parts=written4.
+e dash: begin each element with "- "';const element=[...path,0];const written3=writtenOf(node2,file);const takesText=schemasAt(
+schema5,element).some(one=>one instanceof ZodString);if(node2.type==="scalar"&&written3!==void 0&&takesText){const parts=written3.
 split(/,\s*|\s+/).filter(Boolean);return`write it as a list: [${parts.map(flowText).join(", ")}]`}const map2=node2.type===
-"scalar"?mapOf(written4,knownFields(schema5,element)):void 0;if(map2!==void 0)return`write it as a list: [${map2}]`;return node2.
+"scalar"?mapOf(written3,knownFields(schema5,element)):void 0;if(map2!==void 0)return`write it as a list: [${map2}]`;return node2.
 type==="map"?'begin it with "- ", or put it in []':'write each element on a line that begins with "- "'}function mapHint({
 node:node2,file,path,schema:schema5}){const[only2,...more]=node2.type==="list"?node2.items:[];if(only2?.type==="map"&&more.
 length===0)return'write it without the [] or the "- "';const fields3=knownFields(schema5,path);const glued=gluedHint(node2,
 file,fields3);if(glued!==void 0)return glued;const map2=mapOf(writtenOf(node2,file),fields3);if(map2!==void 0)return`wri\
 te it as ${map2}`;return fields3.length===0?'write it as {key: value}, or as "key: value" on lines below, indented furth\
-er':`write its fields on lines below, indented further: ${fields3.join(", ")}`}function mapOf(written4,fields3){if(!fields3.
-includes("name"))return void 0;const name2=written4===void 0?"\u2026":flowText(written4);return`{name: ${name2}${fields3.
+er':`write its fields on lines below, indented further: ${fields3.join(", ")}`}function mapOf(written3,fields3){if(!fields3.
+includes("name"))return void 0;const name2=written3===void 0?"\u2026":flowText(written3);return`{name: ${name2}${fields3.
 includes("label")?", label: \u2026":""}}`}function flowText(text6){return/^[A-Za-z_][\w.@/-]*$/.test(text6)?text6:JSON.stringify(
 text6)}function fromText(expected,text6){if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text6)?true:/^(false|False|FALSE)$/.
-test(text6)?false:void 0}const number4=expected==="number"||expected==="int";const written4=number4?decimalText(text6):void 0;
-return written4===void 0?void 0:plainNumber(written4)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
+test(text6)?false:void 0}const number4=expected==="number"||expected==="int";const written3=number4?decimalText(text6):void 0;
+return written3===void 0?void 0:plainNumber(written3)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
 const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
 tried2.add(key);const converted=convert(issue3.expected,valueAt3(value3,issue3.path),note);if(converted!==void 0){changed2=
 put4(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
@@ -20266,14 +20201,14 @@ Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:v
 const parent=valueAt3(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
 ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
 member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}function find6(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
-if(node2.type==="map"){const entry3=node2.entries.get(String(step));if(entry3===void 0)return{...found2,complete:false};
-found2={node:entry3.value,key:entry3.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];
+if(node2.type==="map"){const entry2=node2.entries.get(String(step));if(entry2===void 0)return{...found2,complete:false};
+found2={node:entry2.value,key:entry2.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];
 if(item===void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
 return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure2([...entries.values()].
 map(({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure2(items)}}
 function measure2(children){let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,
 child.height+1)}return{size:size2,height}}function startOf2(node2){if(node2.type!=="map")return node2.range;const[first]=node2.
-entries.values();return first?.key??node2.range}function check2(subject){const{schema:schema5,root,file,variables}=subject;const{value:value3,notes}=resolve3(root,file,
+entries.values();return first?.key??node2.range}function check2(subject){const{schema:schema5,root,file,variables}=subject;const{value:value3,notes}=resolve4(root,file,
 variables,subject.under);const fromVariables=variables?.takeProblems()??[];let result=schema5.safeParse(value3);const tried2=new Set;
 while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried2))break;result=schema5.safeParse(value3)}
 if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,
@@ -20310,18 +20245,18 @@ found2.node.type==="scalar"&&found2.node.value===""){return[error("wrong-value",
 test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}
 return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){
 if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({
-value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry3,bare3,file){
-const told5=shownKey(key);if(entry3===void 0||told5!==key)return told5;const isAlone=hasNothing(entry3);if(isAlone&&bare3.
-some(name2=>name2!==key)){file.hide(entry3.key);return void 0}if(!file.hides(entry3.key)){if(!isAlone||!looksSecret(key)||
-!/\d/.test(key))return key;file.hide(entry3.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:
+value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry2,bare3,file){
+const told5=shownKey(key);if(entry2===void 0||told5!==key)return told5;const isAlone=hasNothing(entry2);if(isAlone&&bare3.
+some(name2=>name2!==key)){file.hide(entry2.key);return void 0}if(!file.hides(entry2.key)){if(!isAlone||!looksSecret(key)||
+!/\d/.test(key))return key;file.hide(entry2.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:
 key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,
 schema:schema5,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find6(root,issue3.path);const known3=knownFields(
-schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry3])=>isSecretField(
-key)&&hasNothing(entry3)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry3=entries.get(key);return{key,entry:entry3,
-told:toldKey(key,entry3,bare3,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
+schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry2])=>isSecretField(
+key)&&hasNothing(entry2)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry2=entries.get(key);return{key,entry:entry2,
+told:toldKey(key,entry2,bare3,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
 for(const inner of knownFields(schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(
-name2,[...under,...issue3.path]);return keys.map(({key,entry:entry3,told:told5})=>{const place2=entry3===void 0?placeIn(
-file,root,issue3.path):file.place(entry3.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(
+name2,[...under,...issue3.path]);return keys.map(({key,entry:entry2,told:told5})=>{const place2=entry2===void 0?placeIn(
+file,root,issue3.path):file.place(entry2.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(
 key,free)===void 0?void 0:nearest(key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??
 withWords(key,known3);const message=`unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===
 void 0?void 0:`"${key}" stands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:
@@ -20339,7 +20274,7 @@ return path.reduce((text6,step)=>typeof step==="number"?`${text6}[${step}]`:/^[\
 "":"."}${step}`:`${text6}[${JSON.stringify(shownKey(step))}]`,"")}function within4(name2,path){return path.length===0?name2:
 `${pathText(path)} of ${name2}`}function valuePlace(file,root,path){const{node:node2,key}=find6(root,path);return file.place(
 node2.range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file,root,path){const{node:node2,key}=find6(
-root,path);return file.place(key??startOf2(node2))}init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
+root,path);return file.place(key??startOf2(node2))}init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -20353,8 +20288,8 @@ a name',start3);const told5=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";th
 this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told5}\
 " is not closed by "}"`:`"\${${told5}" is followed by something unknown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.
 template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told5}" is not closed by "}"`,start3);const message=this.#text.
-slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start3,this.#at);return operator===":-"?{name:found2,written:written4,
-fallback:inner}:{name:found2,written:written4,message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(
+slice(rest,this.#at);this.#at+=1;const written3=this.#text.slice(start3,this.#at);return operator===":-"?{name:found2,written:written3,
+fallback:inner}:{name:found2,written:written3,message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(
 start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing2={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
 this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
 this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
@@ -20400,9 +20335,9 @@ if(this.#reported.has(key))return;this.#reported.add(key);this.#problems.push(pr
 PS_BASE_URL","set it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints\
  both"],["IDOPS_TOKEN","set it to a bearer token of your server; idops sandbox runs one to practise on and prints both"]]);
 var inEnvironment="set it in the environment, in CI from a secret";function isSecret2(name2,{path}){return looksSecret(name2)||
-path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written4,{node:node2,file}){
-const at3=written4===""?-1:file.text.indexOf(written4,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(
-node2.range);return file.place({start:at3,end:at3+written4.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text6,use){const{allowInsecureHttp,
+path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written3,{node:node2,file}){
+const at3=written3===""?-1:file.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(
+node2.range);return file.place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text6,use){const{allowInsecureHttp,
 what="the base URL",places=[]}=use;const bad2=(why,hint)=>error("bad-address",`${what} ${why}`,places,hint);const example="\
 write it as https://id.example.com";const slip=slipIn(text6);if(slip!==void 0)return bad2(...slip);const url=URL.canParse(
 text6)?new URL(text6):void 0;if(url===void 0||url.hostname==="")return bad2("is not an http or https address",example);if(url.
@@ -20412,8 +20347,8 @@ als under server.auth")}const mark=/[?#]/.exec(text6)?.[0];if(mark!==void 0){ret
 agment"}`,`remove everything from the "${mark}" on`)}if(url.protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url.hostname)){
 return error("insecure-http",`${what} is plain http to another machine, which would show the token to the network`,places,
 'use https, or set "allow_insecure_http: true" under server if the network is trusted')}if(text6.includes("\\"))return bad2(
-"has a backslash in it",example);const written4=/^https?:\/\/([^/:]*)/i.exec(text6)?.[1];const isFilledUp=/^\d+(\.\d+){3}$/.
-test(url.hostname)&&written4!==url.hostname;if(isFilledUp||/^https?:\/\/https?:?\/\//i.test(text6)){return bad2("names n\
+"has a backslash in it",example);const written3=/^https?:\/\/([^/:]*)/i.exec(text6)?.[1];const isFilledUp=/^\d+(\.\d+){3}$/.
+test(url.hostname)&&written3!==url.hostname;if(isFilledUp||/^https?:\/\/https?:?\/\//i.test(text6)){return bad2("names n\
 o host that there can be",example)}if(url.port==="0"||!isHost(url.hostname)){return bad2(url.port==="0"?"has the port 0":
 "names no host that there can be",example)}const prefix=url.pathname.replace(/\/+$/,"");return{href:`${url.origin}${prefix}`,
 origin:url.origin,prefix}}function slipIn(text6){const example="write it as https://id.example.com";const trimmed2=text6.
@@ -20433,22 +20368,22 @@ address"}];var given=["id.example.com","https://id.example.com","https","s","//i
 .1","::1","localhost"];var MOST_VARIABLES=3;function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,
 parts}of layers){const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.
 node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete:complete2}=find6(
-config3,["server",...path]);const written4=complete2&&node2.type==="scalar"?parts(node2):void 0;if(written4===void 0||node2.
-type!=="scalar")continue;const wrong3=wrongIn(written4,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong3!==void 0)
+config3,["server",...path]);const written3=complete2&&node2.type==="scalar"?parts(node2):void 0;if(written3===void 0||node2.
+type!=="scalar")continue;const wrong3=wrongIn(written3,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong3!==void 0)
 found2.set(`${wrong3.code} ${node2.range.start}`,wrong3)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
 filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong3;for(const text6 of filled3(parts)){const checked2=checkBaseUrl(
 text6,use);if(isBaseUrl(checked2))return void 0;wrong3??=checked2}return wrong3}function*filled3(parts,before=""){const[
 part2,...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])
 yield*filled3(rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
-/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat4,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
-join as join16}from"node:path";async function findAbove(name2,cwd){if(await isThere(join16(cwd,name2)))return join16(cwd,name2);const top=await topOf(cwd);
-if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join16(
-folder,name2);if(!await isThere(path))continue;for(const one of[path,join16(top,".git")])await refuseOthers(one,path,cwd);
+/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
+join as join14}from"node:path";async function findAbove(name2,cwd){if(await isThere(join14(cwd,name2)))return join14(cwd,name2);const top=await topOf(cwd);
+if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join14(
+folder,name2);if(!await isThere(path))continue;for(const one of[path,join14(top,".git")])await refuseOthers(one,path,cwd);
 return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath3(cwd).catch(()=>void 0);if(folder===
-void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname9(folder)!==folder;folder=dirname9(folder)){const path=join16(
+void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname9(folder)!==folder;folder=dirname9(folder)){const path=join14(
 dirname9(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath3(
 cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
-const own5=process.getuid?.();const{uid}=await lstat4(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
+const own5=process.getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
 shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
 lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
  is the one`)])}import{resolve as resolvePath}from"node:path";init_problems();init_nearest();init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
@@ -20472,11 +20407,11 @@ function besideEnd(text6,indent2,from){if(indent2===0)return from;let end2=from;
 text6,end2+1);const line=text6.slice(end2+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end2=next}return end2}
 function hideWithin(text6,{start:start3,end:end2},found2){let owner;let at3=start3;while(at3<end2){const char=text6[at3]??
 "";if(/[\s{}[\],]/.test(char)||/[-?]/.test(char)&&/\s/.test(text6[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||
-char==="'";const tokenEnd=Math.min(end2,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written4=text6.slice(
-at3,tokenEnd);const said3=isQuoted?written4.slice(1,-1):written4;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(
-tokenEnd,tokenEnd+100))??[];const isKey=colon!==void 0;const isPlain3=isKey?plainKey.test(said3)&&!endsThere(text6,tokenEnd+
-colon.length):isOpen(owner,said3);if(!isPlain3&&!isReference(written4)){const[known3=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.
-exec(written4)??[];const from=known3.length<written4.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
+char==="'";const tokenEnd=Math.min(end2,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written3=text6.slice(
+at3,tokenEnd);const said3=isQuoted?written3.slice(1,-1):written3;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(
+tokenEnd,tokenEnd+100))??[];const isKey=colon!==void 0;const isPlain2=isKey?plainKey.test(said3)&&!endsThere(text6,tokenEnd+
+colon.length):isOpen(owner,said3);if(!isPlain2&&!isReference(written3)){const[known3=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.
+exec(written3)??[];const from=known3.length<written3.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
 found2.push({start:from,end:tokenEnd})}if(isKey)owner=said3;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
 length??0);if(at3<end2&&at3===tokenEnd&&text6[at3]===":")at3+=1}}function isOpen(owner,said3){const pattern=owner!==void 0&&
 Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said3)===true&&said3.length<=100&&!looksLikeCredential2(
@@ -20503,87 +20438,87 @@ indent2]!=="#")return{start:from+indent2,end:line.end};const next=text6.indexOf(
 1}return{start:at3,end:at3+1}}function nextKeyLine(text6,at3){const first=contentAt(text6,at3);let line=first;for(let tries=0;tries<
 MAX_LINES;tries+=1){if(/:(?:\s|$)/.test(text6.slice(line.start,line.end)))return line;if(line.end>=text6.length)break;line=
 contentAt(text6,line.end)}return first}function keyOf5(line){const key=/^\s*(?:- +)*["']?([A-Za-z_][\w -]{0,60}?)["']?\s*:(?:\s|$)/.
-exec(line)?.[1];return key===void 0||shownKey(key)!==key?void 0:key}var REACH2=2e3;function unindentedText(text6,at3){const line=lineAt(text6,at3);const written4=text6.slice(line.start,line.
-end);const indent2=written4.search(/\S/);if(indent2<0||keyOf5(written4)!==void 0||/^\s*\t|^(?:---|\.\.\.)/.test(written4))
+exec(line)?.[1];return key===void 0||shownKey(key)!==key?void 0:key}var REACH2=2e3;function unindentedText(text6,at3){const line=lineAt(text6,at3);const written3=text6.slice(line.start,line.
+end);const indent2=written3.search(/\S/);if(indent2<0||keyOf5(written3)!==void 0||/^\s*\t|^(?:---|\.\.\.)/.test(written3))
 return void 0;const above=headAbove(text6,line.start,indent2);if(above===void 0||indent2>=above.least)return void 0;if(/^-(?:\s|$)/.
-test(written4.slice(indent2))&&indent2<above.column)return void 0;const{mark,columns,isFirst}=above;return{mark,columns,
+test(written3.slice(indent2))&&indent2<above.column)return void 0;const{mark,columns,isFirst}=above;return{mark,columns,
 isFirst,range:{start:line.start+indent2,end:line.end}}}function headAbove(text6,before,indent2){const lines=text6.slice(
 Math.max(0,before-REACH2),before).split("\n").filter(line=>line.trim()!=="");for(const[index,line]of lines.toReversed().
 entries()){const[,lead="",mark,digit]=/^(\s*(?:- +)*)["']?[A-Za-z_][\w -]{0,60}["']?:[ \t]+([|>])[-+]?(\d?)[-+]?(?:[ \t]+#.*)?\s*$/.
 exec(line)??[];if(mark!==void 0){const columns=digit===void 0||digit===""?void 0:Number(digit);return{mark,column:lead.length,
-columns,least:lead.length+(columns??1),isFirst:index===0}}if(line.search(/\S/)<=indent2)return void 0}return void 0}function slipOf({code:code2,message,pos},refused5){const{text:text6}=refused5;const at3=Math.min(pos[0],text6.length);const found2={
-code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text6.length),at3+1)};return unindented(found2,refused5)??forCode[code2]?.(
-found2,refused5)}function unindented({at:at3,code:code2},refused5){const{text:text6}=refused5;const found2=unindentedText(
+columns,least:lead.length+(columns??1),isFirst:index===0}}if(line.search(/\S/)<=indent2)return void 0}return void 0}function slipOf({code:code2,message,pos},refused4){const{text:text6}=refused4;const at3=Math.min(pos[0],text6.length);const found2={
+code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text6.length),at3+1)};return unindented(found2,refused4)??forCode[code2]?.(
+found2,refused4)}function unindented({at:at3,code:code2},refused4){const{text:text6}=refused4;const found2=unindentedText(
 text6,at3);if(found2===void 0)return void 0;const{mark,columns,isFirst,range:range2}=found2;if(isFirst){return{message:`\
 the text that "${mark}" announces on the line above is not indented${columns===void 0?"":" so far"}`,hint:columns===void 0?
 "indent each line of the text further than its key":`indent each line of the text by ${columns} more than its key, or le\
-ave the ${columns} behind "${mark}" out`,range:range2}}const written4=text6.slice(range2.start,range2.end);const isOther3=/^[-=_*"']|^\/[/*]/.
-test(written4)||missingSpace(written4,range2,refused5)!==void 0;if(isOther3||!outside.includes(code2))return void 0;return{
+ave the ${columns} behind "${mark}" out`,range:range2}}const written3=text6.slice(range2.start,range2.end);const isOther3=/^[-=_*"']|^\/[/*]/.
+test(written3)||missingSpace(written3,range2,refused4)!==void 0;if(isOther3||!outside.includes(code2))return void 0;return{
 message:`this line is no "key: value", and not indented as the text that "${mark}" announces above`,hint:"indent it as f\
 ar as that text, or write a colon and a space behind its key",range:range2}}var outside=["MULTILINE_IMPLICIT_KEY","MISSI\
 NG_CHAR"];function conflictIn(text6){const marker=/^<{7} [^\n]*$/m.exec(text6);if(marker===null||!/^>{7} /m.test(text6))
 return void 0;return{message:"a merge conflict is not resolved: git left its marks here",hint:"keep one of the two sides\
 , and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",range:{start:marker.index,end:marker.index+marker[0].
-length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused5)=>/sequence/.test(
-found2.message)?unevenList(found2,refused5):nested(found2,refused5),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused5)=>/^Flow/.
-test(found2.message)?openBracket(found2,refused5):/sequence/.test(found2.message)?unevenList(found2,refused5):/mapping/.
-test(found2.message)?unevenKeys(found2,refused5):void 0,MISSING_CHAR:missing2,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({
+length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused4)=>/sequence/.test(
+found2.message)?unevenList(found2,refused4):nested(found2,refused4),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused4)=>/^Flow/.
+test(found2.message)?openBracket(found2,refused4):/sequence/.test(found2.message)?unevenList(found2,refused4):/mapping/.
+test(found2.message)?unevenKeys(found2,refused4):void 0,MISSING_CHAR:missing2,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({
 at:at3,end:end2})=>({message:"a comma is missing between the members in brackets, or quotes around a value with a colon",
 hint:'write them as {id: x, name: "a: b"}',range:{start:at3,end:end2}}),BAD_SCALAR_START:({at:at3},{text:text6})=>({message:`\
 a text without quotes can't begin with "${text6[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({
 at:at3})=>({message:"in double quotes a backslash begins an escape, and there is none of this name",hint:"write the back\
 slash twice, or use single quotes, in which it is a backslash",range:{start:at3,end:at3+2}}),TAB_AS_INDENT:({at:at3},{text:text6})=>{
 const start3=text6.indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"inde\
-nt it with spaces",range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused5){
-const{text:text6}=refused5;const{at:at3}=found2;const line=lineAt(text6,at3);const owner=keyOf5(text6.slice(line.start,at3));
+nt it with spaces",range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused4){
+const{text:text6}=refused4;const{at:at3}=found2;const line=lineAt(text6,at3);const owner=keyOf5(text6.slice(line.start,at3));
 const value3=text6.slice(at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin\
  with "? "`,hint:quoteIt,range:{start:at3,end:at3+1}}}if(/:(?:\s|$)/.test(value3)){const hint=owner===void 0?quoteIt:`${quoteIt}\
 : ${owner}: "\u2026"`;return{message:"a value without quotes holds a colon with a space after it",hint,range:{start:at3,
-end:line.end}}}const below2=nextKeyLine(text6,line.end);const ends2=refused5.hides(below2)?void 0:keyOf5(text6.slice(below2.
+end:line.end}}}const below2=nextKeyLine(text6,line.end);const ends2=refused4.hides(below2)?void 0:keyOf5(text6.slice(below2.
 start,below2.end));const name2=ends2===void 0?"this line":`"${ends2}"`;const above=owner===void 0?"a key that has a valu\
 e already":`"${owner}", which has a value already`;const place2=owner===void 0?"the key above":`"${owner}"`;return{message:`${name2}\
  is indented below ${above}`,hint:`indent it as far as ${place2}; a text of several lines begins with "|" behind its key\
-, or is in quotes`,range:below2}}function strayLine(found2,refused5){const{text:text6}=refused5;const{at:at3}=found2;const first=lineAt(
-text6,at3);const written4=text6.slice(at3,first.end);const range2={start:at3,end:at3+written4.trimEnd().length};if(/^-(?:\s|$)/.
-test(written4))return strayItem(at3);if(/^(?:\/\/|\/\*)/.test(written4)){return{message:"this line is no YAML",hint:'a c\
-omment begins with "#"',range:range2}}if(/^[-=_*]{2,}\s*$/.test(written4)){return{message:"this line is no YAML",hint:'d\
-ocuments are separated by a line of "---"',range:range2}}const glued=missingSpace(written4,range2,refused5);if(glued!==void 0)
+, or is in quotes`,range:below2}}function strayLine(found2,refused4){const{text:text6}=refused4;const{at:at3}=found2;const first=lineAt(
+text6,at3);const written3=text6.slice(at3,first.end);const range2={start:at3,end:at3+written3.trimEnd().length};if(/^-(?:\s|$)/.
+test(written3))return strayItem(at3);if(/^(?:\/\/|\/\*)/.test(written3)){return{message:"this line is no YAML",hint:'a c\
+omment begins with "#"',range:range2}}if(/^[-=_*]{2,}\s*$/.test(written3)){return{message:"this line is no YAML",hint:'d\
+ocuments are separated by a line of "---"',range:range2}}const glued=missingSpace(written3,range2,refused4);if(glued!==void 0)
 return glued;const next=nextKeyLine(text6,first.end);if(next.end<=found2.end+1&&next.start-lineAt(text6,next.start).start!==
 at3-first.start){return{message:"this line is indented neither like the keys above nor like the value above",hint:"inden\
 t it as far as the key that it belongs beside",range:next}}return{message:'this line is no "key: value", and the one aft\
 er it is',hint:"write a colon and a space behind the key, or indent the next line otherwise",range:range2}}function strayItem(at3){
 return{message:'an item of a list ("- ") stands where a key is due',hint:'put the items below the key that they belong t\
-o; separate documents with a line of "---"',range:{start:at3,end:at3+1}}}function missingSpace(written4,range2,{hides}){
-const[,key]=/^["']?([A-Za-z_][\w-]{0,60})["']?:(?=[^\s/])/.exec(written4)??[];if(key===void 0)return void 0;return{message:"\
+o; separate documents with a line of "---"',range:{start:at3,end:at3+1}}}function missingSpace(written3,range2,{hides}){
+const[,key]=/^["']?([A-Za-z_][\w-]{0,60})["']?:(?=[^\s/])/.exec(written3)??[];if(key===void 0)return void 0;return{message:"\
 a space is missing behind the colon",...hides(range2)?{}:{hint:`write it as "${key}: \u2026"`},range:range2}}function unevenKeys({
-at:at3},{text:text6}){const line=contentAt(text6,at3);const written4=text6.slice(line.start,line.end);return{message:"th\
-is line is indented otherwise than the keys beside it",hint:/:(?:\s|$)/.test(written4)?"indent it as far as the key that\
+at:at3},{text:text6}){const line=contentAt(text6,at3);const written3=text6.slice(line.start,line.end);return{message:"th\
+is line is indented otherwise than the keys beside it",hint:/:(?:\s|$)/.test(written3)?"indent it as far as the key that\
  it belongs beside":"indent it as far as the text that it belongs to",range:line}}function unevenList({at:at3},{text:text6}){
 return{message:"the items of a list have to begin in the same column",hint:'indent this line as far as the first "- " of\
  the list',range:contentAt(text6,at3)}}function openBracket({at:at3},{text:text6,marks:marks2}){const start3=marks2.bracketBefore(
 at3)??Math.max(0,at3-1);const[opens,closes]=text6[start3]==="{"?["{","}"]:["[","]"];const goesOn=text6.slice(at3).trim()!==
 ""&&lineAt(text6,at3).start>start3;return{message:`the "${opens}" that opens here is not closed`,hint:`write its "${closes}\
-"${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start3,end:start3+1}}}function missing2(found2,refused5){
-const{text:text6,marks:marks2}=refused5;const{at:at3,end:end2,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
+"${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start3,end:start3+1}}}function missing2(found2,refused4){
+const{text:text6,marks:marks2}=refused4;const{at:at3,end:end2,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
 quoteBefore(at3)?.start??at3;return{message:"the quote that opens here is never closed",hint:`write ${text6[start3]==="'"?
-"'":'"'} where the value ends`,range:{start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written4=text6.
-slice(at3,lineAt(text6,at3).end).trimEnd();const range2={start:at3,end:at3+Math.max(1,written4.length)};return missingSpace(
-written4,range2,refused5)??{message:'this line is no "key: value"',hint:"write a colon and a space behind the key; inden\
+"'":'"'} where the value ends`,range:{start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written3=text6.
+slice(at3,lineAt(text6,at3).end).trimEnd();const range2={start:at3,end:at3+Math.max(1,written3.length)};return missingSpace(
+written3,range2,refused4)??{message:'this line is no "key: value"',hint:"write a colon and a space behind the key; inden\
 t what belongs to the line above further",range:range2}}if(/^(?:Flow|Missing \})/.test(message))return openBracket(found2,
-refused5);if(/^Sequence item/.test(message)){return{message:"this line is no item of the list above, and is not indented\
+refused4);if(/^Sequence item/.test(message)){return{message:"this line is no item of the list above, and is not indented\
  like the keys of its last item",hint:'begin it with "- ", or indent it as far as the keys of the item',range:contentAt(
-text6,at3)}}if(/^Missing (?:,|space)/.test(message)){const variable=bareVariable(found2,refused5);if(variable!==void 0)return variable;
+text6,at3)}}if(/^Missing (?:,|space)/.test(message)){const variable=bareVariable(found2,refused4);if(variable!==void 0)return variable;
 return{message:"a comma is missing before this",hint:"separate what is in [] and {} by commas; a value with a comma or a\
  colon needs quotes",range:{start:at3,end:end2}}}if(/^Comments/.test(message)){return{message:'a space is missing before\
  the "#" of a comment',hint:'write the space; a "#" that belongs to the value goes inside the quotes',range:{start:at3,end:at3+
-1}}}if(/directives-end/.test(message))return besideMarker(found2,refused5);return void 0}function bareVariable({at:at3},{
-text:text6}){const start3=at3-1;const written4=/^\$\{[^}\s]{0,200}\}?/.exec(text6.slice(Math.max(0,start3),start3+210))?.[0];
-if(written4===void 0)return void 0;return{message:"a variable inside {} or [] has no quotes",hint:'write it as "${NAME}"\
-, in quotes',range:{start:start3,end:start3+written4.length}}}function besideMarker({at:at3,message},{text:text6}){if(/same line/.
+1}}}if(/directives-end/.test(message))return besideMarker(found2,refused4);return void 0}function bareVariable({at:at3},{
+text:text6}){const start3=at3-1;const written3=/^\$\{[^}\s]{0,200}\}?/.exec(text6.slice(Math.max(0,start3),start3+210))?.[0];
+if(written3===void 0)return void 0;return{message:"a variable inside {} or [] has no quotes",hint:'write it as "${NAME}"\
+, in quotes',range:{start:start3,end:start3+written3.length}}}function besideMarker({at:at3,message},{text:text6}){if(/same line/.
 test(message)){return{message:`a key can't stand on the line of "---"`,hint:"begin the document on the next line",range:contentAt(
 text6,at3)}}const start3=text6.lastIndexOf("\n%",at3)+1;if(text6[start3]!=="%")return void 0;return{message:`a line can'\
 t begin with "%", but for a directive of YAML`,hint:'put quotes around the key, or make a comment of the line with "#"',
-range:{start:start3,end:lineAt(text6,start3).end}}}function unexpected(found2,refused5){const{text:text6,marks:marks2}=refused5;
+range:{start:start3,end:lineAt(text6,start3).end}}}function unexpected(found2,refused4){const{text:text6,marks:marks2}=refused4;
 const{at:at3,end:end2,message}=found2;const line=lineAt(text6,at3);const before=text6.slice(line.start,at3);const range2={
 start:at3,end:Math.min(end2,line.end)};if(/block-seq-ind on same line/.test(message)){if(before.trim()==="")return strayItem(
 at3);return{message:"a list can't begin on the line of its key",hint:'write each "- " on a line of its own below the key\
@@ -20591,12 +20526,12 @@ at3);return{message:"a list can't begin on the line of its key",hint:'write each
 test(message)){const[,mark]=/([|>])[^|>]*$/.exec(text6.slice(line.start,at3+1))??[];if(mark===void 0)return void 0;const start3=text6.
 lastIndexOf(mark,at3);return{message:`a text that begins with "${mark}" starts on the next line, and something stands be\
 hind the mark`,hint:`move it to the next line, indented further than its key; a value that begins with "${mark}" needs q\
-uotes`,range:{start:start3,end:line.end}}}const[,closing4]=/Unexpected flow-(seq|map)-end token/.exec(message)??[];if(closing4!==
-void 0){return{message:`this "${closing4==="seq"?"]":"}"}" closes nothing`,hint:"remove it, or put quotes around the val\
+uotes`,range:{start:start3,end:line.end}}}const[,closing3]=/Unexpected flow-(seq|map)-end token/.exec(message)??[];if(closing3!==
+void 0){return{message:`this "${closing3==="seq"?"]":"}"}" closes nothing`,hint:"remove it, or put quotes around the val\
 ue that it belongs to",range:range2}}if(/^Unexpected , in/.test(message)){return{message:"nothing stands before this com\
 ma",hint:"remove it",range:range2}}if(/^Unexpected (?:single|double)-quoted-scalar token/.test(message)){return{message:"\
 a comma is missing before this",hint:"separate what is in [] and {} by commas",range:range2}}if(!/at node end$/.test(message))
-return void 0;const variable=bareVariable(found2,refused5);if(variable!==void 0)return variable;const quote2=marks2.quoteBefore(
+return void 0;const variable=bareVariable(found2,refused4);if(variable!==void 0)return variable;const quote2=marks2.quoteBefore(
 at3);if(quote2!==void 0&&text6.slice(quote2.end,at3).trim()===""&&text6.slice(quote2.start,quote2.end).includes("\n")){return{
 message:"the quote that opens here closes on a later line, in front of other text",hint:`write the quote that closes it \
 where the value ends; within double quotes a quote is \\", within single ones it is ''`,range:{start:quote2.start,end:quote2.
@@ -20620,23 +20555,23 @@ code==="TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is not known",
 alue that begins with "!"')}if(found2.code==="RESOURCE_EXHAUSTION"){return error("too-deep",`more than ${MAX_DEPTH} leve\
 ls of nesting`,places,"flatten the document")}const slip=slipOf(found2,{text:file.text,marks:marks2,hides:part2=>file.hides(
 part2)});if(slip!==void 0)return error("yaml-syntax",slip.message,[file.place(slip.range)],slip.hint);const message=file.
-hides(range2)?"this is not valid YAML":found2.message.replace(/: ".*$/s,"");return error("yaml-syntax",message,places)}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function*composing(file){const documents=[];const problems=[];const allowance={aliased:0,
-exceeded:false};try{const marks2=new Marks;const refused5=[];for(const document2 of compose(file,{problems,marks:marks2,
-refused:refused5})){yield;if(document2===null)continue;const directive=isBehind(document2,refused5[0])?refused5.shift():
-void 0;const found2=documentErrors(file,document2,marks2);if(directive!==void 0)found2.push(oldYaml(file,directive));for(const problem of found2)
-problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))continue;const converter=new Converter(file,
-allowance);const root=document2.contents===null?void 0:converter.convert(document2.contents,0);for(const problem of converter.
-problems)problems.push(problem);if(root===void 0||root.type==="scalar"&&root.value===null)continue;documents.push({root,
-start:startOf2(root).start,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof RangeError?
-"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file.path} is not usable YAML:\
- ${reason}`,[file.place({start:0,end:1})]))}return{documents,problems:capped(withoutConflict(file,problems))}}function capped(problems){
-if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
-...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function isBehind({
+hides(range2)?"this is not valid YAML":found2.message.replace(/: ".*$/s,"");return error("yaml-syntax",message,places)}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file){return atOnce(parsing(file))}function*parsing(file){const documents=[];
+const problems=[];const allowance={aliased:0,exceeded:false};try{const marks2=new Marks;const refused4=[];for(const document2 of compose(
+file,{problems,marks:marks2,refused:refused4})){yield;if(document2===null)continue;const directive=isBehind(document2,refused4[0])?
+refused4.shift():void 0;const found2=documentErrors(file,document2,marks2);if(directive!==void 0)found2.push(oldYaml(file,
+directive));for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))continue;
+const converter=new Converter(file,allowance);const root=document2.contents===null?void 0:converter.convert(document2.contents,
+0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scalar"&&root.value===null)
+continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
+RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file.path} is not u\
+sable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{documents,problems:capped(withoutConflict(file,problems))}}
+function capped(problems){if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-
+1];return[...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function isBehind({
 contents:contents2,range:range2},directive){return directive!==void 0&&directive.offset<(contents2?.range?.[0]??range2[2])}
-var STEP=1e3;function*compose(file,{problems,marks:marks2,refused:refused5}){const parser=new import_yaml.Parser;const composer=new import_yaml.Composer(
+var STEP=1e3;function*compose(file,{problems,marks:marks2,refused:refused4}){const parser=new import_yaml.Parser;const composer=new import_yaml.Composer(
 {schema:"core",resolveKnownTags:false,uniqueKeys:false,merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;
 for(const lexeme of new import_yaml.Lexer().lex(file.text)){marks2.see(lexeme,parser.offset);for(const token of parser.next(
-lexeme)){if(token.type==="document")lexemes=0;if(token.type==="directive"&&isOldYaml(token))refused5.push(token);yield*composer.
+lexeme)){if(token.type==="document")lexemes=0;if(token.type==="directive"&&isOldYaml(token))refused4.push(token);yield*composer.
 next(token)}lexemes+=1;if(lexemes%STEP===0)yield null;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){
 file.distrust();const place2=file.place({start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`\
 more than ${MAX_DEPTH} levels of nesting`,[place2],"flatten the document"):error("too-large","one document has too many \
@@ -20680,107 +20615,18 @@ items;return node2.flow===true&&node2.items.length===1&&(0,import_yaml.isMap)(pa
 null}function numberOf2(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
 source);return text6===void 0?void 0:exactly(text6)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
 ange"in node2&&Array.isArray(node2.range)){const[start3,end2]=node2.range;if(typeof start3==="number"&&typeof end2==="nu\
-mber")return{start:start3,end:end2}}return{start:0,end:0}}var import_yaml2=__toESM(require_dist2(),1);init_values();var entry={text:0,null:1,true:2,false:3,number:4,quoted:5,folded:6,told:7,list:8,map:9};function startOnTape({tape:{marks:marks2},
-offset},at3){const isKey=marks2[at3]===entry.map&&(marks2[at3+3]??0)>0;return offset+(marks2[isKey?at3+5:at3+1]??0)}var Cursor=class{file;#tape;#offset;at;constructor(file,{
-tape,offset},at3){this.file=file;this.#tape=tape;this.#offset=offset;this.at=at3}get isAtEnd(){return this.at>=this.#tape.
-marks.length}take(){return this.#tape.marks[this.at++]??0}range(){const start3=this.#offset+this.take();return{start:start3,
-end:this.#offset+this.take()}}text(kind,{start:start3,end:end2}){if(kind===entry.folded||kind===entry.told)return this.#tape.
-texts[this.take()]??"";return kind===entry.quoted?this.file.text.slice(start3+1,end2-1):this.file.text.slice(start3,end2)}key(){
-const kind=this.take();const range2=this.range();return{kind,name:this.text(kind,range2),range:range2}}};function isPlain2(kind){
-return kind<entry.quoted||kind===entry.folded}function*documentsOn(file,placed){const cursor=new Cursor(file,placed,0);while(!cursor.
-isAtEnd){const{at:at3}=cursor;if(passed(cursor)===void 0)return yield void 0;yield at3}}function passed(cursor){const{file}=cursor;
-const kind=cursor.take();const range2=cursor.range();if(kind===entry.list){for(let left=cursor.take();left>0;left-=1)if(passed(
-cursor)===void 0)return void 0;return{type:"list",range:range2}}if(kind===entry.map){const names3=new Set;for(let left=cursor.
-take();left>0;left-=1){const key=cursor.key();const value3=isMember(key)&&!names3.has(key.name)?passed(cursor):void 0;if(value3===
-void 0)return void 0;names3.add(key.name);hideMember(file,key.name,key.range,value3)}return{type:"map",range:range2}}const source=cursor.
-text(kind,range2);if(kind===entry.number&&decimalText(source)===void 0)return void 0;if(isPlain2(kind))hideLoose(file,source,
-range2);return{type:"scalar",range:range2}}function isMember({kind,name:name2}){const isText3=kind===entry.text||kind===
-entry.quoted||kind===entry.told;return isText3&&name2!=="__proto__"&&(name2!=="<<"||kind!==entry.text)}function treeOn(file,placed,at3){
-return nodeAt(new Cursor(file,placed,at3))}function nodeAt(cursor){const kind=cursor.take();const range2=cursor.range();
-if(kind===entry.list){const items=[];for(let left=cursor.take();left>0;left-=1)items.push(nodeAt(cursor));return listNode(
-range2,items)}if(kind===entry.map){const entries=new Map;for(let left=cursor.take();left>0;left-=1){const key=cursor.key();
-entries.set(key.name,{key:key.range,value:nodeAt(cursor)})}return mapNode(range2,entries)}const source=cursor.text(kind,
-range2);return{type:"scalar",value:scalarOf(kind,source),plain:isPlain2(kind),source,range:range2,size:1,height:0}}function scalarOf(kind,source){
-if(kind===entry.null)return null;if(kind===entry.true||kind===entry.false)return kind===entry.true;return kind===entry.number?
-exactly(decimalText(source)??source):source}function*takingApart(text6){try{return yield*written3(text6)}catch{return void 0}}var STEP2=1e3;function*written3(text6){
-const writer=new Writer2;const parser=new import_yaml2.Parser;let lexemes=0;let seen2=0;for(const lexeme of new import_yaml2.Lexer().
-lex(text6)){for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;if(!writer.write(token))return void 0}
-lexemes+=1;seen2+=1;if(seen2%STEP2===0)yield;if(lexemes>MAX_LEXEMES||parser.stack.length>MAX_DEPTH)return void 0}for(const token of parser.
-end())if(!writer.write(token))return void 0;return writer}var refused2=-1;var Writer2=class{marks=[];texts=[];write(token){
-if(token.type!=="document")return isSpace(token);const[first,...rest]=token.start;const marked=first?.type==="doc-start";
-const before=marked?rest:token.start;if(!areSpaces(before,!marked)||!areSpaces(token.end??[],true))return false;const{value:value3}=token;
-if(value3===void 0)return true;if(value3.type==="block-map")return(!marked||before.some(isNewline))&&this.#blockMap(value3)!==
-refused2;return value3.type==="flow-collection"&&value3.start.type==="flow-map-start"&&this.#flow(value3)!==refused2}#value(token,isBelow2){
-switch(token.type){case"scalar":return this.#plain(token);case"single-quoted-scalar":case"double-quoted-scalar":return this.#quoted(
-token);case"block-scalar":return this.#told(token);case"block-map":return isBelow2?this.#blockMap(token):refused2;case"b\
-lock-seq":return isBelow2?this.#blockList(token):refused2;case"flow-collection":return this.#flow(token);default:return refused2}}#plain(token){
-const{source,offset}=token;const end2=offset+source.length;const after2=endOf3(token.end,end2);if(after2===refused2||/^[\t,%|>@`]/.
-test(source))return refused2;if(source.includes("\n"))return this.#told(token);this.marks.push(plainEntry(source),offset,
-end2);return after2}#quoted(token){const{source,offset,type}=token;const quote2=type==="single-quoted-scalar"?"'":'"';const end2=offset+
-source.length;if(/[\\\n]/.test(source)||source.indexOf(quote2,1)!==source.length-1)return this.#told(token);const after2=endOf3(
-token.end,end2);if(after2===refused2)return refused2;this.marks.push(entry.quoted,offset,end2);return after2}#told(token){
-let isRight=true;const read2=import_yaml2.CST.resolveAsScalar(token,true,()=>{isRight=false});const isPlain3=token.type===
-"scalar";if(read2===null||!isRight||isPlain3&&plainEntry(read2.value)!==entry.text)return refused2;const[start3,end2,after2]=read2.
-range;this.marks.push(isPlain3?entry.folded:entry.told,start3,end2,this.texts.push(read2.value)-1);return after2}#nothing(tokens,after2){
-let at3=after2;let index=tokens.length-1;let isTold=false;for(;index>=0;index-=1){const token=tokens[index];if(token===void 0||
-!isSpace(token))break;isTold||=token.type==="comment";at3-=token.source.length}for(index+=1;tokens[index]?.type==="space";index+=
-1)at3+=tokens[index]?.source.length??0;this.marks.push(entry.null,at3,at3);return isTold?after2:at3}#open(kind,offset){return this.
-marks.push(kind,offset,0,0)-2}#close(opened2,end2,count3){this.marks[opened2]=end2;this.marks[opened2+1]=count3}#blockMap(map2){
-const opened2=this.#open(entry.map,map2.offset);let offset=map2.offset;let after2;let count3=0;for(const item of map2.items){
-const{start:start3,key,sep:sep12,value:value3}=item;if(after2!==void 0||item.explicitKey===true||!areSpaces(start3,true))
-return refused2;if(sep12===void 0){if(key!==void 0||value3!==void 0)return refused2;after2=endAfter(start3,offset);continue}
-if(!this.#key(key)||!("indent"in key)||key.indent!==map2.indent)return refused2;const found2=behind(sep12,"map-value-ind");
-if(found2===void 0)return refused2;const valueAt4=endAfter(sep12,offset);offset=value3===void 0?this.#nothing(sep12,valueAt4):
-this.#value(value3,found2.some(isNewline));if(offset===refused2)return refused2;count3+=1}this.#close(opened2,offset,count3);
-return after2??offset}#blockList(list2){const opened2=this.#open(entry.list,list2.offset);let offset=list2.offset;let after2;
-let count3=0;for(const{start:start3,key,sep:sep12,value:value3}of list2.items){if(after2!==void 0||key!=null||sep12!==void 0)
-return refused2;if(value3===void 0&&areSpaces(start3,true)){after2=endAfter(start3,offset);continue}if(behind(start3,"se\
-q-item-ind")===void 0)return refused2;const valueAt4=endAfter(start3,offset);offset=value3===void 0?this.#nothing(start3,
-valueAt4):this.#value(value3,true);if(offset===refused2)return refused2;count3+=1}this.#close(opened2,offset,count3);return after2??
-offset}#flow({start:start3,offset,items,end:end2}){const isMap3=start3.type==="flow-map-start";const opened2=this.#open(
-isMap3?entry.map:entry.list,offset);let count3=0;for(const[index,item]of items.entries()){const{key,sep:sep12,value:value3}=item;
-const isLast=index===items.length-1;const isEmpty4=key==null&&sep12===void 0&&value3===void 0;const commas=item.start.filter(
-({type})=>type==="comma").length;if(commas>1)return refused2;if(index===0?commas>0:commas<1&&!(isEmpty4&&isLast))return refused2;
-if(!areSpaces(item.start,false,"comma"))return refused2;if(isEmpty4){if(!isLast)return refused2;continue}if(!isMap3){if(key!=
-null||sep12!==void 0||value3===void 0)return refused2}else if(!this.#key(key)||sep12===void 0||behind(sep12,"map-value-i\
-nd")===void 0){return refused2}const written4=value3===void 0?this.#nothing(sep12??[],endAfter(sep12??[],offset)):this.#value(
-value3,false);if(written4===refused2)return refused2;count3+=1}const[closing4,...rest]=end2;if(closing4===void 0||closing4.
-source!==(isMap3?"}":"]")||!areSpaces(rest,false))return refused2;const closed2=closing4.offset+1;this.#close(opened2,closed2,
-count3);return endAfter(rest,closed2)}#key(key){if(key==null||!isFlowScalar(key)||key.source.length>MAX_KEY||key.source.
-includes("\n"))return false;if(key.end?.some(({type})=>type!=="space"))return false;return this.#value(key,false)!==refused2}};
-var MAX_KEY=500;function isFlowScalar(token){return token.type==="scalar"||token.type==="single-quoted-scalar"||token.type===
-"double-quoted-scalar"}function isSpace({type}){return type==="space"||type==="newline"||type==="comment"||type==="byte-\
-order-mark"}function isNewline({type}){return type==="newline"}function areSpaces(tokens,isSpaced,besides){let spaced=isSpaced;
-for(const{type,source}of tokens){if(type==="comment"){if(!spaced)return false}else if(type==="space"){if(source.includes(
-"	"))return false;spaced=true}else if(type==="newline")spaced=true;else if(type===besides)spaced=false;else return false}
-return true}function behind(tokens,indicator){const at3=tokens.findIndex(({type})=>type===indicator);if(at3<0)return void 0;
-if(endAfter(tokens.slice(0,at3),0)-(tokens[0]?.offset??0)>MAX_KEY)return void 0;const rest=tokens.slice(at3+1);return areSpaces(
-tokens.slice(0,at3),true)&&areSpaces(rest,false)?rest:void 0}function endAfter(tokens,offset){const last=tokens.at(-1);return last===
-void 0?offset:last.offset+last.source.length}function endOf3(tokens,offset){if(tokens===void 0)return offset;return areSpaces(
-tokens,false)?endAfter(tokens,offset):refused2}var tests=new import_yaml2.Schema({schema:"core",resolveKnownTags:false}).
-tags.flatMap(tag=>tag.default===true&&"test"in tag&&tag.test!==void 0?[{tag:tag.tag,test:tag.test}]:[]);var ofTag={"tag:\
-yaml.org,2002:null":entry.null,"tag:yaml.org,2002:int":entry.number,"tag:yaml.org,2002:float":entry.number};function plainEntry(source){
-if(!/^[~nNtTfF.\d+-]|^$/.test(source))return entry.text;const found2=tests.find(({test})=>test.test(source));if(found2===
-void 0)return entry.text;if(found2.tag==="tag:yaml.org,2002:bool")return/^[tT]/.test(source)?entry.true:entry.false;return ofTag[found2.
-tag]??refused2}function parseYaml(file,tapes){return atOnce(parsing(file,tapes))}function*parsing(file,given2){const tapes=given2===void 0?
-yield*wholeTape(file.text):given2;const plain3=tapes===null?void 0:yield*readingPlain(file,tapes);return plain3??(yield*composing(
-file))}function*wholeTape(text6){const tape=yield*takingApart(text6);return tape===void 0?null:[{tape,offset:0}]}function*readingPlain(file,tapes){
-const documents=[];for(const placed of tapes){for(const at3 of documentsOn(file,placed)){if(at3===void 0)return void 0;documents.
-push(new TapedDocument(file,placed,at3));yield}}return{documents,problems:[]}}var TapedDocument=class{broken=false;#file;#placed;#at;#root;constructor(file,placed,at3){
-this.#file=file;this.#placed=placed;this.#at=at3}get root(){if(this.#root)return this.#root;const root=treeOn(this.#file,
-this.#placed,this.#at);if(this.#root===void 0)this.#root=root;return root}get start(){return startOnTape(this.#placed,this.#at)}forget(){
-this.#root=null}};function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry3]of over.entries){const below2=entries.
-get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry3.value.type==="map"&&!exclusive2.has(name2);entries.
-set(name2,both?{key:entry3.key,value:mergeMaps(below2.value,entry3.value,exclusive2)}:entry3)}return mapNode(base2.range,
+mber")return{start:start3,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry2]of over.entries){const below2=entries.
+get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry2.value.type==="map"&&!exclusive2.has(name2);entries.
+set(name2,both?{key:entry2.key,value:mergeMaps(below2.value,entry2.value,exclusive2)}:entry2)}return mapNode(base2.range,
 entries)}function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,
 exclusive2):above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
 name2,value3))))}var exclusive=new Set(["auth"]);function readConfig(file,environment){for(const range2 of credentialRanges(file.text))file.
 hide(range2);const{documents,problems:found2}=parseYaml(file);const problems=[...found2];const[first,second]=documents;if(second!==
 void 0){problems.push(error("wrong-value","a configuration is one document",[file.place(second.root.range)],"remove the \
-others"))}const empty2=mapNode({start:0,end:0},new Map);const written4=first?.root??(problems.length===0?empty2:void 0);
-if(written4===void 0)throw new ProblemsError(problems);if(written4.type!=="map"){throw new ProblemsError([...problems,error(
-"wrong-type","the configuration must be a map",[file.place(written4.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
-written4);hideCredentials(root,file);problems.push(...check2({schema:configSchema,root,file,variables:null,name:"configu\
+others"))}const empty2=mapNode({start:0,end:0},new Map);const written3=first?.root??(problems.length===0?empty2:void 0);
+if(written3===void 0)throw new ProblemsError(problems);if(written3.type!=="map"){throw new ProblemsError([...problems,error(
+"wrong-type","the configuration must be a map",[file.place(written3.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
+written3);hideCredentials(root,file);problems.push(...check2({schema:configSchema,root,file,variables:null,name:"configu\
 ration"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.type==="map"?[
 ...environments.entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);if(environment!==
 null&&chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-environment",`ther\
@@ -20799,9 +20645,9 @@ const environments=root.entries.get("environments")?.value;const chosen=environm
 values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of hidden){const found2=find6(
 node2,path);if(found2.complete)file.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!==
 "version"&&isEmpty3(value4));const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;
-const cleaned=new Map([...environments.value.entries].map(([name2,entry3])=>{const{value:value4}=entry3;if(isEmpty3(value4))
-return[name2,{...entry3,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry3,value:without(
-value4,(_,inner)=>isEmpty3(inner))}:entry3]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.
+const cleaned=new Map([...environments.value.entries].map(([name2,entry2])=>{const{value:value4}=entry2;if(isEmpty3(value4))
+return[name2,{...entry2,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry2,value:without(
+value4,(_,inner)=>isEmpty3(inner))}:entry2]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.
 range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.
 type==="scalar"&&node2.value===null}var secretPaths=[["server","auth","token"],["server","auth","client_credentials","client_secret"],["server","auth","head\
 er","value"],["state","git","remote"],["state","postgres","url"]];var isOpen2=(path,text6)=>path[0]==="state"&&!/^[^/]*:\/\/[^/@]*:[^/@]+@|[?&]password=./.
@@ -20833,9 +20679,9 @@ layers.map(({config:config3})=>config3)),states:[...states2]}}function isSecretF
 "client_key_file"}function fileNodes(node2,isMeant=key=>key.endsWith("_file")){if(node2.type!=="map")return[];return[...node2.
 entries].flatMap(([key,{value:value3}])=>isMeant(key)?[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.
 type==="map"?node2.entries.get("token_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){
-const behind2=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind2,...argument.
-split(/[\s"'`=@:,;|&<>()]+/)].filter(part2=>part2!=="")}function passedNodes(node2){const passed2=node2.type==="map"?node2.
-entries.get("pass_env")?.value:void 0;return passed2===void 0?[]:scalarsOf(passed2)}function scalarsOf(node2){if(node2.type===
+const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.
+split(/[\s"'`=@:,;|&<>()]+/)].filter(part2=>part2!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
+entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
 "scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
 ({value:value3})=>scalarsOf(value3))}function namesIn3({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
 return[];try{return namesOf2(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
@@ -20847,8 +20693,8 @@ return found2!==null&&"severity"in found2}function setting(variables,name2){for(
 const value3=Object.hasOwn(variables,writing)?variables[writing]?.trim():void 0;if(value3)return{name:writing,value:value3}}
 return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host,port,variables){
 const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
-"");return entries.filter(Boolean).some(entry3=>{if(entry3==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
-exec(entry3)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address2??entry3).replace(/^\[|\]$/g,
+"");return entries.filter(Boolean).some(entry2=>{if(entry2==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
+exec(entry2)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address2??entry2).replace(/^\[|\]$/g,
 "").replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable){const bad2=why=>error(
 "bad-proxy",`the proxy in ${variable} ${why}`,[],"write it as http://proxy.example.com:3128");const address2=/^[a-z][a-z0-9+.-]*:\/\//i.
 test(text6)?text6:`http://${text6}`;const url=URL.canParse(address2)?new URL(address2):void 0;if(url===void 0||url.hostname===
@@ -20930,8 +20776,8 @@ variables}){return config3??setting2(variables,"IDOPS_CONFIG")}async function un
 cwd,above=true}=options;const bytes=await readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;
 if(await isThere(path)){return error("file-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the\
  file where the link leads, or put the configuration in the place of the link")}if(givenConfig(options)!==void 0){return error(
-"no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed2=above?await passedAbove(
-CONFIG,cwd):void 0;if(passed2!==void 0){const shown3=shownPath(passed2,cwd);return error("no-config",`there is no ${CONFIG}\
+"no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(
+CONFIG,cwd):void 0;if(passed!==void 0){const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG}\
  in this folder, and ${shown3} is not taken by itself, since this is no git work tree`,[],`start idops in that folder, o\
 r write --config ${shown3}`)}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up t\
 o ${shownPath(top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,
@@ -20956,23 +20802,23 @@ name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=thi
 base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),...addressProblems(this.#layers(
 used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;for(const config3 of configs){
 const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)continue;const variables=new Variables(variableSources(
-config3,this.#source,this.#process),{lenient:true});resolve3(node2,this.#source,variables,["server"]);for(const problem of variables.
+config3,this.#source,this.#process),{lenient:true});resolve4(node2,this.#source,variables,["server"]);for(const problem of variables.
 takeProblems()){const[place2]=problem.places;if(problem.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
 problem)}}return[...found2.values()]}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
-return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry3=this.#config.
-entries.get("manifests");if(entry3===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
-"manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry3.value,[index]).node.
+return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry2=this.#config.
+entries.get("manifests");if(entry2===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
+"manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry2.value,[index]).node.
 range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
 overrides.baseUrl===void 0;const given2={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
 tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
 if(given2.baseUrl!==void 0)replaced3.add("base_url");if(given2.tokenFile!==void 0||given2.token!==void 0)replaced3.add("\
-auth");const entry3=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
-replaced3),given:given2,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry3===void 0?
-[]:[this.#source.place(entry3.key)],place:(...path)=>entry3===void 0?[]:[this.#source.place(find6(entry3.value,path).node.
+auth");const entry2=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
+replaced3),given:given2,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry2===void 0?
+[]:[this.#source.place(entry2.key)],place:(...path)=>entry2===void 0?[]:[this.#source.place(find6(entry2.value,path).node.
 range)]})}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){
-return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry3=this.#config.
-entries.get(name2);if(entry3===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry3.
-value.type==="map"?without(entry3.value,member2=>replaced3.has(member2)):entry3.value;const variables=new Variables(this.#sources,
+return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry2=this.#config.
+entries.get(name2);if(entry2===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry2.
+value.type==="map"?without(entry2.value,member2=>replaced3.has(member2)):entry2.value;const variables=new Variables(this.#sources,
 {lenient});return check2({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
 const{node:node2,complete:complete2}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
 void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
@@ -20984,7 +20830,7 @@ map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")s
 type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(
 item.value)]:[])),process:process2}}async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew||
 project.state().in==="file")return null;const{root,environment}=project;const usual=[DEFAULT_STATE,...environment===null?
-[]:[`.idops/${environment}.json`]];for(const path of usual){const backend3=await fileBackend({path:resolve4(root,path),allowTracked:true});
+[]:[`.idops/${environment}.json`]];for(const path of usual){const backend3=await fileBackend({path:resolve5(root,path),allowTracked:true});
 const there=await backend3.saved().catch(()=>void 0);const records=Object.keys(there?.resources??{}).length;if(there?.server!==
 state.server||records===0)continue;const[what,them]=records===1?["a record","it"]:[`${records} records`,"them"];return`n\
 othing is known yet where the state is kept now, and ${backend3.place} has ${what} of this server: idops state migrate -\
@@ -20993,15 +20839,15 @@ return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new Type
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
 does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#ended??=Promise.allSettled([...this.#underWay]).
-then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve11}from"node:path";import{isAbsolute as isAbsolute5,resolve as resolve9}from"node:path";import{readdir as readdir7,readdirSync,realpath as realpath5,realpathSync,stat as stat3,statSync}from"fs";import{isAbsolute as isAbsolute3,
-posix as posix3,resolve as resolve6}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename9,dirname as dirname11,normalize as normalize2,relative as relative9,
-resolve as resolve5,sep as sep4}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
+then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";import{isAbsolute as isAbsolute5,resolve as resolve10}from"node:path";import{readdir as readdir6,readdirSync,realpath as realpath5,realpathSync,stat as stat3,statSync}from"fs";import{isAbsolute as isAbsolute3,
+posix as posix3,resolve as resolve7}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename9,dirname as dirname11,normalize as normalize2,relative as relative9,
+resolve as resolve6,sep as sep4}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
 let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep4)normalized2=normalized2.
 substring(0,normalized2.length-1);return normalized2}var SLASHES_REGEX=/[\\/]/g;function convertSlashes(path,separator){
 return path.replace(SLASHES_REGEX,separator)}var WINDOWS_ROOT_DIR_REGEX=/^[a-z]:[\\/]$/i;function isRootDirectory(path){
 return path==="/"||WINDOWS_ROOT_DIR_REGEX.test(path)}function normalizePath(path,options){const{resolvePaths,normalizePath:normalizePath$1,
 pathSeparator}=options;const pathNeedsCleaning=process.platform==="win32"&&path.includes("/")||path.startsWith(".");if(resolvePaths)
-path=resolve5(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
+path=resolve6(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
 length-1]!==pathSeparator;return convertSlashes(needsSeperator?path+pathSeparator:path,pathSeparator)}function joinPathWithBasePath(filename,directoryPath){
 return directoryPath+filename}function joinPathWithRelativePath(root,options){return function(filename,directoryPath){const sameRoot=directoryPath.
 startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative9(root,
@@ -21065,13 +20911,13 @@ state.paths,this.state.options.filters);this.walkDirectory(this.state,this.root,
 walk);return this.isSynchronous?this.callbackInvoker(this.state,null):null}walk=(entries,directoryPath,depth)=>{const{paths,
 options:{filters:filters2,resolveSymlinks:resolveSymlinks$1,excludeSymlinks,exclude,maxFiles,signal,useRealPaths,pathSeparator},
 controller:controller2}=this.state;if(controller2.aborted||signal&&signal.aborted||maxFiles&&paths.length>maxFiles)return;
-const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry3=entries[i2];if(entry3.isFile()||
-entry3.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry3.name,directoryPath);this.
-pushFile(filename,files,this.state.counts,filters2)}else if(entry3.isDirectory()){let path=joinDirectoryPath(entry3.name,
-directoryPath,this.state.options.pathSeparator);if(exclude&&exclude(entry3.name,path))continue;this.pushDirectory(path,paths,
-filters2);this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry3.isSymbolicLink()){
-let path=joinPathWithBasePath(entry3.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.
-isDirectory()){resolvedPath=normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry3.name,useRealPaths?
+const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry2=entries[i2];if(entry2.isFile()||
+entry2.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry2.name,directoryPath);this.
+pushFile(filename,files,this.state.counts,filters2)}else if(entry2.isDirectory()){let path=joinDirectoryPath(entry2.name,
+directoryPath,this.state.options.pathSeparator);if(exclude&&exclude(entry2.name,path))continue;this.pushDirectory(path,paths,
+filters2);this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry2.isSymbolicLink()){
+let path=joinPathWithBasePath(entry2.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.
+isDirectory()){resolvedPath=normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry2.name,useRealPaths?
 resolvedPath:path+pathSeparator))return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,
 depth-1,this.walk)}else{resolvedPath=useRealPaths?resolvedPath:path;const filename=basename9(resolvedPath);const directoryPath$1=normalizePath(
 dirname11(resolvedPath),this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,
@@ -21158,8 +21004,8 @@ root});return[crawler,cwd!==root&&!absolute&&buildRelative(cwd,root)]}function f
 length-1;i2>=0;i2--)paths[i2]=mapper(paths[i2]);return paths}var defaultOptions={caseSensitiveMatch:true,debug:!!process.
 env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:true};function getOptions(options){const opts=Object.
 assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
-opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve6(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
-ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir7,readdirSync:opts.fs.readdirSync||
+opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve7(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
+ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir6,readdirSync:opts.fs.readdirSync||
 readdirSync,realpath:opts.fs.realpath||realpath5,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat3,
 statSync:opts.fs.statSync||statSync});if(opts.debug)log("globbing with options:",opts);return opts}function getCrawler(globInput,inputOptions={}){
 var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputOptions.patterns))throw new Error("Cannot\
@@ -21167,25 +21013,25 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
 const[crawler,relative17]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative17):
-[]}init_problems();import{realpath as realpath7}from"node:fs/promises";import{basename as basename10,dirname as dirname13,join as join18,relative as relative11,
-sep as sep6}from"node:path";import{lstatSync,realpathSync as realpathSync2}from"node:fs";import{lstat as lstat5,realpath as realpath6}from"node:fs/promises";var ENOUGH=20;var SLOW=.3;var Disk=class{#now;#calls=0;#spent=0;constructor(now=()=>performance.now()){this.#now=now}lstat(path){
-return this.#isSlow()?lstat5(path):this.#onTheSpot(()=>lstatSync(path))}realpath(path){return this.#isSlow()?realpath6(path):
+[]}init_problems();import{realpath as realpath7}from"node:fs/promises";import{basename as basename10,dirname as dirname13,join as join16,relative as relative11,
+sep as sep6}from"node:path";import{lstatSync,realpathSync as realpathSync2}from"node:fs";import{lstat as lstat4,realpath as realpath6}from"node:fs/promises";var ENOUGH=20;var SLOW=.3;var Disk=class{#now;#calls=0;#spent=0;constructor(now=()=>performance.now()){this.#now=now}lstat(path){
+return this.#isSlow()?lstat4(path):this.#onTheSpot(()=>lstatSync(path))}realpath(path){return this.#isSlow()?realpath6(path):
 this.#onTheSpot(()=>realpathSync2.native(path))}readBytes(path){return this.#isSlow()?readBytes(path):this.#onTheSpot(()=>readBytesSync(
 path))}#isSlow(){return this.#calls>=ENOUGH&&this.#spent>SLOW*this.#calls}#onTheSpot(work){const begun=this.#now();try{return work()}finally{
-this.#calls+=1;this.#spent+=this.#now()-begun}}};import{lstat as lstat6,readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
-join as join17,parse as parse8,relative as relative10,sep as sep5}from"node:path";var MAX_LINKS=40;var mountedData="..da\
+this.#calls+=1;this.#spent+=this.#now()-begun}}};import{lstat as lstat5,readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
+join as join15,parse as parse8,relative as relative10,sep as sep5}from"node:path";var MAX_LINKS=40;var mountedData="..da\
 ta";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){const way=relative10(
-folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute4(way)}async function follow(path,root,way,look2=place2=>lstat6(
+folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute4(way)}async function follow(path,root,way,look2=place2=>lstat5(
 place2)){const steps=stepsOf2(relative10(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
-void 0;step=steps.shift()){const next=step===".."?dirname12(place2):join17(place2,step);if(!isInside(next,root)){if(relative10(
+void 0;step=steps.shift()){const next=step===".."?dirname12(place2):join15(place2,step);if(!isInside(next,root)){if(relative10(
 next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=await look2(next,steps.length===0);const target=found2.
 isSymbolicLink()?await readlink2(next):void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.
 test(target);if(step.startsWith(".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)
-swapped=void 0;else swapped=join17(place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)
-throw refused3("ELOOP",next);const{root:top}=parse8(target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(
-top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused3("ENOTDIR",next);else place2=next}return relative10(
+swapped=void 0;else swapped=join15(place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)
+throw refused2("ELOOP",next);const{root:top}=parse8(target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(
+top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused2("ENOTDIR",next);else place2=next}return relative10(
 place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){return await follow(path,root).catch(
-()=>path)===null}function stepsOf2(path){return path.split(sep5==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused3(code2,path){
+()=>path)===null}function stepsOf2(path){return path.split(sep5==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
 return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#disk=new Disk;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states:states2}=project.guarded();this.#root=project.root;this.#states=Promise.
 all(states2.map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.
@@ -21205,36 +21051,36 @@ const[files,states2]=await Promise.all([this.#files,this.#states]);if(paths.some
  a lock or a journal"):void 0}};var outside2={reason:"outside",detail:"lies outside the project"};function own3(what){return{
 reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath7(
 path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){const[folder,target]=await Promise.
-all([dirname13(path),path].map(one=>realpath7(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join18(folder,
+all([dirname13(path),path].map(one=>realpath7(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join16(folder,
 basename10(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative11(root,path).split(sep6).
 some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(`${state}.`))return true;
-return path.endsWith(".jsonl")&&dirname13(path)===join18(dirname13(state),"runs")}function isWritten(text6){if(!text6.startsWith(
+return path.endsWith(".jsonl")&&dirname13(path)===join16(dirname13(state),"runs")}function isWritten(text6){if(!text6.startsWith(
 "{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))return true;try{const data3=JSON.
 parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&"resources"in data3||"digest"in
 data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath7(path).catch(
 ()=>void 0);if(target===void 0)return false;const swapped=dirname13(target);if(basename10(target)!==basename10(path)||!mountedFolder.
-test(basename10(swapped)))return false;const data3=await realpath7(join18(dirname13(path),"..data")).catch(()=>void 0);return data3===
-swapped&&dirname13(swapped)===await realpath7(dirname13(path))}init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative13,resolve as resolve8,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename11,extname,
-join as join19,relative as relative12,resolve as resolve7}from"node:path";var NOWHERE=resolve7("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
+test(basename10(swapped)))return false;const data3=await realpath7(join16(dirname13(path),"..data")).catch(()=>void 0);return data3===
+swapped&&dirname13(swapped)===await realpath7(dirname13(path))}init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative13,resolve as resolve9,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename11,extname,
+join as join17,relative as relative12,resolve as resolve8}from"node:path";var NOWHERE=resolve8("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
 if(unread.length===0)return problems;const names3=unread.sort().map(path=>nameOf3(path,this.#project));const paths=names3.
 map(({file})=>file);const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first={file:""}]=names3;
 return[...problems,warning2("linked-folder",`links to folders and out of the project are not followed, so no manifest is\
  read from ${paths.slice(0,SHOWN2).join(", ")}${more}`,[wholeFile(first)],'put the manifests into the folder itself, or \
-name the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve7(
+name the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve8(
 this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;first=false;this.#entries(folder,isFirst).then(
 entries=>callback2(null,entries),failure2=>{if(this.#unfollowed.has(folder))this.dangling.add(folder);else if(failure2.code!==
 "ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);callback2(failure2)})}}async#entries(folder,isFirst){const{
 root}=this.#project;if(isFirst&&folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);return[]}}
 if(this.#outside.has(folder)){if(this.#seeking&&!relative12(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
 extname(folder)===""&&!basename11(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
-readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry3=>{if(entry3.isFile()||entry3.
-isDirectory())return[entry3];if(!entry3.isSymbolicLink())return[asFile(entry3.name)];const path=join19(folder,entry3.name);
-if(await leadsOut(path,root)){this.#outside.add(path);return[asFile(entry3.name),asFolder(entry3.name)]}const target=await stat4(
-path).catch(()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry3.name),asFolder(
-entry3.name)]}if(target?.isDirectory()!==true)return[asFile(entry3.name)];if(await isMountedFolder(path))return[asFolder(
-entry3.name)];if(!entry3.name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){
+readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry2=>{if(entry2.isFile()||entry2.
+isDirectory())return[entry2];if(!entry2.isSymbolicLink())return[asFile(entry2.name)];const path=join17(folder,entry2.name);
+if(await leadsOut(path,root)){this.#outside.add(path);return[asFile(entry2.name),asFolder(entry2.name)]}const target=await stat4(
+path).catch(()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry2.name),asFolder(
+entry2.name)]}if(target?.isDirectory()!==true)return[asFile(entry2.name)];if(await isMountedFolder(path))return[asFolder(
+entry2.name)];if(!entry2.name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){
 const name2=nameOf3(folder,this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} is a link tha\
 t leads out of the project`,[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(
 path,this.#project);this.#refused.set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(
@@ -21242,36 +21088,36 @@ name2)]))}};function asFile(name2){return{name:name2,isFile:()=>true,isDirectory
 return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown3=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
 const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names3=await glob(
-patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve8(project.root,name2)).filter(path=>!found2.
+patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
 has(path)&&!read2.has(path)&&!isOthers(path)&&!all.dangling.has(path));const folders=await glob(patterns,{...new Walk(project).
-options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve8(project.root,name2)).filter(path=>/\.ya?ml$/i.
+options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve9(project.root,name2)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep7)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
 seen2,known3);const named6=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named6.map(one=>absence(one,
-project)));const refused5=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
+project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
 [...[...walk.linked].map(path=>`${shown3(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown3(
-path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused5,...missed2.map(path=>`${shown3(
+path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused4,...missed2.map(path=>`${shown3(
 path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown3(path)} is a folder with\
  the name of a manifest, as a mount without its source`).sort(),...deeper.sort()])]}async function deeperOnes({project,access:access3,
 globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
 **/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,{...options,
 caseSensitiveMatch:false})};const named6=new Walk(project);const names3=[...await within5(named6,bases.filter(base2=>base2!==
-"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused5=named6.problems().flatMap(({severity,
-message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve8(project.root,name2)).filter(path=>!found2.
-has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused5;const others=await readElsewhere(project);
+"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named6.problems().flatMap(({severity,
+message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
+has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused4;const others=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others.has(path)).map(path=>limit2(async()=>{
 const content=await access3.read(path);const shown3=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
 text)?[`${shown3} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown3}\
- has the name of a manifest, and can't be read`]})));return[...refused5,...looked.flat()]}async function readElsewhere(project){
+ has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
 [one.slice(1)]:[]);const named6=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named6.length===
-0?[]:await glob(named6,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve8(project.
+0?[]:await glob(named6,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve9(project.
 root,name2)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name2})=>name2).join("|")})\\b`);
 function isManifest(text6){return kindLine.test(text6)}function eitherEnd(pattern){return pattern.replace(/\.ya?ml$/i,".\
 {yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
 step));return wild<0?steps:steps.slice(0,wild)}async function absence({pattern,isEmpty:isEmpty4},{root}){const folder=fixedSteps(
-pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat5(resolve8(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
+pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat5(resolve9(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
 true){return[`${folder}, which "${pattern}" names, is no folder that is there`]}return isEmpty4?[`no file matches "${pattern}\
 "`]:[]}function isOfTools(path,root){return relative13(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
 pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(project);const found2=new Set;const empty2=[];
@@ -21279,7 +21125,7 @@ const globs=[];for(const{pattern,place:place2}of patterns){if(pattern.startsWith
 []:[place2];if(isAbsolute5(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob\
  "${pattern}" leads out of the project`,places,"keep manifests below the configuration"));continue}const matches=await glob(
 pattern,{...walk.options(),ignore});globs.push({pattern,isNamed:place2!==null,isEmpty:matches.length===0});for(const match of matches)
-found2.add(resolve9(project.root,match));if(matches.length===0){empty2.push(warning2("no-match",`no file matches "${pattern}\
+found2.add(resolve10(project.root,match));if(matches.length===0){empty2.push(warning2("no-match",`no file matches "${pattern}\
 "`,places,"check the glob; it is relative to the configuration"))}}const givenByDefault=patterns.every(({place:place2})=>place2===
 null);if(!givenByDefault)problems.push(...empty2);else if(found2.size===0)problems.push(...empty2.slice(0,1));problems.push(
 ...walk.problems());const files=await eachOnce2(project,access3,[...found2].sort(),problems);const read2=new Set(files.map(
@@ -21294,33 +21140,11 @@ the project");case"private":return error("manifest-private",`${shown3} ${detail}
  manifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreada\
 ble",`${shown3} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown3} ${detail}`,place2,
 "split it into several files");case"not-utf8":return error("not-utf8",`${shown3} ${detail}`,place2,"save it as UTF-8");default:
-return error("file-unreadable",`${shown3} ${detail}`,place2)}}init_p_limit();import{basename as basename12,dirname as dirname16}from"node:path";init_problems();init_kinds();import{existsSync as existsSync4}from"node:fs";import{availableParallelism as availableParallelism2}from"node:os";import{
-fileURLToPath as fileURLToPath2}from"node:url";import{Worker}from"node:worker_threads";var WORTHWHILE=5e5;var PART2=2e5;var MOST_THREADS=4;var AHEAD2=2;async function*parseAll(files,pauses){const length2=files.
-reduce((sum,{source})=>sum+source.text.length,0);const script=new URL("./thread.js",import.meta.url);const isBeside=length2>=
-WORTHWHILE&&availableParallelism2()>1&&existsSync4(fileURLToPath2(script));if(!isBeside){for(const of of files)yield{of,
-parsed:await pauses.during(parsing(of.source))};return}const threads=new Threads(script);try{const parts=files.map(({source})=>threads.
-takeApart(source.text));threads.start();for(const[index,of]of files.entries()){const tapes=await Promise.all(parts[index]??
-[]);parts[index]=[];const plain3=tapes.filter(tape=>tape!==null);const taken2=plain3.length===tapes.length?plain3:null;yield{
-of,parsed:await pauses.during(parsing(of.source,taken2))}}}finally{threads.close()}}function partsOf4(text6,length2=PART2){
-const parts=[];const marker=/\n(?=---\s)/g;let offset=0;while(text6.length-offset>length2){marker.lastIndex=offset+length2;
-let found2=marker.exec(text6);while(found2!==null&&endsInComment(text6,offset,found2.index))found2=marker.exec(text6);if(found2===
-null)break;parts.push({text:text6.slice(offset,found2.index+1),offset});offset=found2.index+1}parts.push({text:text6.slice(
-offset),offset});return parts}function endsInComment(text6,begin,end2){for(let last=end2;last>begin;){const first=Math.max(
-begin,text6.lastIndexOf("\n",last-1)+1);const line=text6.slice(first,last);if(line.trim()!=="")return line.includes("#");
-last=first-1}return false}var Threads=class{#script;#waiting=[];#threads=new Map;#jobs=0;constructor(script){this.#script=
-script}takeApart(text6){return partsOf4(text6).map(async({text:part2,offset})=>{const tape=await new Promise(done2=>{this.#waiting.
-push({text:part2,done:done2})});return tape===null?null:{tape,offset}})}start(){this.#waiting.reverse();const most3=Math.
-min(MOST_THREADS,availableParallelism2(),this.#waiting.length);for(let count3=0;count3<most3;count3+=1)this.#add(new Worker(
-this.#script))}close(){for(const worker of this.#threads.keys())void worker.terminate()}#add(worker){const jobs=new Map;
-this.#threads.set(worker,jobs);worker.on("message",({id,tape})=>{jobs.get(id)?.done(tape);jobs.delete(id);this.#feed(worker,
-jobs)});const ended=()=>{this.#threads.delete(worker);const left=[...jobs.values(),...this.#threads.size===0?this.#waiting.
-splice(0):[]];jobs.clear();for(const{done:done2}of left)done2(null)};worker.on("error",ended);worker.on("exit",ended);this.#feed(
-worker,jobs)}#feed(worker,jobs){while(jobs.size<AHEAD2){const next=this.#waiting.pop();if(next===void 0)return;this.#jobs+=
-1;jobs.set(this.#jobs,next);worker.postMessage({id:this.#jobs,text:next.text})}}};init_p_limit();init_problems();init_limits2();import{stat as stat6}from"node:fs/promises";import{dirname as dirname14,resolve as resolve10}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
-this.#project=project;this.#access=access3}async read(request5){const path=resolve10(dirname14(request5.manifest),request5.
+return error("file-unreadable",`${shown3} ${detail}`,place2)}}init_p_limit();import{basename as basename12,dirname as dirname16}from"node:path";init_problems();init_kinds();init_p_limit();init_problems();init_limits2();import{stat as stat6}from"node:fs/promises";import{dirname as dirname14,resolve as resolve11}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
+this.#project=project;this.#access=access3}async read(request5){const path=resolve11(dirname14(request5.manifest),request5.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async has(manifest,path){
-const found2=await this.#access.find(resolve10(dirname14(manifest),path));if(!("target"in found2))return false;return await stat6(
+const found2=await this.#access.find(resolve11(dirname14(manifest),path));if(!("target"in found2))return false;return await stat6(
 found2.target).then(file=>file.isFile(),()=>false)}async#load(path){const read2=await this.#access.read(path);if(!("targ\
 et"in read2))return read2;this.files.add(read2.target);this.#characters+=read2.text.length;if(this.#characters>limits.allBodiesCharacters)
 return{reason:"too-many"};return bodyOf(read2.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown3=request5.
@@ -21335,7 +21159,7 @@ th is relative to the manifest");case"too-large":return error("too-large",`${sho
 utf8":return error("body-not-utf8",`${shown3} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
 readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part2){
 if(part2===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
-place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written4,text6,part2){const at3=contentOf2(source,written4);const raw=source.slice(at3.start,
+place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written3,text6,part2){const at3=contentOf2(source,written3);const raw=source.slice(at3.start,
 at3.end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
 text6.slice(part2.start,part2.end)).length;const start3=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);
 return start3===void 0||end2===void 0?void 0:{start:at3.start+start3,end:at3.start+end2+1}}function contentOf2(source,{start:start3,
@@ -21343,24 +21167,24 @@ end:end2}){const first=source.charAt(start3);if(first==='"'||first==="'")return{
 first!==">")return{start:start3,end:end2};const line=source.indexOf("\n",start3);return line<0||line>=end2?{start:start3,
 end:end2}:{start:line+1,end:end2}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){
 let left=count3;for(let at3=0;at3<text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;
-left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written4){this.kind=object3.kind;
+left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
 this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
-generation!==void 0)this.generation=object3.generation;this.#written=written4}get place(){return this.placeOf()}get declaredAt(){
-const{file,document:document2}=this.#written;return file.lineAt(document2.start)}placeOf(...path){const{file,document:document2}=this.#written;
-return placeOf4(file,document2.root,path)}placeWithin(field2,part2){const{document:document2,file,bodies:bodies2}=this.#written;
-const value3=this.fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")
-return body2.place(part2);const{root}=document2;const{node:node2}=find6(root,[field2]);const written4=part2===void 0||node2.
-type!=="scalar"||typeof value3!=="string"?void 0:partOfText(file.text,node2.range,value3,part2);return written4===void 0?
-placeOf4(file,root,[field2]):file.place(written4)}};function placeOf4(file,root,path){const{node:node2,key}=find6(root,path);
-return file.place(key??(node2===root?startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text6,place:place2,exists}){const path=pathIn(text6);if(path===
+generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){return this.placeOf()}get declaredAt(){
+const{file,root}=this.#written;return file.lineAt(startOf2(root).start)}placeOf(...path){const{file,root}=this.#written;
+return placeOf4(file,root,path)}placeWithin(field2,part2){const{root,file,bodies:bodies2}=this.#written;const value3=this.
+fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")return body2.place(
+part2);const{node:node2}=find6(root,[field2]);const written3=part2===void 0||node2.type!=="scalar"||typeof value3!=="str\
+ing"?void 0:partOfText(file.text,node2.range,value3,part2);return written3===void 0?placeOf4(file,root,[field2]):file.place(
+written3)}};function placeOf4(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??(node2===root?
+startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text6,place:place2,exists}){const path=pathIn(text6);if(path===
 void 0)return void 0;const isFile=await exists(path);if(!isFile&&!/\.(?:txt|html?|mustache)$/i.test(path))return void 0;
 const what=isFile?"is the path of a file":"looks like the path of a file";return warning2("forgotten-file",`"${field2}" \
 is the text "${path}", which ${what}, and that is what recipients would get`,[place2],`to send what is in the file, writ\
 e ${field2}: {file: ${path}}`)}function pathIn(text6){if(text6.length>300)return void 0;const path=text6.trim().replace(
 /^file:\s*/,"");return/^[^\s{}<>:|?*"]+$/.test(path)&&/[./]/.test(path)?path:void 0}function isObject3(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}
 function request2(reading,root,path,file,tainted){return{manifest:reading.path,path:file,tainted,place:valuePlace(reading.
-file,root,path)}}var Builder2=class{#kind;#document;#notes;#reading;#bodies;constructor(kind,document2,notes,reading){this.#kind=
-kind;this.#document=document2;this.#notes=notes;this.#reading=reading}async build(data3,found2){const references=[];this.#collect(
+file,root,path)}}var Builder2=class{#kind;#root;#notes;#reading;#bodies;constructor(kind,root,notes,reading){this.#kind=
+kind;this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found2){const references=[];this.#collect(
 data3,[],references);const contents2=await Promise.all(references.map(({wanted})=>this.#reading.bodies.read(wanted)));const problems=[
 ...found2];contents2.forEach((content,index)=>{if(!("text"in content))problems.push(content);else{this.#bodies??=new Map;
 this.#bodies.set(references[index]?.key??"",content)}});for(const problem of await this.#forgotten(data3))problems.push(
@@ -21368,10 +21192,10 @@ problem);const failed=problems.some(({severity})=>severity==="error");return{dec
 problems}}async#forgotten(data3){const{file,bodies:bodies2,path}=this.#reading;const texts2=Object.keys(this.#kind.fields).
 filter(field2=>this.#kind.fields[field2]?.type==="body"&&typeof data3[field2]==="string");if(texts2.length===0)return[];
 const found2=texts2.map(field2=>{const text6=data3[field2];if(typeof text6!=="string"||this.#note([field2])?.tainted)return void 0;
-const place2=valuePlace(file,this.#document.root,[field2]);return forgottenFile({field:field2,text:text6,place:place2,exists:name2=>bodies2.
+const place2=valuePlace(file,this.#root,[field2]);return forgottenFile({field:field2,text:text6,place:place2,exists:name2=>bodies2.
 has(path,name2)})});return(await Promise.all(found2)).flatMap(problem=>problem??[])}#collect(value3,path,references){if(value3 instanceof
 FileReference){const note=this.#note([...path,"file"]);if(note?.unknown===true)return;const wanted=request2(this.#reading,
-this.#document.root,[...path,"file"],value3.file,note?.tainted??false);references.push({key:pathKey(path),wanted})}else if(Array.
+this.#root,[...path,"file"],value3.file,note?.tainted??false);references.push({key:pathKey(path),wanted})}else if(Array.
 isArray(value3)){value3.forEach((item,index)=>void this.#collect(item,[...path,index],references))}else if(isObject3(value3)){
 for(const key of Object.keys(value3))this.#collect(value3[key],[...path,key],references)}}#declared(data3){const kind=this.#kind;
 const{file}=this.#reading;const identity2={};for(const part2 of kind.identity){const value3=this.#value(data3[part2]??null,
@@ -21379,19 +21203,19 @@ const{file}=this.#reading;const identity2={};for(const part2 of kind.identity){c
 entries(kind.fields)){if(data3[name2]!==void 0)fields3[name2]=this.#field(type,data3[name2],[name2])}return new DeclaredDocument(
 {kind:kind.name,identity:identity2,fields:fields3,absent:data3.state==="absent",whole:Array.isArray(data3.whole)?data3.whole.
 filter(name2=>typeof name2==="string"):[],...typeof data3.did_generation==="number"?{generation:data3.did_generation}:{}},
-{document:this.#document,file,bodies:this.#bodies})}#identifier(part2,value3){return part2==="name"||this.#reading.profile.
-limits?.uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.type==="members"&&isObject3(value3)){
-const members3={};for(const name2 of Object.keys(value3)){if(value3[name2]===void 0)continue;put(members3,name2,this.#field(
-type.members[name2]??{type:"value"},value3[name2],[...path,name2]))}return members3}const plain3=this.#value(value3,path);
-if(!isSecret(type)||plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(secret3);return new Sensitive(
-secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3==="objec\
-t"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part2=>void this.#remember(part2))}#value(value3,path){
-if(value3 instanceof FileReference){const text6=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"f\
-ile"])?.tainted===true?new Sensitive(text6):text6}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,
-[...path,index]));if(isObject3(value3)){const members3={};for(const key of Object.keys(value3)){if(value3[key]!==void 0)
-put(members3,key,this.#value(value3[key],[...path,key]))}return members3}const leaf=typeof value3==="string"||typeof value3===
-"number"||typeof value3==="boolean"||value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(
-leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};init_kinds();function fieldHint(kind,field2,path){if(path.length>0)return void 0;if(kind.onlyAnswered?.has(field2)===true){return`the\
+{root:this.#root,file,bodies:this.#bodies})}#identifier(part2,value3){return part2==="name"||this.#reading.profile.limits?.
+uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.type==="members"&&isObject3(value3)){const members3={};
+for(const name2 of Object.keys(value3)){if(value3[name2]===void 0)continue;put(members3,name2,this.#field(type.members[name2]??
+{type:"value"},value3[name2],[...path,name2]))}return members3}const plain3=this.#value(value3,path);if(!isSecret(type)||
+plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(secret3);return new Sensitive(secret3)}#remember(secret3){
+if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3==="object"&&secret3!==null&&!(secret3 instanceof
+ExactNumber))Object.values(secret3).forEach(part2=>void this.#remember(part2))}#value(value3,path){if(value3 instanceof FileReference){
+const text6=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(
+text6):text6}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,[...path,index]));if(isObject3(value3)){
+const members3={};for(const key of Object.keys(value3)){if(value3[key]!==void 0)put(members3,key,this.#value(value3[key],
+[...path,key]))}return members3}const leaf=typeof value3==="string"||typeof value3==="number"||typeof value3==="boolean"||
+value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(leaf):leaf}#note(path){return this.#notes.
+size===0?void 0:this.#notes.get(pathKey(path))}};init_kinds();function fieldHint(kind,field2,path){if(path.length>0)return void 0;if(kind.onlyAnswered?.has(field2)===true){return`the\
  server answers with "${field2}", but no operation changes it`}const others=kinds.filter(other=>other!==kind&&fieldsOf2(
 other).has(field2));if(others.length===0)return void 0;return`"${field2}" is a field of ${others.map(({name:name2})=>name2).
 join(" and ")}`}var fields2=new Map;function fieldsOf2(kind){const known3=fields2.get(kind)??new Set(knownFields(kind.schema,
@@ -21406,19 +21230,18 @@ names3.length>0&&names3.every(part2=>part2 in identity2);if(!tells3)return{};let
 get place(){place2??=placed();return place2}}}}function readDocument(document2,reading){const{file,variables}=reading;if(document2.root.type!=="map"){const{root:root2}=document2;
 const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file.place(root2.range)],gluedHint(
 root2,file,["kind"])??'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const{root,problems:mistyped}=withKind(
-document2.root,file);const rooted=mistyped.length>0?{root,start:startOf2(root).start}:document2;const kind=readKind(root,
-reading);if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:[...mistyped,...kind]});const meant3=()=>meantBy2(
-kind,root,()=>placeOf4(file,rooted.root,[]));const{data:data3,problems,notes}=check2({schema:kind.schema,root,file,variables,
-name:kind.name,fieldHint:(field2,path)=>fieldHint(kind,field2,path)});const sensitive=sensitiveIdentities(kind,root,file,
-notes);const found2=[...mistyped,...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),...sensitive];
-if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
-reading).then(bodies2=>({declared:void 0,...meant3(),problems:[...found2,...bodies2]}))}return new Builder2(kind,rooted,
-notes,reading).build(data3,found2).then(read2=>read2.declared===void 0?{...read2,...meant3()}:read2)}function covers(one,other){
+document2.root,file);const kind=readKind(root,reading);if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:[
+...mistyped,...kind]});const meant3=()=>meantBy2(kind,root,()=>placeOf4(file,root,[]));const{data:data3,problems,notes}=check2(
+{schema:kind.schema,root,file,variables,name:kind.name,fieldHint:(field2,path)=>fieldHint(kind,field2,path)});const sensitive=sensitiveIdentities(
+kind,root,file,notes);const found2=[...mistyped,...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),
+...sensitive];if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(
+kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant3(),problems:[...found2,...bodies2]}))}return new Builder2(
+kind,root,notes,reading).build(data3,found2).then(read2=>read2.declared===void 0?{...read2,...meant3()}:read2)}function covers(one,other){
 const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&
-a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry3=root.
-entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry3===void 0){const hint=`write one of ${names3.
+a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry2=root.
+entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry2===void 0){const hint=`write one of ${names3.
 join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(startOf2(root))],hint)]}
-const{value:node2}=entry3;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:entry3.key)];if(node2.
+const{value:node2}=entry2;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:entry2.key)];if(node2.
 type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, g\
 ot ${typeOf(node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved2=variables.resolve(name2,node2,
 file);if(resolved2.tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved2.unknown)return variables.
@@ -21439,18 +21262,18 @@ index]));if(node2.type!=="map")return;const file=node2.entries.get("file")?.valu
 ""){requests.push(request2(reading,root,[...path,"file"],file.value,false))}return}for(const[key,{value:value3}]of node2.
 entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.entries){const type=kind.fields[field2];if(type!==
 void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(
-wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}init_json();init_problems();init_values();import{dirname as dirname15,join as join20,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
+wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}init_json();init_problems();init_values();import{dirname as dirname15,join as join18,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
 const once4=path=>{const known3=read2.get(path)??readSample(project,access3,path);read2.set(path,known3);return known3};
 const found2=new Map;const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.
 test(type))continue;for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once4(
-join20(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.
+join18(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.
 set(address2,sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];
 for(let folder=dirname15(manifest);isInside(folder,root);folder=dirname15(folder))folders.push(folder);return[...folders,
 root]}async function readSample(project,access3,path){const read2=await access3.read(path);const name2=nameOf3(path,project);
 const{file:shown3}=name2;if(!("text"in read2))return refusal3(name2,read2);const source=sourceOf(name2,read2.text);const{
 documents,problems}=parseYaml(source);const[problem]=problems.filter(({severity})=>severity==="error");if(problem!==void 0)
 return problem;if(documents.length===0)return[{name:shown3,data:{},file:shown3}];const samples=[];for(const[index,document2]of documents.
-entries()){const{value:value3}=resolve3(document2.root,source,null);if(!isMap(value3)){return error("wrong-type",`sample\
+entries()){const{value:value3}=resolve4(document2.root,source,null);if(!isMap(value3)){return error("wrong-type",`sample\
  data must be one map, got ${typeOf(document2.root)}`,[source.place(document2.root.range)],'write "placeholder: value" f\
 or each placeholder')}samples.push({name:documents.length===1?shown3:`document ${index+1}`,data:mapValues(value3,printable),
 file:shown3})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
@@ -21465,30 +21288,30 @@ project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,un
 const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources2=await Promise.
 all(files.map(async file=>({...file,source:await limit2(()=>readManifest(access3,file))})));const documents=[];const parsedFiles=[];
 const manifests=[];for(const{source,...found2}of sources2){if(!("text"in source)){problems.push(source);hides=true}else if(!isSampleData(
-found2.path,source.text))manifests.push({found:found2,source})}for await(const{of,parsed:parsed4}of parseAll(manifests,pauses)){
-const{found:found2,source}=of;const{path}=found2;for(const problem of parsed4.problems)problems.push(problem);if(hasErrors(
+found2.path,source.text))manifests.push({found:found2,source})}for(const{found:found2,source}of manifests){const{path}=found2;
+const parsed4=await pauses.during(parsing(source));for(const problem of parsed4.problems)problems.push(problem);if(hasErrors(
 parsed4.problems))hides=true;parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed4.documents});for(const document2 of parsed4.
 documents){const at3=documents.length;const onSecret=secret3=>{declaredSecrets.set(secret3,Math.min(at3,declaredSecrets.
 get(secret3)??at3))};const reading=readDocument(document2,{file:source,path,variables,profile,bodies:bodies2,onSecret});
-reading.catch(()=>{});documents.push(reading);document2.forget?.();if(pauses.due)await pauses.pause()}}const read2=await Promise.
-all(documents);await pauses.pause();for(const document2 of read2)for(const problem of document2.problems)problems.push(problem);
-const declared=read2.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong3=read2.filter(({declared:declared2,
-problems:problems2})=>declared2===void 0&&hasErrors(problems2));if(wrong3.some(({meant:meant3})=>meant3===void 0))hides=
-true;for(const problem of duplicates(declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(
-object3=>object3.kind===kind.name);for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[
-...declaredSecrets].sort(([,one],[,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??
--1]?.declared;const secrets=new Set(inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.
-add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
-erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the p\
-roject, so that each part has fewer"))}return{declared,meant:wrong3.flatMap(({meant:meant3})=>meant3===void 0?[]:[meant3]),
-hides,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].
-filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.
-files],sources:parsedFiles.map(({file,source,from,parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(
-document2,source,read2[from+index]?.declared))})),unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve3(
-document2.root,source,null).value,declared}}function hasErrors(problems){return problems.some(({severity})=>severity==="\
-error")}function tellSecrets({secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)
-onSecret(secret3,credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text6){return basename12(dirname16(
-path))===samplesFolder&&!/\bkind["']?\s*:/.test(text6)}async function listed(project,access3,problems){try{return await findManifests(
+reading.catch(()=>{});documents.push(reading);if(pauses.due)await pauses.pause()}}const read2=await Promise.all(documents);
+await pauses.pause();for(const document2 of read2)for(const problem of document2.problems)problems.push(problem);const declared=read2.
+flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong3=read2.filter(({declared:declared2,problems:problems2})=>declared2===
+void 0&&hasErrors(problems2));if(wrong3.some(({meant:meant3})=>meant3===void 0))hides=true;for(const problem of duplicates(
+declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
+for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[...declaredSecrets].sort(([,one],[
+,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??-1]?.declared;const secrets=new Set(
+inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){
+problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the\
+ most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{
+declared,meant:wrong3.flatMap(({meant:meant3})=>meant3===void 0?[]:[meant3]),hides,problems:inOrder(problems),secrets:[...secrets].
+filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.
+used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,
+parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(document2,source,read2[from+
+index]?.declared))})),unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve4(document2.root,
+source,null).value,declared}}function hasErrors(problems){return problems.some(({severity})=>severity==="error")}function tellSecrets({
+secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,
+credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text6){return basename12(dirname16(path))===
+samplesFolder&&!/\bkind["']?\s*:/.test(text6)}async function listed(project,access3,problems){try{return await findManifests(
 project,access3,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.
 problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];for(const kind of kinds){
 const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)
@@ -21503,7 +21326,7 @@ s declared'))}async function secretsAlone(project,options){const{declared,...loa
 return{...loaded,declared:[],besides:declared}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;
 const settings=project.server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{
 tokenFile:tokenFile2}=options;const reading={profile,lenient:false,signal:options.signal,tokenFile:tokenFile2===void 0?void 0:
-resolve11(project.cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,
+resolve12(project.cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,
 reading):secretsAlone(project,reading)]);const problems=project.settingsProblems().filter(({severity})=>severity==="erro\
 r");for(const part2 of[server,manifests]){if(part2.status==="fulfilled")continue;if(!(part2.reason instanceof ProblemsError))
 throw part2.reason;addProblems(problems,part2.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
@@ -21511,17 +21334,17 @@ value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(m
 problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
 problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
-const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry3 of entriesOf(content)){const reason=whyNot(
-entry3);if(reason!==void 0){left.push({address:entry3.sending.address,path:null,reason});continue}if(!wasDone(entry3))continue;
-const undone=undoEntry(entry3,hasher,`run ${content.run.run}`);if(!isRefused(entry3)){left.push(...undone.left.map(why=>({
-address:entry3.sending.address,...why})))}if(undone.document!==void 0)kept3.set(undone.document,undone.after)}for(const{
+const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry2 of entriesOf(content)){const reason=whyNot(
+entry2);if(reason!==void 0){left.push({address:entry2.sending.address,path:null,reason});continue}if(!wasDone(entry2))continue;
+const undone=undoEntry(entry2,hasher,`run ${content.run.run}`);if(!isRefused(entry2)){left.push(...undone.left.map(why=>({
+address:entry2.sending.address,...why})))}if(undone.document!==void 0)kept3.set(undone.document,undone.after)}for(const{
 former:former2,field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(former2,{[field2]:false})}return{
 declared:[...kept3.keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.
 keys()])??withoutConflicts(document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){
-return entriesOf(content).flatMap(entry3=>{const{sending}=entry3;const{succession}=kindOf(sending.kind);if(succession===
-void 0||!wasDone(entry3))return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[
-id,...others]=holders(before)??[];const moved=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
-some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved||id===void 0||others.length>0||known3)
+return entriesOf(content).flatMap(entry2=>{const{sending}=entry2;const{succession}=kindOf(sending.kind);if(succession===
+void 0||!wasDone(entry2))return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[
+id,...others]=holders(before)??[];const moved2=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
+some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved2||id===void 0||others.length>0||known3)
 return[];const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,
 false),field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields3}=document2;
 const{succession}=kindOf(kind);if(succession===void 0||fields3[succession.field]!==true)return void 0;const holders=succession.
@@ -21677,44 +21500,44 @@ it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_valu
 string2()),kinds:array(string2()),prune:boolean2(),assert:boolean2(),shard:strictObject({index:int().min(1),count:int().
 min(1)}).optional().describe("The part of the objects that it is about; left out where it is about all"),objects:array(strictObject(
 {address:string2(),action:string2(),observed:hash3.describe("Over everything that was observed of the object"),requests:hash3.
-describe("Over what would be sent for it")})),whole:hash3.optional().describe("Over all the rest of the file, whatever i\
-ts layout; left out where an older idops stored it")}).describe("What apply needs besides");var storedSchema=looseObject(
-{format_version:literal(1),server:string2(),environment:string2().nullable(),created_at:string2(),digest:string2(),apply:sealSchema});
-async function seal(plan,options,redactName){return{...options,objects:await sealObjects(plan,redactName)}}async function sealObjects(plan,redactName){
-const hasher=digestHasher(plan);return await eachWithSlowHashes(plan.changes,change2=>({address:sealedName(change2,redactName),
-action:change2.action,observed:hashOf3(observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}function sealedName({
-address:address2,apply:{key}},redactName){return redactAddress(address2,{redactName})===address2?address2:redactAddress(
-key,{redactName})}function observedOf(change2,hasher){const{kind,fields:fields3,apply}=change2;const types3=kindOf(kind).
-fields;const secret3=secretFields2(change2);const before=mapValues(apply.before,(field2,name2)=>{const type=types3[name2]??
-value;const normal=withoutLabels(type,normalForm(type,field2));return secret3.has(name2)?new Sensitive(withHashes(normal,
-hasher)):normal});const generation2=fields3.find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.
-existed,apply.generation??null,withHashes(generation2?.before??null,hasher)]}function withoutLabels({type},field2){if(type!==
-"set"||!Array.isArray(field2))return field2;return field2.map(element=>{if(!isMap(element)||typeof element.id!=="string")
-return element;const{label:_,...rest}=element;return rest})}function secretFields2({action:action2,fields:fields3,apply}){
-if(action2==="blocked")return new Set(apply.managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(
-field2)?[name2]:[]);const shown3=fields3.flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set(
-[...asked,...shown3])}function hashOf3(value3){return`sha256:${createHash7("sha256").update(canonical(value3)).digest("h\
-ex")}`}function planHash({apply,...shown3}){const{whole:_,...rest}=apply;return hashOf3({...shown3,apply:rest})}function alteration(stored3,file){
-const{whole:whole3}=stored3.apply;if(whole3===void 0||whole3===planHash(stored3))return[];return[error("plan-altered",`${file}\
- was changed after it was stored: what it shows is not the plan that was made`,[],"make it anew with idops plan --out FI\
-LE and review it")]}function parseStoredPlan(text6,file,use="applied"){const unusable=why=>unusablePlan(file,why,use);let data3;
-try{data3=parseJson(text6)}catch{return unusable("it is not JSON")}const version3=data3?.format_version;if(typeof version3===
-"number"&&version3>1)return unusable(`it has format ${version3}, this idops knows format 1`);const parsed4=storedSchema.
-safeParse(data3);if(parsed4.success)return parsed4.data;return unusable(notStored(parsed4.error.issues[0]?.path??[]))}function unusablePlan(file,why,use){
-return error("plan-unreadable",`${file} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){
-const where=path.length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}
-function isStoredPlan(read2){return"digest"in read2}function partOf2({shard:shard2}){return shard2===void 0?"all objects":
-`the shard ${shardText(shard2)}`}async function staleness(stored3,now){const found2=[];if(stored3.server!==now.server)found2.
-push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){found2.push(`it\
- is for the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const[part2,here3]=[partOf2(
-stored3.apply),partOf2(now)];if(part2!==here3)found2.push(`it is for ${part2}, and this is ${here3}`);const before=new Map(
-stored3.apply.objects.map(object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text6=>text6);
-const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after2=new Map(whole3.map(object3=>[
-object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after2.has(name2)?name2:keys.
-get(name2)??name2;met.add(address2);const present3=after2.get(address2);if(present3===void 0)found2.push(`${address2} is\
- no longer in it`);else if(present3.observed!==object3.observed)found2.push(`${address2} was changed on the server, or i\
-ts record was`);else if(present3.action!==object3.action)found2.push(`${address2} was ${object3.action} in it, and is ${present3.
-action} now`);else if(present3.requests!==object3.requests)found2.push(`${address2} is declared otherwise now`)}for(const address2 of after2.
+describe("Over what would be sent for it")})),whole:hash3.describe("Over all the rest of the file, whatever its layout")}).
+describe("What apply needs besides");var storedSchema=looseObject({format_version:literal(1),server:string2(),environment:string2().
+nullable(),created_at:string2(),digest:string2(),apply:sealSchema});async function seal(plan,options,redactName){return{
+...options,objects:await sealObjects(plan,redactName)}}async function sealObjects(plan,redactName){const hasher=digestHasher(
+plan);return await eachWithSlowHashes(plan.changes,change2=>({address:sealedName(change2,redactName),action:change2.action,
+observed:hashOf3(observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}function sealedName({address:address2,
+apply:{key}},redactName){return redactAddress(address2,{redactName})===address2?address2:redactAddress(key,{redactName})}
+function observedOf(change2,hasher){const{kind,fields:fields3,apply}=change2;const types3=kindOf(kind).fields;const secret3=secretFields2(
+change2);const before=mapValues(apply.before,(field2,name2)=>{const type=types3[name2]??value;const normal=withoutLabels(
+type,normalForm(type,field2));return secret3.has(name2)?new Sensitive(withHashes(normal,hasher)):normal});const generation2=fields3.
+find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(
+generation2?.before??null,hasher)]}function withoutLabels({type},field2){if(type!=="set"||!Array.isArray(field2))return field2;
+return field2.map(element=>{if(!isMap(element)||typeof element.id!=="string")return element;const{label:_,...rest}=element;
+return rest})}function secretFields2({action:action2,fields:fields3,apply}){if(action2==="blocked")return new Set(apply.
+managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown3=fields3.
+flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown3])}function hashOf3(value3){
+return`sha256:${createHash7("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown3}){const{
+whole:_,...rest}=apply;return hashOf3({...shown3,apply:rest})}function alteration(stored3,file){if(stored3.apply.whole===
+planHash(stored3))return[];return[error("plan-altered",`${file} was changed after it was stored: what it shows is not th\
+e plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text6,file,use="\
+applied"){const unusable=why=>unusablePlan(file,why,use);let data3;try{data3=parseJson(text6)}catch{return unusable("it \
+is not JSON")}const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has for\
+mat ${version3}, this idops knows format 1`);const parsed4=storedSchema.safeParse(data3);if(parsed4.success)return parsed4.
+data;return unusable(notStored(parsed4.error.issues[0]?.path??[]))}function unusablePlan(file,why,use){return error("pla\
+n-unreadable",`${file} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){const where=path.
+length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}function isStoredPlan(read2){
+return"digest"in read2}function partOf2({shard:shard2}){return shard2===void 0?"all objects":`the shard ${shardText(shard2)}`}
+async function staleness(stored3,now){const found2=[];if(stored3.server!==now.server)found2.push(`it is for ${stored3.server}\
+, and this is ${now.server}`);if(stored3.environment!==now.environment){found2.push(`it is for the environment ${stored3.
+environment??"none"}, and this is ${now.environment??"none"}`)}const[part2,here2]=[partOf2(stored3.apply),partOf2(now)];
+if(part2!==here2)found2.push(`it is for ${part2}, and this is ${here2}`);const before=new Map(stored3.apply.objects.map(
+object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text6=>text6);const keys=new Map(
+now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after2=new Map(whole3.map(object3=>[object3.address,
+object3]));const met=new Set;for(const[name2,object3]of before){const address2=after2.has(name2)?name2:keys.get(name2)??
+name2;met.add(address2);const present3=after2.get(address2);if(present3===void 0)found2.push(`${address2} is no longer i\
+n it`);else if(present3.observed!==object3.observed)found2.push(`${address2} was changed on the server, or its record wa\
+s`);else if(present3.action!==object3.action)found2.push(`${address2} was ${object3.action} in it, and is ${present3.action}\
+ now`);else if(present3.requests!==object3.requests)found2.push(`${address2} is declared otherwise now`)}for(const address2 of after2.
 keys())if(!met.has(address2))found2.push(`${address2} is new in it`);if(found2.length===0&&stored3.digest!==now.digest)found2.
 push("its digest is another one now");if(found2.length===0)return[];return[error("stale-plan",`stale plan: ${found2.join(
 "; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var anything=document2=>({value:document2});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
@@ -21724,9 +21547,9 @@ null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const 
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
 const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}init_problems();init_values();init_kinds();function undeclaredClient(id,declared){const{name:name2}=regenerated.kind;if(declared.
 some(({kind,identity:identity2})=>kind===name2&&sameIdentifier(identity2.id??"",id)))return[];return[error("no-such-targ\
-et",`--accept-did ${id} is the id of no client that the manifests declare`)]}function otherServer({run:run4,server},here3){
-return new ProblemsError([error("run-other-server",`run ${run4} was on ${server}, and this is ${here3}`,[],"choose the e\
-nvironment that it was run with")])}init_errno();init_json();init_problems();import{readFile as readFile3}from"node:fs/promises";init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text5=(description,...examples2)=>string2().meta(said2(description,...examples2));function said2(description,...examples2){
+et",`--accept-did ${id} is the id of no client that the manifests declare`)]}function otherServer({run:run4,server},here2){
+return new ProblemsError([error("run-other-server",`run ${run4} was on ${server}, and this is ${here2}`,[],"choose the e\
+nvironment that it was run with")])}init_errno();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text5=(description,...examples2)=>string2().meta(said2(description,...examples2));function said2(description,...examples2){
 return examples2.length===0?{description}:{description,examples:examples2}}var count2=description=>int().min(0).describe(
 description);var label=string2().optional().describe("What the server calls the object, or what it belongs to; left out \
 where that is not known, or said by the address");var action=_enum(["update","delete","regenerate","adopt","blocked","un\
@@ -21798,7 +21621,7 @@ const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");re
 confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
 apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
 apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText(
-path,shown3),shown3)}async function readText(path,shown3){try{return await readFile3(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
+path,shown3),shown3)}async function readText(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing?"is not there":`can't be read: ${whyRefused(failure2)}`;
 const hint=isMissing?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
 [error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text6,shown3){const stored3=parsed2(text6,
@@ -21842,10 +21665,10 @@ endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,g
 ...given2,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
 plan:{...plan,...left.length>0?{leaves:true}:{},changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(
 change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
-changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry3=>[
-entry3.sending.address,entry3]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
-one=>{const entry3=past.get(one.address);const change2=planned.get(entry3?.sending.key??one.address);const{label:label2}=change2??
-(entry3===void 0?{}:labelIn2(entry3,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{
+changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry2=>[
+entry2.sending.address,entry2]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
+one=>{const entry2=past.get(one.address);const change2=planned.get(entry2?.sending.key??one.address);const{label:label2}=change2??
+(entry2===void 0?{}:labelIn2(entry2,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{
 label:label2}}})}async function undoingOf(content){if(content===null)return void 0;const{declared,left}=await withSlowHashes(
 ()=>undoRun(content,false));return{possible:declared.length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){
 if(!sure)return void 0;const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));
@@ -21882,11 +21705,11 @@ plans.set(undone.plan,{replan:made2.replan,command:"undo"});return undone}async 
 redactor,reader,concurrency,progress,signal}=this.#options;if(!identifier2().safeParse(clientId).success)throw new TypeError(
 `${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#current;const{plan,replan}=await regenerationPlan(
 clientId,{reader,concurrency,progress,signal,...this.#header(),state:this.state});plans.set(plan,{replan,command:"regene\
-rate-did"});return plan}async#build(what){const{project,listing,redactor,concurrency,progress,signal}=this.#options;const read2=this.#read;
-this.#read=void 0;const made2=await buildPlan({reader:listing,concurrency,progress,signal,read:read2!==void 0&&performance.
-now()-read2.at<JUST_BEFORE?read2:void 0,state:this.state,hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],
-kinds:[]},prune:false,assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...this.#header(),...what});
-return{...made2,plan:warnOfMasks(made2.plan,redactor.redact)}}#header(){const{server,project}=this.#options;return{server:server.
+rate-did"});return plan}async#build(what){const{project,reader,redactor,concurrency,progress,signal}=this.#options;const read2=this.#read;
+this.#read=void 0;const made2=await buildPlan({reader,concurrency,progress,signal,read:read2!==void 0&&performance.now()-
+read2.at<JUST_BEFORE?read2:void 0,state:this.state,hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],kinds:[]},
+prune:false,assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...this.#header(),...what});return{
+...made2,plan:warnOfMasks(made2.plan,redactor.redact)}}#header(){const{server,project}=this.#options;return{server:server.
 baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?
 null:this.recognise}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError("a session of a shard plans what manif\
 ests declare, and nothing else")}};function withDefaults({targets:targets2=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){
@@ -21911,34 +21734,7 @@ if(shard2===void 0)return{};const run4=sharedRun(variables);return{...shard2==="
 te is in the file ${file}, which runners of other machines don't share: each of them has a state of its own`,[],"keep it\
  in git or PostgreSQL, unless the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,
 GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??
-"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}init_listing();init_answers();import{setTimeout as wait4}from"node:timers/promises";var SHORTEST=250;var LONGEST=5e3;var POLL=25;
-var PATIENCE5=500;function sharedReader(reader,listing){let isFirst=true;let gathering;return{...reader,async listOrganizations(number4,wanted){
-if(number4>1){return await gathering?.page(number4)??await reader.listOrganizations(number4,wanted)}gathering?.stop();gathering=
-void 0;const begun=performance.now();const first=await reader.listOrganizations(number4,wanted);const last=surePages(first,
-first.organizations.length);if(isFirst&&last>listing.shard.count)gathering=new Gathering(reader,listing,last,performance.
-now()-begun);isFirst=false;return first}}}var Gathering=class{#reader;#listing;#pages=new Map;#missing=new Map;#asked=0;#took;#began=0;#ended=0;#stopped=false;constructor(reader,listing,last,took){
-this.#reader=reader;this.#listing=listing;this.#took=took;for(let number4=2;number4<=last;number4+=1){const page=new Promise(
-give=>this.#missing.set(number4,give));page.catch(()=>{});this.#pages.set(number4,page)}const{signal}=listing;const stop=()=>this.
-stop();signal.addEventListener("abort",stop,{once:true});void this.#gather().catch(()=>{}).finally(()=>{signal.removeEventListener(
-"abort",stop);this.stop()})}async page(number4){const page=this.#pages.get(number4);this.#pages.delete(number4);return await page}stop(){
-this.#stopped=true;for(const give of this.#missing.values())give(void 0);this.#missing.clear()}async#gather(){const{pages:pages2,
-list:list2,shard:shard2}=this.#listing;const reading=await pages2.join(list2,shard2);if(reading===null)return;try{const readers=await this.#meet(
-reading);const place2=readers.indexOf(shard2.index);const own5=[...this.#missing.keys()].filter((_,index)=>index%readers.
-length===place2);this.#ask(reading,await reading.claim(own5));await this.#listen(reading)}finally{await reading.leave()}}async#meet(reading){
-const{shard:shard2,concurrency}=this.#listing;const alone3=this.#took*Math.ceil(this.#missing.size/concurrency);const until=performance.
-now()+Math.min(LONGEST,Math.max(SHORTEST,alone3));for(;;){const readers=await reading.readers();if(readers.length>=shard2.
-count||performance.now()>=until||this.#stopped)return readers;await wait4(POLL)}}async#listen(reading){let heard=performance.
-now();while(this.#missing.size>0&&!this.#stopped){const found2=await reading.found([...this.#missing.keys()]);for(const[
-number4,text6]of found2)this.#give(number4,pageOf2(text6));const patience=Math.min(LONGEST,Math.max(PATIENCE5,this.#ended-
-this.#began));const isQuiet=performance.now()-heard>patience;if(found2.size>0||this.#asked>0)heard=performance.now();else if(isQuiet){
-const left=await reading.claim([...this.#missing.keys()]);if(left.length===0)return;this.#ask(reading,left)}await wait4(
-POLL)}while(this.#asked>0)await wait4(POLL)}#give(number4,page){this.#missing.get(number4)?.(page);this.#missing.delete(
-number4)}#ask(reading,numbers){this.#began=performance.now();for(const number4 of numbers){this.#asked+=1;const page=this.#reader.
-listOrganizations(number4,()=>!this.#stopped);this.#give(number4,page);page.then(async read2=>{this.#ended=performance.now();
-await reading.put(number4,textOf6(read2))}).catch(()=>this.stop()).finally(()=>{this.#asked-=1})}}};function textOf6({organizations,
-pageNumber,pageSize:pageSize2,totalPages,totalEntries}){return JSON.stringify({data:organizations,page_number:pageNumber,
-page_size:pageSize2,total_pages:totalPages,total_entries:totalEntries})}function pageOf2(text6){try{const parsed4=parseOrganizationPage(
-JSON.parse(text6));return"value"in parsed4?parsed4.value:void 0}catch{return void 0}}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
+"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
 return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open7(project,command2,
 options);return{...session,apply}}async function open7(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
 const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();await held.
@@ -21948,30 +21744,29 @@ project,redactor.add);await backend3.check(command2===void 0?"read":"write");con
 {concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,onRetry:progress.
 retry,signal,version:version2,...network2});const{reader,writer}=connection;const shard2=options.shard?.count===1?void 0:
 options.shard;const isAlone=shard2!==void 0&&options.ofJob===true&&project.state().in==="file";const alone3=isAlone?[unshared(
-backend3.place)]:[];const shared2={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,
-environment:project.environment};const held=await settleState(home,command2,{...shared2,server:server.baseUrl,shard:shard2,
-holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});const behind2=await leftBehind2(
-project,held.state);const planner=new Planner({project,server,manifests,home,redactor,reader,listing:shard2===void 0||backend3.
-pages===void 0?reader:sharedReader(reader,{pages:backend3.pages,list:hash4("sha256",server.baseUrl,"hex").slice(0,16),shard:shard2,
-concurrency,signal}),shard:shard2,concurrency,progress,signal},held.state,shard2===void 0?held.read:void 0);const session={
-project,warnings:[...alone3,...warnings],notes:behind2===null?held.notes:[...held.notes,behind2],declared,files:manifests.
-files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made2=>life.does(()=>planner.store(made2)),planStored:stored3=>life.
-does(()=>planner.stored(stored3)),lastRun:()=>life.does(async()=>{const run4=await newestRun(backend3.runs,planner.state);
-if(run4!==void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this state has no runs",[],"a run is w\
-hat idops apply leaves; which state this is, --env and state in the configuration say")])}),planUndo:(run4,{force=false}={})=>life.
-does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.does(()=>planner.regeneration(clientId)),close:()=>life.
-end()};const told5=async(result,made2)=>{const{undoes}=made2;if(undoes!==void 0){const sure=manifests.problems.length===
-0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made2,result);return{...result,undoes,...otherwise===void 0?
-{}:{otherwise}}}if(result.run===null||!mayBeUndone(result))return result;const content=await findRun(backend3.runs,partCalled(
-result.journal??result.run)).catch(()=>null);const undoing=await undoingOf(content);return undoing===void 0?result:{...result,
-undoing}};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError("this plan was \
-not approved: approve(plan, limits) does it");const made2=planner.find(approved.plan);if(made2===void 0){throw new TypeError(
-"this plan was made in another session, or before something was applied in this one, and what is there may have changed \
-since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(approved,{...shared2,
-confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise:planner.recognise,
-writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,declaring:()=>declaredHash(declared),
-hasher:new Hasher(planner.state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{planner.forget()});
-planner.state=applied2.state;return{...applied2,result:await told5(applied2.result,approved.plan)}});return{session,apply}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+backend3.place)]:[];const shared2={reader,profile:server.profile,concurrency,progress,signal,pause:options.pause};const home={
+backend:backend3,environment:project.environment};const held=await settleState(home,command2,{...shared2,server:server.baseUrl,
+shard:shard2,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});const behind=await leftBehind2(
+project,held.state);const planner=new Planner({project,server,manifests,home,redactor,reader,shard:shard2,concurrency,progress,
+signal},held.state,held.read);const session={project,warnings:[...alone3,...warnings],notes:behind===null?held.notes:[...held.
+notes,behind],declared,files:manifests.files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made2=>life.does(()=>planner.
+store(made2)),planStored:stored3=>life.does(()=>planner.stored(stored3)),lastRun:()=>life.does(async()=>{const run4=await newestRun(
+backend3.runs,planner.state);if(run4!==void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this stat\
+e has no runs",[],"a run is what idops apply leaves; which state this is, --env and state in the configuration say")])}),
+planUndo:(run4,{force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.does(()=>planner.
+regeneration(clientId)),close:()=>life.end()};const told5=async(result,made2)=>{const{undoes}=made2;if(undoes!==void 0){
+const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made2,result);return{
+...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||!mayBeUndone(result))return result;const content=await findRun(
+backend3.runs,partCalled(result.journal??result.run)).catch(()=>null);const undoing=await undoingOf(content);return undoing===
+void 0?result:{...result,undoing}};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError(
+"this plan was not approved: approve(plan, limits) does it");const made2=planner.find(approved.plan);if(made2===void 0){
+throw new TypeError("this plan was made in another session, or before something was applied in this one, and what is the\
+re may have changed since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(
+approved,{...shared2,confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise:planner.
+recognise,writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,declaring:()=>declaredHash(
+declared),hasher:new Hasher(planner.state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{
+planner.forget()});planner.state=applied2.state;return{...applied2,result:await told5(applied2.result,approved.plan)}});
+return{session,apply}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_nearest();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
@@ -22058,9 +21853,9 @@ typeof payload==="object"&&payload!==null?null:unknown3(event)}function isOwnRef
 test(ref)}function unknown3(event){return`the event ${event===""?"of this run":event} doesn't say that this run isn't fo\
 r a branch of another repository`}function bringsForeign(check4){const pulls=member(check4,"pull_requests");return Array.
 isArray(pulls)&&pulls.some(isOfFork)}function isOfFork(pull){return!isOneRepository(at2(pull,"head","repo"),at2(pull,"ba\
-se","repo"))}function isOneRepository(from,into){const[one,other]=[member(from,"id"),member(into,"id")];if(typeof one===
+se","repo"))}function isOneRepository(from,into2){const[one,other]=[member(from,"id"),member(into2,"id")];if(typeof one===
 "number"&&typeof other==="number")return one===other;const name2=member(from,"full_name");return typeof name2==="string"&&
-name2===member(into,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_zod();var UnreadableAnswer=class extends Error{};function expecting(schema5){return{request:{expects:data3=>schema5.
+name2===member(into2,"full_name")&&member(from,"fork")!==true}function at2(value3,...path){return path.reduce(member,value3)}init_zod();var UnreadableAnswer=class extends Error{};function expecting(schema5){return{request:{expects:data3=>schema5.
 safeParse(data3).success}}}function wholeFetch(fetching,expects){return async(address2,init)=>{const response=await fetching(
 address2,init);const headers=new Headers([...response.headers]);const{ok,status,statusText}=response;const text6=await response.
 text().catch(failure2=>{if(init?.signal?.aborted===true)throw failure2;if(ok&&expects===void 0)return"";throw new UnreadableAnswer(
@@ -22072,14 +21867,14 @@ async function readAll2(octokit,path,parameters2,item){const schema5=array(item)
 `GET ${path}`,{...parameters2,per_page:100});const{origin:origin2}=new URL(url);for(;;){const{data:data3,headers}=await octokit.
 request({method:"GET",url,...expecting(schema5)});all.push(...schema5.parse(data3));const[,next]=/<([^<>]+)>;\s*rel="next"/.
 exec(headers.link??"")??[];if(next===void 0)return all;url=new URL(next,url).href;if(new URL(url).origin!==origin2){throw new UnreadableAnswer(
-"leads to another server for the rest of a list, and that is not asked")}}}var refused4=object({errors:array(object({message:string2()})).
-min(1)});async function query(octokit,text6,variables,schema5){const either=union([refused4,object({data:schema5})]);return schema5.
+"leads to another server for the rest of a list, and that is not asked")}}}var refused3=object({errors:array(object({message:string2()})).
+min(1)});async function query(octokit,text6,variables,schema5){const either=union([refused3,object({data:schema5})]);return schema5.
 parse(await octokit.graphql(text6,{...variables,...expecting(either)}))}init_escape();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
 answered=false,mayBeDone:mayBeDone2=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;
 this.lacksPermission=lacksPermission;this.answered=answered;this.mayBeDone=mayBeDone2}};var retries=3;var longestWait=180;
-var secondaryPause=60;var once3={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2,signal,
-timeout=30,second=1e3}=manner;const[{getOctokit:getOctokit2},{retry:retry2},{throttling:throttling2},{default:Bottleneck2}]=await Promise.
-all([Promise.resolve().then(()=>(init_github2(),github_exports2)),Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),
+var secondaryPause=60;var once3={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2=process.
+env.GITHUB_API_URL||void 0,signal,timeout=30,second=1e3}=manner;const[{getOctokit:getOctokit2},{retry:retry2},{throttling:throttling2},
+{default:Bottleneck2}]=await Promise.all([Promise.resolve().then(()=>(init_github2(),github_exports2)),Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),
 Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),Promise.resolve().then(()=>__toESM(require_light(),1))]).
 catch(failure2=>{throw new GithubFailure("GitHub can't be asked: the file with the event can't be read",{cause:failure2})});
 const waited=new WeakMap;const waits=(pause,options,_octokit,repeated2)=>{const whole3=(waited.get(options)??0)+pause;waited.
@@ -22088,10 +21883,10 @@ set(options,whole3);return whole3<=longestWait&&repeated2<retries};let writing=0
 429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,retryAfterBaseValue:second,onRateLimit:waits,
 onSecondaryRateLimit:waits}},({hook:hook2})=>{const limited=new WeakMap;hook2.wrap("request",async(request5,options)=>{const ending=new AbortController;
 const end2=()=>ending.abort();signal.addEventListener("abort",end2);const timer=setTimeout(()=>ending.abort(late(timeout)),
-timeout*1e3);const given2={...options.request};const written4=writes(options)?1:0;writing+=written4;try{options.request=
+timeout*1e3);const given2={...options.request};const written3=writes(options)?1:0;writing+=written3;try{options.request=
 {...given2,signal:ending.signal,fetch:wholeFetch(given2.fetch??fetch,given2.expects)};return await request5(options)}catch(failure2){
 const times=limited.get(options)??0;if(sayPause(failure2,secondaryPause*2**times))limited.set(options,times+1);throw failure2}finally{
-writing-=written4;options.request=given2;clearTimeout(timer);signal.removeEventListener("abort",end2)}});return{}},retry2,
+writing-=written3;options.request=given2;clearTimeout(timer);signal.removeEventListener("abort",end2)}});return{}},retry2,
 throttling2);return{octokit,ask:async work=>{if(signal.aborted)throw interrupted2(false);let stop;const stopped=new Promise(
 (_,reject)=>{stop=()=>reject(interrupted2(writing>0));signal.addEventListener("abort",stop,{once:true})});try{return await Promise.
 race([work(),stopped])}catch(failure2){throw failure2 instanceof GithubFailure?failure2:inWords2(failure2)}finally{if(stop!==
@@ -22154,8 +21949,8 @@ n databaseId } }",{},rawViewer);return{id:viewer.databaseId,login:viewer.login}}
 remark)}),addComment:(issue3,body2)=>ask2(async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2,
 ...once3})}),updateComment:(id,body2)=>ask2(async()=>{try{await rest.issues.updateComment({...at3,comment_id:id,body:body2});
 return true}catch(failure2){if(failure2.status===404)return false;throw failure2}}),pullRequestsOf:sha=>ask2(async()=>{const path="\
-/repos/{owner}/{repo}/commits/{sha}/pulls";const found2=await readAll2(octokit,path,{...at3,sha},rawPullRequest);const here3=`${owner}\
-/${repo}`.toLowerCase();return found2.filter(({base:base2})=>base2.repo.full_name.toLowerCase()===here3).map(pullRequest)}),
+/repos/{owner}/{repo}/commits/{sha}/pulls";const found2=await readAll2(octokit,path,{...at3,sha},rawPullRequest);const here2=`${owner}\
+/${repo}`.toLowerCase();return found2.filter(({base:base2})=>base2.repo.full_name.toLowerCase()===here2).map(pullRequest)}),
 pullRequest:number4=>ask2(async()=>{const path="/repos/{owner}/{repo}/pulls/{number}";return pullRequest(await read(octokit,
 path,{...at3,number:number4},rawPullRequest))}),bringsForeign:number4=>ask2(async()=>{const path="/repos/{owner}/{repo}/\
 pulls/{number}";const pull=await read(octokit,path,{...at3,number:number4},rawOrigin);return pull.merged_at===null&&isOfFork(
@@ -22165,8 +21960,8 @@ filter(({pull_request})=>pull_request===void 0).map(issue3=>({...remark(issue3),
 async()=>{const request5={...expecting(rawNumber).request,...once3.request};return rawNumber.parse((await rest.issues.create(
 {...at3,title,body:body2,request:request5})).data).number}),updateIssue:(number4,{body:body2,close})=>ask2(async()=>{await rest.
 issues.update({...at3,issue_number:number4,body:body2,...close?{state:"closed",state_reason:"completed"}:{}})})}}async function ownRemarks(api,remarks){
-if(remarks.length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame2(
-author,viewer))}function isSame2(author,viewer){if(viewer.id!==null)return author.id===viewer.id;return[viewer.login,`${viewer.
+if(remarks.length===0)return[];const viewer=await api.viewer();return remarks.filter(({author})=>author!==null&&isSame3(
+author,viewer))}function isSame3(author,viewer){if(viewer.id!==null)return author.id===viewer.id;return[viewer.login,`${viewer.
 login}[bot]`].includes(author.login)}var rawNumber=object({number:number2()});var rawRemark=object({id:number2(),node_id:string2(),
 body:string2().nullish(),user:object({id:number2(),login:string2()}).nullish()});var rawIssue=rawRemark.extend({...rawNumber.
 shape,pull_request:unknown().optional()});var rawRepository=looseObject({full_name:string2()});var rawPullRequest=object(
@@ -22177,18 +21972,18 @@ function remark({id,node_id,body:body2,user:user3}){return{id,node:node_id,body:
 null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal4(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
  start the workflow by hand with its digest as expect-digest";async function approvedText(api,pull,kindOf2){const comments=(await api.
 comments(pull.number)).filter(({body:body2})=>kindOf2(body2)!==null);if(comments.length===0)return null;const{viewer,comments:found2}=await api.
-histories(comments.map(({node:node2})=>node2));const said3=[];for(const comment of found2){if(comment.author===null||!isSame2(
+histories(comments.map(({node:node2})=>node2));const said3=[];for(const comment of found2){if(comment.author===null||!isSame3(
 comment.author,viewer))continue;refuseEdited(comment,pull,viewer);const one=await saidAt(api,comment,pull,viewer);if(one!==
 null&&kindOf2(one.text)==="plan")said3.push(one)}const[latest]=said3.sort((one,other)=>other.since-one.since);return latest?.
 text??null}function refuseEdited({lastEditedAt,editor},{number:number4},viewer){if(lastEditedAt===null&&editor===null)return;
-if(editor!==null&&isSame2(editor,viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(
+if(editor!==null&&isSame3(editor,viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(
 editor.login);throw refusal4(`the comment with the plan of pull request #${number4} was edited by ${who2} at ${lastEditedAt??
 "an unknown time"}`,`only what idops wrote is approved: ${planAgain}`)}async function saidAt(api,{node:node2,body:body2,
 createdAt,lastEditedAt},{number:number4,mergedAt},viewer){const since=timeOf(lastEditedAt??createdAt,number4);if(mergedAt===
 null)return{text:body2,since};const merged=timeOf(mergedAt,number4);if(since<=merged)return{text:body2,since};if(timeOf(
 createdAt,number4)>merged)return null;const versions=(await api.versions(node2)).map(version3=>({...version3,since:timeOf(
 version3.at,number4)})).filter(version3=>version3.since<=merged).sort((one,other)=>other.since-one.since);const[last,before]=versions;
-if(last===void 0||last.by===null||!isSame2(last.by,viewer)||last.since===before?.since){throw unknown4(number4,lastEditedAt)}
+if(last===void 0||last.by===null||!isSame3(last.by,viewer)||last.since===before?.since){throw unknown4(number4,lastEditedAt)}
 const text6=await api.versionText(last.node);if(text6===null)throw unknown4(number4,lastEditedAt);return{text:text6,since:last.
 since}}function unknown4(number4,editedAt){return refusal4(`the comment with the plan of pull request #${number4} was ch\
 anged after the merge${editedAt===null?"":`, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said befo\
@@ -22204,25 +21999,24 @@ map(({requests,observed})=>[requests,observed]).sort()))}`,changes:sealed2.map((
 requests})=>({id:idOf(address2),address:address2,action:action2,hash:sha256(JSON.stringify([observed,requests])).slice(0,
 2*hashLength)}))}}function markedId(change2,redactor){return idOf(sealedName(change2,redactor.redactName))}function markerLine({
 kind,key,digest,observed,run:run4,changes},room=markerRoom){const parts=[`idops-${kind}`,`key=${key}`];if(digest!==null)
-parts.push(`digest=${digest}`);if(observed!==null)parts.push(`observed=${observed}`);if(run4!==null&&isRun.test(run4))parts.
-push(`run=${run4}`);const line=more=>`<!-- ${[...parts,...more].join(" ")} -->`;const bare3=line([]);if(changes===null)return bare3;
-const named6=named64(changes);if(named6!==null&&named6.length<=namesRoom){const full=line([`changes=${named6}.`]);if(full.
-length<=room)return full}const compact=line([`compact=${compact64(changes)}.`]);return compact.length<=room?compact:bare3}
-var isRun=/^\d{1,20}$/;function readMarkers(body2){const found2=[];for(const line of body2.split(/\r?\n/)){const marker=readLine(
-line);if(marker===null)break;found2.push(marker)}return found2}function readMarker(body2){return readMarkers(body2)[0]??
-null}var linePattern=new RegExp(["^<!-- idops-(?<kind>plan|past|drift) key=(?<key>[0-9a-f]{16})","(?: digest=(?<digest>s\
-ha256:[0-9a-f]{64}))?","(?: observed=(?<observed>sha256:[0-9a-f]{64}))?","(?: run=(?<run>\\d{1,20}))?","(?: (?<form>chan\
-ges|compact)=(?<changes>[\\w~+/-]*)\\.)? -->$"].join(""));function readLine(line){const groups3=linePattern.exec(line)?.
-groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run4,form,changes}=groups3;return{kind:kind===
-"drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,run:run4??null,changes:changes===void 0?
-null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){return data3.toString("base64").replace(
-/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,hash:hash5})=>[address2,action2,
-hash5]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(JSON.stringify(rows),{level:9}))}
-function ofNamed64(text6){const data3=Buffer.from(text6.replaceAll("-~","--"),"base64");try{const rows=packed.parse(JSON.
-parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash5])=>({id:idOf(
-address2),address:address2,action:action2,hash:hash5}))}catch{return null}}function compact64(changes){const rows=changes.
-map(({id,action:action2,hash:hash5})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
-hash5,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
+parts.push(`digest=${digest}`,`observed=${observed}`);if(run4!==null&&isRun.test(run4))parts.push(`run=${run4}`);const line=more=>`\
+<!-- ${[...parts,...more].join(" ")} -->`;const bare3=line([]);if(changes===null)return bare3;const named6=named64(changes);
+if(named6!==null&&named6.length<=namesRoom){const full=line([`changes=${named6}.`]);if(full.length<=room)return full}const compact=line(
+[`compact=${compact64(changes)}.`]);return compact.length<=room?compact:bare3}var isRun=/^\d{1,20}$/;function readMarkers(body2){
+const found2=[];for(const line of body2.split(/\r?\n/)){const marker=readLine(line);if(marker===null)break;found2.push(marker)}
+return found2}function readMarker(body2){return readMarkers(body2)[0]??null}var linePattern=new RegExp(["^<!-- idops-(?<\
+kind>plan|past|drift) key=(?<key>[0-9a-f]{16})","(?: digest=(?<digest>sha256:[0-9a-f]{64}) observed=(?<observed>sha256:[\
+0-9a-f]{64}))?","(?: run=(?<run>\\d{1,20}))?","(?: (?<form>changes|compact)=(?<changes>[\\w+/]*)\\.)? -->$"].join(""));function readLine(line){
+const groups3=linePattern.exec(line)?.groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run4,
+form,changes}=groups3;return{kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,
+run:run4??null,changes:changes===void 0?null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){
+return data3.toString("base64").replace(/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,
+hash:hash4})=>[address2,action2,hash4]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(
+JSON.stringify(rows),{level:9}))}function ofNamed64(text6){const data3=Buffer.from(text6,"base64");try{const rows=packed.
+parse(JSON.parse(inflateRawSync(data3,{maxOutputLength:2**20}).toString("utf8")));return rows.map(([address2,action2,hash4])=>({
+id:idOf(address2),address:address2,action:action2,hash:hash4}))}catch{return null}}function compact64(changes){const rows=changes.
+map(({id,action:action2,hash:hash4})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
+hash4,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
 from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
 compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex2=(from,length2)=>data3.
 toString("hex",at3+from,at3+from+length2);changes.push({id:hex2(0,idLength),address:null,action:action2,hash:hex2(idLength+
@@ -22236,8 +22030,8 @@ e":"what would be sent is not what was approved";return error("stale-plan",[isSe
 re`]:[]].join("\n"),[],"nothing was sent; make a new plan and review it")}function differences2(approved,plan,marked,{digest,
 runUrl},redactor){const now=new Map((marked.changes??[]).map(change2=>[change2.id,change2]));const names3=namesOf3(plan,
 redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told5=approved.flatMap(({id,address:address2,
-action:action2,hash:hash5})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
-present3.hash.startsWith(hash5))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
+action:action2,hash:hash4})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
+present3.hash.startsWith(hash4))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
 : ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[`${name2}: ${action2} was\
  approved, and it is ${present3.action} now`];return[digest===plan.digest?`${name2}: the server has something else there\
  now`:`${name2}: something else would be sent now, or the server has something else there`]});const fresh=[...now.values()].
@@ -22246,32 +22040,30 @@ null?"":`; ${runUrl} shows what was approved`;const rest=nameless2.size===0?[]:[
  ${nameless2.size}${where}`];return[...told5,...fresh,...rest]}function namesOf3(plan,redactor){return new Map(plan.changes.
 map(change2=>[markedId(change2,redactor),redactor.redactName(change2.address)]))}var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest";async function approvalOf(api,event,{
 key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const source=`pull request #${pull.number}`;const text6=await approvedText(
-api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text6===null?null:planMarker(text6,key);if(marker===null||
-marker.digest===null)return null;const{digest,observed,run:run4,changes}=marker;if(observed===null){throw refusal4(`the \
-plan that ${source} shows doesn't say what the server had when an older idops made it`,`plan again on the pull request b\
-efore it is merged; after that, ${wayOut}`)}const runUrl=run4===null?null:event.runUrl.replace(/[^/]*$/,run4);return{digest,
-observed,changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal4(`w\
-hat was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the permi\
-ssions contents: read and pull-requests: read":`nothing was sent; run it again when ${failure2.answered?"that is put rig\
-ht or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(body2).find(marker=>marker.kind!=="dr\
-ift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told5=event.pullRequest?.number??event.
-mergeGroup?.number;const{named:named6=told5}=request5;if(told5!==void 0&&named6!==told5){throw refusal4(`this run is abo\
-ut pull request #${told5}, and the input pr-number is ${named6}`,"leave pr-number out, or start the workflow by hand")}const merge4=event.
-pullRequest?.merge??null;if(merge4!==null&&named6!==void 0){const{base:base2}=merge4;return mergedHere({number:named6,...merge4},
-event,event.branch??base2)}if(named6===void 0)return await broughtBy(api,event);const pull=await api.pullRequest(named6);
-if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.open){throw refusal4(
-`pull request #${named6} is not merged`,"merge it, or take the branch and commit that brought it")}const{mergeGroup}=event;
-if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal4(`pull request #${named6} is ${pull.
-mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.base}`,"put it into the q\
-ueue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;if(branch===null){throw refusal4(
-"this run is for no branch, so no pull request was merged into it","run it for the branch that pull requests are merged \
-into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.filter(({base:base2,mergedAt,
-mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pull]=found2;if(pull===void 0){throw refusal4(
-`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`merge through a pull requ\
-est, one in a push, or ${wayOut}`)}if(found2.length>1){const numbers=found2.map(({number:number4})=>`#${number4}`).join(
-", ");throw refusal4(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,`name the one\
- that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own5,commit:commit2},branch){const{
-number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal4(
+api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text6===null?null:planMarker(text6,key);const{digest=null,
+observed=null,run:run4=null,changes=null}=marker??{};if(digest===null||observed===null)return null;const runUrl=run4===null?
+null:event.runUrl.replace(/[^/]*$/,run4);return{digest,observed,changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof
+GithubFailure))throw failure2;throw refusal4(`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.
+lacksPermission?"the job needs the permissions contents: read and pull-requests: read":`nothing was sent; run it again w\
+hen ${failure2.answered?"that is put right or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(
+body2).find(marker=>marker.kind!=="drift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told5=event.
+pullRequest?.number??event.mergeGroup?.number;const{named:named6=told5}=request5;if(told5!==void 0&&named6!==told5){throw refusal4(
+`this run is about pull request #${told5}, and the input pr-number is ${named6}`,"leave pr-number out, or start the work\
+flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named6!==void 0){const{base:base2}=merge4;return mergedHere(
+{number:named6,...merge4},event,event.branch??base2)}if(named6===void 0)return await broughtBy(api,event);const pull=await api.
+pullRequest(named6);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
+open){throw refusal4(`pull request #${named6} is not merged`,"merge it, or take the branch and commit that brought it")}
+const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal4(`pull \
+request #${named6} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
+base}`,"put it into the queue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;
+if(branch===null){throw refusal4("this run is for no branch, so no pull request was merged into it","run it for the bran\
+ch that pull requests are merged into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.
+filter(({base:base2,mergedAt,mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pull]=found2;if(pull===
+void 0){throw refusal4(`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`me\
+rge through a pull request, one in a push, or ${wayOut}`)}if(found2.length>1){const numbers=found2.map(({number:number4})=>`\
+#${number4}`).join(", ");throw refusal4(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,
+`name the one that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own5,commit:commit2},branch){
+const{number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal4(
 `GitHub doesn't say how pull request #${number4} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal4(`p\
 ull request #${number4} was merged into ${base2}, and this run is for ${own5??"no branch"}`,"run it for the branch that \
 the pull request was merged into")}if(mergeCommit!==commit2){throw refusal4(`the merge of pull request #${number4} is ${shortCommit(
@@ -22347,11 +22139,11 @@ er"});for(const argument of parser.args)refuseWith(`unexpected argument '${argum
 if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="commander.optionMissingArgument")readArgs(given2.
 slice(0,-1),problems);const{message,reason}=commanderWords(failure2,options);refuseWith(message,reason);return{target:[],
 kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.
-map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve12,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
-function folderOf({workingDirectory}){return resolve12(workspace(),workingDirectory)}function folderInRepository(inputs){
+function folderOf({workingDirectory}){return resolve13(workspace(),workingDirectory)}function folderInRepository(inputs){
 const folder=relative14(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
-return resolve12(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
+return resolve13(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
 return relative14(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
 (process.env.IDOPS_ENV||null)}function commentKey(inputs,environment){return markerKey(configInRepository(inputs),environment??
 environmentOf(inputs),inputs.shard)}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).
@@ -22391,12 +22183,12 @@ title:"idops"})}}init_escape();init_plan();init_marked();init_review();init_mark
 <!-- /idops-${part2} key=${key} -->`}function sectionText(key,text6){return`${begins("section",key)}
 ${text6.trimEnd()}
 ${ends("section",key)}
-`}var sectionRoom=sectionText("0".repeat(16),"").length;function partsOf5(body2,key){const text6=body2.replaceAll("\r\n",
-"\n");const lead=text6.split("\n").slice(0,readMarkers(text6).length).join("\n").length+1;const section2=between3(text6,
-"section",key,lead);const[from,to]=section2??[lead,text6.length];const shown3=text6.slice(from,to);const part2=name2=>{const found2=between3(
+`}var sectionRoom=sectionText("0".repeat(16),"").length;function partsOf4(body2,key){const text6=body2.replaceAll("\r\n",
+"\n");const lead=text6.split("\n").slice(0,readMarkers(text6).length).join("\n").length+1;const section2=between2(text6,
+"section",key,lead);const[from,to]=section2??[lead,text6.length];const shown3=text6.slice(from,to);const part2=name2=>{const found2=between2(
 shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
 lead):text6.slice(0,from),planned:part2("planned")??shown3.trim(),result:part2("result"),former:(part2("former")??"").split(
-"\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between3(text6,part2,key,start3=0){
+"\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part2,key,start3=0){
 const first=lineAt2(text6,begins(part2,key),start3);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt2(
 text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt2(text6,line,start3){for(let at3=text6.indexOf(line,
 start3);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
@@ -22416,13 +22208,13 @@ text6.slice(0,end2);const start3=`- ${code(name2)}: `;const lines=head.split("\n
 words7:line);return lines.join("\n")+text6.slice(head.length)}function superseded(body2,{key,name:name2}){const text6=body2.
 replaceAll("\r\n","\n");const markers=readMarkers(text6);const lines=text6.split("\n");const lead=lines.slice(0,markers.
 length).map((line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine(
-{kind:"past",key,run:null,...noPlan}):line});const rest=lines.slice(markers.length).join("\n");const at3=between3(rest,"\
+{kind:"past",key,run:null,...noPlan}):line});const rest=lines.slice(markers.length).join("\n");const at3=between2(rest,"\
 section",key)?.[0]??0;const said3="**Superseded**: another comment shows its latest plan. What stands here approves noth\
 ing any more.";const shown3=`${rest.slice(0,at3)}${said3}
 
 ${rest.slice(at3)}`;return`${lead.join("\n")}
 ${name2===null?shown3:withListed(shown3,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
-exec(result)??[];const[run4=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between3(result,"undo",key);const lines=undo===
+exec(result)??[];const[run4=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,"undo",key);const lines=undo===
 null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run4,...lines].filter(line=>line!=="").join(". ")}`}function kept2(lines,room){
 let used=0;return lines.filter(line=>{used+=line.length+1;return used<=room})}function shortened2(plan,room,link2){if(plan.
 length<=room)return plan;const note=`
@@ -22489,11 +22281,11 @@ problems,problemsRoom),`${origin(job.event)}
 `].join("\n\n");await post(job,inputs,plan,{text:text6,words:sent?"failed":"not applied",sent,did:true})}async function post(job,inputs,plan,{
 did,words:words7,...said3}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
 inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told5={...said3,...listed2,link:runAddress(
-job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf5(body2,key);const{result,unsent}=parts2;if((result??
+job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf4(body2,key);const{result,unsent}=parts2;if((result??
 unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told5.
 sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told5,text:ofOtherPlan(told5.text)}:
 told5)}if(!told5.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
-await job.shared(inputs,plan),job.event);const parts=partsOf5(`${first}
+await job.shared(inputs,plan),job.event);const parts=partsOf4(`${first}
 ${sectionText(key,planned)}`,key);return withResult(parts,key,told5)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text6){
 const note="**What was applied is another plan than the one below:** the summary of the run shows it.";return text6.replace(
 /^## .*$/m,title=>`${title}
@@ -22506,7 +22298,7 @@ environment}){const config3=configInRepository(inputs);const options=[...config3
 config3)],...environment===null?[]:["--env",shellWord2(environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord2(
 inputs.baseUrl)]];const steps=nextSteps(result,plan).filter(({command:command2})=>/^(?:undo|runs) /.test(command2??""));
 return steps.map(({before,command:command2})=>`${prose(before.replace(/: $/,""))}: ${code(["idops",command2,...options].
-join(" "))}`)}async function planAndApply(job,given2){const{planFile,expectDigest}=given2;const file=planFile===void 0?void 0:resolve13(
+join(" "))}`)}async function planAndApply(job,given2){const{planFile,expectDigest}=given2;const file=planFile===void 0?void 0:resolve14(
 folderOf(given2),planFile);const stored3=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored3?.apply.
 shard);const inputs=job.about(given2);const project=await job.project(inputs);const opened2=await openForWriting(project,
 "apply",job.sessionOptions(inputs));return await job.within(opened2,async session=>{const{plan,problems}=stored3===void 0?
@@ -22538,18 +22330,17 @@ ng to approve";const head=`## ${aboutText("idops check",shared2.subject)}: ${out
 plan}}async function refusals2(work){try{await work();return[]}catch(failure2){if(failure2 instanceof ProblemsError)return failure2.
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
 ...rest}=inputs;return inputs.environments.map(({name:name2,...own5})=>({...rest,...own5,environment:name2,environments:[],
-...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir as tmpdir2}from"node:os";
-import{join as join22}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{
-dirname as dirname17,resolve as resolve14}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
-isFile()||/^\/(?:dev|proc)\//.test(resolve14(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
+...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{
+dirname as dirname17,resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
+isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname17(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
-written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join21,
+written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join19,
 relative as relative15,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
-files))return void 0;const here3=await realpath8(folder).catch(()=>folder);const root=await rootOf(here3,checkout);const inRoot=root===
-void 0?"..":relative15(root,here3);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
+files))return void 0;const here2=await realpath8(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
+void 0?"..":relative15(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
 folder:inRoot.split(sep10).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;
 const sha=headCommit(env,eventPayload(env));if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.
 GITEA_ACTIONS==="true"||env.FORGEJO_ACTIONS==="true"?"src/commit":"blob";return{repository,workspace:env.GITHUB_WORKSPACE,
@@ -22559,7 +22350,7 @@ CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;const sha=head===""?env.CI_COMMI
 /-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2,repository}){const checkedOut=workspace2===void 0||workspace2===
 ""?void 0:await realpath8(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
 return checkedOut;return repository!==void 0&&await comesFrom(top,repository)?top:void 0}async function comesFrom(top,repository){
-const config3=await readRegular(join21(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
+const config3=await readRegular(join19(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
 some(([,url=""])=>{const path=url.replace(/\/$|\.git\/?$/,"").toLowerCase();return path.endsWith(`/${repository.toLowerCase()}`)||
 path.endsWith(`:${repository.toLowerCase()}`)})}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email3}=kindOf(kind);return email3!==void 0&&declaredAt!==null?[{address:address2,
@@ -22567,8 +22358,8 @@ type:apply.identity[email3.type]??"",manifest:declaredAt.file}]:[]}));const warn
 warnings}}init_words();init_zod();init_github();init_words();var batch=50;var most2=1e3;var messageLimit=64*1024;var titleLimit=255;var nameLimit=100;var rawCheck=object({id:number2()});
 var levels2={error:"failure",warning:"warning",notice:"notice"};async function writeCheckRun(token,{owner,repository:repo,
 sha},manner,check4,annotations){const{octokit,ask:ask2}=await openClient(token,manner);const{checks}=octokit.rest;const sent=annotations.
-slice(0,most2).map(annotation=>annotationOf2(annotation,check4.file));const output=from=>{const here3=Math.min(from+batch,
-sent.length);const part2=here3<annotations.length?`, of which the first ${here3} are here`:"";return{title:titleLine(check4.
+slice(0,most2).map(annotation=>annotationOf2(annotation,check4.file));const output=from=>{const here2=Math.min(from+batch,
+sent.length);const part2=here2<annotations.length?`, of which the first ${here2} are here`:"";return{title:titleLine(check4.
 title).slice(0,titleLimit),summary:`${plural(annotations.length,"annotation")}${part2}. [The run](${check4.url}) has all\
  of it in its summary.`,annotations:sent.slice(from,from+batch)}};const id=await ask2(async()=>{const{data:data3}=await checks.
 create({owner,repo,name:titleLine(check4.name).slice(0,nameLimit),head_sha:sha,status:"completed",conclusion:check4.conclusion,
@@ -22587,10 +22378,10 @@ before);if(opens||others.length>0)await api.addComment(number4,body2)}if(others.
 histories(others.map(({node:node2})=>node2));for(const one of found2){const id=others.find(({node:node2})=>node2===one.node)?.
 id;if(id===void 0||strangerIn(one,viewer)!==null)continue;const isShown=({key:shown3})=>showsPlan(one.body,shown3);await api.
 updateComment(id,covers2.filter(isShown).reduce(superseded,one.body))}}function strangerIn({lastEditedAt,editor},viewer){
-if(editor===null)return lastEditedAt===null?null:"an account that GitHub does not name";return isSame2(editor,viewer)?null:
+if(editor===null)return lastEditedAt===null?null:"an account that GitHub does not name";return isSame3(editor,viewer)?null:
 editor.login}function showsPlan(body2,key){return readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key)}
 function showedChanges(before,key){return before.some(body2=>{const own5=readMarkers(body2).filter(one=>one.key===key&&one.
-digest!==null);if(own5.some(({changes})=>changes?.length!==0))return true;return own5.length>0&&saysOutdated(partsOf5(body2,
+digest!==null);if(own5.some(({changes})=>changes?.length!==0))return true;return own5.length>0&&saysOutdated(partsOf4(body2,
 key).planned)})}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named6){const known3=pullRequest2?.
 number??named6;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.merge??await api.pullRequest(known3);return mergedAt!==
 null&&mergeCommit===commit2?known3:null}const found2=(await api.pullRequestsOf(commit2)).find(({base:base2,mergedAt,mergeCommit})=>mergedAt!==
@@ -22599,7 +22390,7 @@ const remarks=(await api.comments(number4)).filter(({body:body2})=>showsPlan(bod
 remarks);const told5=await tell(own5?.body??null);if(told5===null||own5!==void 0&&await api.updateComment(own5.id,told5))
 return;const anew=own5===void 0?told5:await tell(null);if(anew!==null)await api.addComment(number4,anew)}async function latestOf(api,number4,remarks){
 if(remarks.length===0)return void 0;const{viewer,comments}=await api.histories(remarks.map(({node:node2})=>node2));const since=({
-lastEditedAt,createdAt})=>Date.parse(lastEditedAt??createdAt);const[latest]=comments.filter(({author})=>author!==null&&isSame2(
+lastEditedAt,createdAt})=>Date.parse(lastEditedAt??createdAt);const[latest]=comments.filter(({author})=>author!==null&&isSame3(
 author,viewer)).sort((one,other)=>since(other)-since(one));if(latest===void 0)return void 0;const stranger=strangerIn(latest,
 viewer);if(stranger!==null){throw new GithubFailure(`the comment with the plan of pull request #${number4} was edited by\
  ${escapeText(stranger)}, and what somebody else wrote is not written anew`)}const{id}=remarks.find(({node:node2})=>node2===
@@ -22649,10 +22440,10 @@ const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)awa
 this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
 if(!(failure2 instanceof ProblemsError))throw failure2;const told5=failure2.problems.map(problem=>({...problem,severity:"\
 warning"}));await this.log.problems(redactProblems(told5,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
-const shown3=report2.redact(found2,this.redactor);const file=join22(await this.temporaryFolder(),name2);await writeResult(
+const shown3=report2.redact(found2,this.redactor);const file=join20(await this.temporaryFolder(),name2);await writeResult(
 file,await renderText(report2,"html",shown3,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
 process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
-args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join22(process.env.RUNNER_TEMP||tmpdir2(),
+args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join20(process.env.RUNNER_TEMP||tmpdir(),
 "idops-"));return this.#temporary}async tellPlan(plan,shown3){this.#made=plan;await this.log.report(planReport,{plan:shown3,
 samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given2){if(given2("command").trim().toLowerCase()!==
 "apply")return null;const inputs=inputsOf(given2,given2("comment").trim().toLowerCase()==="false"?"false":"on-change");const number4=given2(
@@ -22672,27 +22463,27 @@ lan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan"
 await job.posts.comment(inputs,{key,covers:covers2},async before=>({body:`${first}
 ${sectionText(key,plainText(heading,[...replaced2(before),text6].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
 !quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
-"The plan that an earlier run showed here approves nothing any more."]}import{join as join24,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join23,relative as relative16,
-resolve as resolve16,sep as sep11}from"node:path";init_problems();import{posix as posix4,resolve as resolve15}from"node:path";var NOWHERE2=resolve15("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir8=(path,_,callback2)=>{
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve18}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join21,relative as relative16,
+resolve as resolve17,sep as sep11}from"node:path";init_problems();import{posix as posix4,resolve as resolve16}from"node:path";var NOWHERE2=resolve16("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir7=(path,_,callback2)=>{
 const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
 const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
-callback2(null,[...entries].map(([name2,isFolder])=>entry2(name2,isFolder)))};const patterns=project.patterns().map(({pattern})=>pattern);
+callback2(null,[...entries].map(([name2,isFolder])=>entry(name2,isFolder)))};const patterns=project.patterns().map(({pattern})=>pattern);
 const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const named6=patterns.filter(one=>!one.startsWith(
 "!")&&!one.split("/").includes(".."));const found2=await Promise.all(named6.map(pattern=>glob(pattern,{cwd:NOWHERE2,ignore,
-expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir8}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
+expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir7}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
 split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,index).join("/")||".";const entries=folders.
-get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry2(name2,isFolder){
+get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry(name2,isFolder){
 return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
 known3);const taken2=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
-all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
-for(const output of outputs){const path=resolve16(output);const names3=await identity(path);if(names3.some(name2=>inputs.
+all([resolve17(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
+for(const output of outputs){const path=resolve17(output);const names3=await identity(path);if(names3.some(name2=>inputs.
 has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
 way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
 some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
 be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
 a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
-startsWith(path+sep11)||path===join23(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
-for(const output of outputs){for(const place2 of await ways3(resolve16(output))){if(!isInside(place2,project.root))continue;
+startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
+for(const output of outputs){for(const place2 of await ways3(resolve17(output))){if(!isInside(place2,project.root))continue;
 inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,
 [...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}
 async function inputsOf2(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3===
@@ -22700,10 +22491,10 @@ async function inputsOf2(known3){try{const project=typeof known3==="function"?aw
 ...files,...read2.files],states:states2,project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
 return{files:[],states:[]}}}function refusal5(output,why){return error("output-is-input",`${output} is not written: ${why}`,
 [],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===
-true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join23(await realPlaceOf(dirname18(
+true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join21(await realPlaceOf(dirname18(
 path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called2="plan"){const name2=fileOf(called2,inputs.shard);const opened2=await openSession(
 await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened2,async session=>{if(inputs.planFile!==
-void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
+void 0){const asked=resolve18(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
 plan(planOptionsOf(inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.
 project}});const{plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(
 plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);
@@ -22722,8 +22513,8 @@ No issue is opened, changed or closed: drift is what schedule, push and workflow
 d this run is for something else.";async function tellDrift(job,inputs,{shared:shared2,marker,tells:tells3}){if(inputs.driftIssue&&
 job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells3});else if(inputs.driftIssue)job.log.
 annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
-join24(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(planFile,
-await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join25,resolve as resolve18}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
+join22(await job.temporaryFolder(),`${name2}.json`):resolve18(folderOf(inputs),inputs.planFile);await writeResult(planFile,
+await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve19}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
 some(({token})=>token!==void 0);for(const own5 of eachEnvironment(inputs))each2.push(await planOne(job,own5,hasLines));const list2=each2.
 map(one=>`- ${code(one.name)}: ${wordsOf4(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
 inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each2.length,"environment")}
@@ -22765,7 +22556,7 @@ made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.
 "failed":`${first.code}: ${first.message}`;return`${name3}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
 temporaryFolder();const{planFile}=inputs;const name2=fileOf(`plan-${environmentMark}`,inputs.shard);return{code:job.signal.
 aborted?130:bad2?1:changed2?2:0,summary:titleLine(told5.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
-name3,plan])),planFile:planFile===void 0?join25(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join25(
+name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve19(folderOf(inputs),planFile),htmlReport:join23(
 temporary,`${name2}.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
 every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,

@@ -9,9 +9,9 @@ export interface StateHome {
   readonly environment: string | null;
 }
 
-/** Journals of former versions name no state: the salt tells theirs. */
-export function belongs({ state, salt }: RunLine, known: StateName): boolean {
-  return state === undefined ? salt === known.salt : state.lineage === known.lineage;
+/** Whether a run is of a state. */
+export function belongs({ state }: RunLine, known: StateName): boolean {
+  return state.lineage === known.lineage;
 }
 
 /**
@@ -29,19 +29,19 @@ export async function othersOf(
 }
 
 /** Whether a run may be of the state that lay at a place before and was lost. */
-function isOfLost({ state, environment }: RunLine, home: StateHome): boolean {
-  return state === undefined ? environment === home.environment : state.file === home.backend.name;
+function isOfLost({ state }: RunLine, home: StateHome): boolean {
+  return state.file === home.backend.name;
 }
 
 /** A new state that goes on where a lost one was: the other journals of that one are its own from now on. */
 export function heirOf(state: State, { state: lost }: RunLine): State {
-  return state.serial > 0 || lost === undefined ? state : { ...state, lineage: lost.lineage };
+  return state.serial > 0 ? state : { ...state, lineage: lost.lineage };
 }
 
 /** Which state another one's run is of, in words. */
 export function ownerOf({ run, state }: RunLine, home: StateHome): string {
   const here = home.backend.name;
-  return state === undefined || state.file === here
+  return state.file === here
     ? `run ${run} is of another state than ${here}`
     : `run ${run} is of the state ${state.file}, and this is ${here}`;
 }

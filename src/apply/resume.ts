@@ -1,5 +1,5 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { partOfRun, type Shard } from '../base/shard.js';
+import { isShard, partOfRun, type Shard } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
@@ -9,7 +9,7 @@ import type { Reader } from '../server/reader.js';
 import type { RunStore } from '../state/backend.js';
 import { type AnsweredLine, COPY_BACK, type JournalContent } from '../state/journal.js';
 import { Hasher, storeFields } from '../state/secrets.js';
-import { heldBefore, openRuns, withSettled } from '../state/shards.js';
+import { heldBefore, isSplit, isToEnd, openRuns, partOf, withSettled } from '../state/shards.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
@@ -20,8 +20,8 @@ import { type Became, recordInto } from './record.js';
 
 /**
  * The journals that a state doesn't hold: of runs that were killed, and of runs that ended after an older copy of
- * the state was made, which has been put back since. Those of another state are none of its business, and with a shard those of others
- * neither.
+ * the state was made, which has been put back since. Those of another state are none of its business, and with a shard of a state that
+ * is split so those of others neither.
  */
 export async function unfinishedRuns(
   state: State,
@@ -37,7 +37,7 @@ export async function unfinishedRuns(
     // The state holds all of the newest: that can be done without.
     isNewestHeld(name) && !open.has(name) ? await runs.read(name).catch(() => null) : await runs.read(name);
   for (const name of await runs.list()) {
-    if (shard !== undefined && !isOfShard(name, shard)) continue;
+    if (shard !== undefined && !isFor(name, shard, state, kept)) continue;
     const held = heldBefore(state, name);
     const later = kept.has(name) || open.has(name) || held === undefined || name > held;
     // The newest may have been killed just before its last line.
@@ -46,7 +46,8 @@ export async function unfinishedRuns(
   const contents = (await Promise.all(names.map((name) => read(name)))).filter(
     (content) => content !== null && content.run.server === state.server,
   ) as JournalContent[];
-  const own = contents.filter(({ run, ended }) => belongs(run, state) && !(ended && isNewestHeld(run.run)));
+  const isDone = (name: string): boolean => isNewestHeld(name) && !isToEnd(state, name);
+  const own = contents.filter(({ run, ended }) => belongs(run, state) && !(ended && isDone(run.run)));
   const others = contents.filter(({ run, ended }) => !ended && !belongs(run, state));
   if (others.length === 0 || state.serial > 0) return own;
   const isOther = await othersOf(state, home);
@@ -283,7 +284,9 @@ function withoutHashes(fields: Fields, hasher: Hasher): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([field]) => !hashed.has(field)));
 }
 
-function isOfShard(name: string, { index, count }: Shard): boolean {
-  const shard = partOfRun(name)?.shard;
-  return shard?.index === index && shard.count === count;
+/** Whether a shard is to take a journal in: of the state before it was split all of them, afterwards its own, and what is kept here of no shard. */
+function isFor(name: string, shard: Shard, state: State, kept: ReadonlySet<string>): boolean {
+  if (!isSplit(state, shard) || partOf(state, shard).to_end?.includes(name)) return true;
+  const part = partOfRun(name);
+  return part === undefined ? kept.has(name) : isShard(part.shard, shard);
 }

@@ -18,6 +18,11 @@ export function parseShard(text: string): Shard | undefined {
   return index >= 1 && index <= count && count <= MAX_SHARDS ? { index, count } : undefined;
 }
 
+/** Whether they are the same part. */
+export function isShard(one: Shard, { index, count }: Shard): boolean {
+  return one.index === index && one.count === count;
+}
+
 /** A part as people write it: `2/4`. */
 export function shardText({ index, count }: Shard): string {
   return `${index}/${count}`;

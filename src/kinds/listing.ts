@@ -138,7 +138,7 @@ class Ahead {
 }
 
 /** How many pages there surely are, by what the first of them says, which has so many rows. */
-export function surePages(first: Counts, rows: number): number {
+function surePages(first: Counts, rows: number): number {
   return Math.min(pagesOf(first) ?? 1, pagesFrom(first.totalEntries, rows) ?? 1, MOST_PAGES);
 }
 

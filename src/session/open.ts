@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { applyPlan } from '../apply/apply.js';
 import { findRun } from '../apply/history.js';
 import { mayBeUndone, type Result } from '../apply/result.js';
@@ -22,7 +21,6 @@ import { loadAll } from './load.js';
 import { Planner } from './planner.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from './session.js';
 import { unshared } from './shard.js';
-import { sharedReader } from './shared-reader.js';
 import { saysOtherwise, undoingOf } from './undoing.js';
 
 const DEFAULT_CONCURRENCY = 10;
@@ -105,24 +103,13 @@ async function open(
       home,
       redactor,
       reader,
-      listing:
-        shard === undefined || backend.pages === undefined
-          ? reader
-          : sharedReader(reader, {
-              pages: backend.pages,
-              list: hash('sha256', server.baseUrl, 'hex').slice(0, 16),
-              shard,
-              concurrency,
-              signal,
-            }),
       shard,
       concurrency,
       progress,
       signal,
     },
     held.state,
-    // Shards give each other what they read: none reads less than its part.
-    shard === undefined ? held.read : undefined,
+    held.read,
   );
   const session: Session = {
     project,

@@ -39,8 +39,6 @@ export interface PlannerOptions extends Pick<BuildOptions, 'concurrency' | 'prog
   readonly home: StateHome;
   readonly redactor: Redactor;
   readonly reader: Reader;
-  /** Reads for plans of what manifests declare, where shards give each other what they read. */
-  readonly listing: Reader;
   readonly shard: Shard | undefined;
   readonly signal: AbortSignal;
 }
@@ -191,11 +189,11 @@ export class Planner {
   }
 
   async #build(what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Planned> {
-    const { project, listing, redactor, concurrency, progress, signal } = this.#options;
+    const { project, reader, redactor, concurrency, progress, signal } = this.#options;
     const read = this.#read;
     this.#read = undefined;
     const made = await buildPlan({
-      reader: listing,
+      reader,
       concurrency,
       progress,
       signal,

@@ -1,7 +1,6 @@
 import type { Fate } from '../base/process.js';
 import type { Shard } from '../base/shard.js';
 import type { Journal, JournalContent, RunLine } from './journal.js';
-import type { SharedPages } from './pages.js';
 import type { ResourceRecord, State, StateHead } from './state.js';
 
 /** The right to write a state and its runs, held by one process at a time. */
@@ -60,6 +59,8 @@ export interface Locks {
 export interface Merge {
   /** The records that are to be there, by their keys; null is one that goes. */
   readonly records: ReadonlyMap<string, ResourceRecord | null>;
+  /** The state to begin with if there is none; left out if that is an error. */
+  readonly absent?: State;
   /** What is to be said of the state as a whole, given what is said by then; called again where somebody was quicker. */
   head(now: StateHead): StateHead;
 }
@@ -103,8 +104,6 @@ export interface StateBackend {
   /** The name by which runs tell this state from others that have theirs in the same place. */
   readonly name: string;
   readonly runs: RunStore;
-  /** Where shards tell each other the pages of a list that they read at the same time; left out where that costs more than reading. */
-  readonly pages?: SharedPages;
   /**
    * The state, or an empty one where there is none yet. Throws a ProblemsError (`state-unreadable`, `state-newer`,
    * `state-other-server`) where it can't be used.
@@ -116,7 +115,7 @@ export interface StateBackend {
   save(state: State): Promise<void>;
   /**
    * Changes a part of the state that is there, all of it or nothing, and gives what is then said of the whole. Throws a ProblemsError
-   * (`state-unreadable`) where there is none.
+   * (`state-unreadable`) where there is none, and none to begin with.
    */
   merge(change: Merge): Promise<StateHead>;
   /** What the state that is there is told by; undefined where there is none that can be read. */

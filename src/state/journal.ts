@@ -37,7 +37,6 @@ const runLine = z
         lineage: z.string().describe('what tells a state from others'),
         file: z.string().describe("the name of the state's file"),
       })
-      .optional()
       .describe('the state that the run belongs to; states in one folder have their journals in one'),
     server: z
       .string()

@@ -10,9 +10,13 @@ export function isSplit(state: Pick<StateHead, 'shards'> | undefined, { count }:
   return state?.shards?.count === count;
 }
 
-/** A state that runs of so many shards can begin with; all that was done before has to be in it. */
-export function split(state: State, { count }: Shard): State {
-  return { ...joined(state), serial: state.serial + 1, shards: { count, parts: {} } };
+/**
+ * A state that runs of so many shards can begin with. All that was done before has to be in it; to `toEnd`, journals of that, this shard
+ * still has to give their end.
+ */
+export function split(state: State, shard: Shard, toEnd: readonly string[] = []): State {
+  const whole = { ...joined(state), shards: { count: shard.count, parts: {} } };
+  return toEnd.length === 0 ? whole : withPart(whole, shard, { to_end: [...toEnd] });
 }
 
 /** A state for a run of all of it; all that shards did has to be in it. */
@@ -45,8 +49,20 @@ export function heldBefore(
 
 /** The journals that a state says are open. */
 export function openRuns({ open_run, shards }: Pick<StateHead, 'open_run' | 'shards'>): Set<string> {
-  const parts = Object.values(shards?.parts ?? {}).map((part) => part.open_run);
+  const parts = Object.values(shards?.parts ?? {}).flatMap((part) => [part.open_run, ...(part.to_end ?? [])]);
   return new Set([open_run, ...parts].filter((run) => run !== undefined));
+}
+
+/** The shard that has to give a journal its end, which is all in a state; undefined if there is none. */
+function enderOf({ shards }: Pick<StateHead, 'shards'>, run: string): Shard | undefined {
+  if (shards === undefined) return undefined;
+  const [index] = Object.entries(shards.parts).find(([, part]) => part.to_end?.includes(run)) ?? [];
+  return index === undefined ? undefined : { index: Number(index), count: shards.count };
+}
+
+/** Whether a journal is all in a state, which still has to be given its end. */
+export function isToEnd(head: Pick<StateHead, 'shards'>, run: string): boolean {
+  return enderOf(head, run) !== undefined;
 }
 
 /** What is known of the runs of a shard. */
@@ -63,6 +79,12 @@ export function withPart<T extends StateHead>(head: T, { index }: Shard, part: P
 
 /** A state that holds all of a journal; `cut` says that its run had not ended. */
 export function withSettled<T extends StateHead>(head: T, run: string, cut: boolean): T {
+  const ender = enderOf(head, run);
+  if (ender !== undefined) {
+    const { to_end = [], ...known } = partOf(head, ender);
+    const left = to_end.filter((one) => one !== run);
+    return withPart(head, ender, { ...known, ...(left.length === 0 ? {} : { to_end: left }) });
+  }
   const part = partOfRun(run);
   if (part !== undefined && isSplit(head, part.shard)) {
     const { open_run, ...known } = partOf(head, part.shard);

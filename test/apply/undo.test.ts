@@ -67,6 +67,7 @@ function journalOf(...changes: readonly Told[]): JournalContent {
       user: 'ada',
       host: 'host',
       pid: 1,
+      state: { lineage: 'lineage', file: 'state.json' },
       profile: 'documented',
       environment: null,
       digest: 'sha256:0',

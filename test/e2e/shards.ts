@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import { loadSeed } from '../../src/sandbox/seed.js';
 import { ids } from '../sandbox/asking.js';
 import type { Files, Ran, Running, TestProject } from './running.js';
 
@@ -60,11 +59,7 @@ async function runsOf({ idops }: SharedProject): Promise<readonly RunJson[]> {
 }
 
 /** What every place that shards share has to come to. */
-export function sharded(
-  kind: string,
-  make: MakeShared,
-  { sharesPages = true }: { readonly sharesPages?: boolean } = {},
-): void {
+export function sharded(kind: string, make: MakeShared): void {
   describe(`shards over a state in ${kind}`, () => {
     it('do all of it at once, each object once, under one run', async () => {
       const made = await make(manifests);
@@ -105,48 +100,6 @@ export function sharded(
       expect(made.sandbox.snapshot().organizations.find(({ id }) => id === ids.initech)?.label).not.toBe(
         'Initech Ltd',
       );
-    });
-
-    it(`${sharesPages ? 'ask for each page of a list once' : 'each read a list whole'}, after the first one`, async () => {
-      const organizations = Array.from({ length: 40 }, (_, index) => ({
-        id: `00000000-0000-4000-8000-0000000001${String(index).padStart(2, '0')}`,
-        name: `team-${index}`,
-        label: null,
-      }));
-      let begun = 0;
-      const made = await make(
-        {
-          'manifests/all.yaml': organizations
-            .map(({ name }, index) => `kind: Organization\nname: ${name}\nlabel: Team ${index}\n`)
-            .join('---\n'),
-        },
-        {
-          seed: { ...loadSeed('empty'), organizations },
-          pageSize: 2,
-          // Nobody goes on before all have begun, and all wait for the others, and for their pages, as long as this takes.
-          intercept: async ({ method, path }) => {
-            if (method !== 'GET' || !path.includes('/organizations')) return undefined;
-            if (!/page=(?!1$)/.test(path)) begun += 1;
-            while (begun < SHARDS) await pause();
-            await new Promise((done) => setTimeout(done, 2_000));
-            return undefined;
-          },
-        },
-      );
-      const runs: Running[] = [];
-      for (const index of [1, 2, 3]) {
-        const cwd = await made.runner();
-        runs.push(made.begin(applying(`${index}/${SHARDS}`), { cwd }));
-      }
-      for (const { code, stdout, stderr } of await Promise.all(runs.map(({ ended }) => ended)))
-        expect(code, stdout + stderr).toBe(0);
-      expect(made.writes().length).toBe(40);
-      expect(new Set(made.writes()).size).toBe(40);
-      const pages = made.reads().map((one) => Number(/page=(\d+)/.exec(one)?.[1] ?? 1));
-      const times = (page: number): number => pages.filter((one) => one === page).length;
-      expect(times(1)).toBe(SHARDS);
-      for (let page = 2; page <= 20; page += 1)
-        expect(times(page), `page ${page}`).toBe(sharesPages ? 1 : SHARDS);
     });
 
     it('go on without one that is killed, which goes on with the same run when it is begun again', async () => {

@@ -1,45 +1,28 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { error, ProblemsError } from '../../src/base/problems.js';
+import { ownMark } from '../../src/base/process.js';
+import type { Shard } from '../../src/base/shard.js';
 import { profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
-import { settleState } from '../../src/session/hold.js';
-import type { Holding, StateBackend } from '../../src/state/backend.js';
+import { type HeldState, settleState } from '../../src/session/hold.js';
+import type { StateBackend } from '../../src/state/backend.js';
 import { fileBackend } from '../../src/state/file/index.js';
+import { JOURNAL_FORMAT, type JournalLine, type RunLine } from '../../src/state/journal.js';
+import { emptyState, type ResourceRecord, type State } from '../../src/state/state.js';
 import { afterwards } from '../cleanups.js';
 
-const shard = { index: 2, count: 3 };
-const sibling: Holding = {
-  holder: 'apply --shard 1/3 by somebody',
-  command: 'apply --shard 1/3',
-  readable: true,
-  fate: 'alive',
-  elsewhere: null,
-};
-
-type Way = 'a sibling' | 'one that ended' | 'nobody';
-
-/** A state whose lock is refused so often, and who is found to be in the way after each refusal. */
-async function refusing(ways: readonly Way[]): Promise<StateBackend> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-hold-'));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
-  const backend = await fileBackend({ path: join(folder, 'state.json'), allowTracked: true });
-  const left = [...ways];
-  let way: Way | undefined;
-  return {
-    ...backend,
-    async lock(...asked) {
-      way = left.shift();
-      if (way === undefined) return await backend.lock(...asked);
-      throw new ProblemsError([error('locked', `refused by ${way}`, [])]);
-    },
-    async holdings() {
-      return way === 'a sibling' ? [{ ...sibling, shard: { index: 1, count: 3 } }] : [];
-    },
-  };
-}
+const server = 'https://id.example.com';
+const at = '2026-01-31T12:00:00.000Z';
+const RUN = '20260131T120000Z-aaaaaa';
+const [one, two]: readonly [Shard, Shard] = [
+  { index: 1, count: 3 },
+  { index: 2, count: 3 },
+];
+const id = '6a2f0000-0000-4000-8000-000000000001';
+const key = `Client/${id}`;
 
 const { documented: profile } = profiles;
 const unasked = () => Promise.reject(new Error('nobody asked for this'));
@@ -50,30 +33,267 @@ const reader: Reader = {
   listExtra: unasked,
 };
 
-async function holding(ways: readonly Way[]): Promise<void> {
+async function backendOf(): Promise<StateBackend> {
+  const folder = await mkdtemp(join(tmpdir(), 'idops-hold-'));
+  afterwards(() => rm(folder, { recursive: true, force: true }));
+  return await fileBackend({ path: join(folder, 'state.json'), allowTracked: true });
+}
+
+/** Opens a session and ends it; gives what it began with. */
+async function settled(
+  backend: StateBackend,
+  shard: Shard | undefined,
+  writes: string | undefined = 'apply',
+): Promise<HeldState> {
   if (profile === undefined) throw new Error('there is such a profile');
-  const home = { backend: await refusing(ways), environment: null };
-  const { lock } = await settleState(home, 'apply', {
+  const held = await settleState({ backend, environment: null }, writes, {
     reader,
     profile,
     concurrency: 1,
-    server: 'https://id.example.com',
+    server,
     shard,
     holds: () => false,
   });
-  await lock?.release();
+  await held.lock?.release();
+  return held;
 }
 
-describe('a shard that others are in the way of', () => {
-  it('waits for them, also where one ends before it is looked at, however long it waited before', async () => {
-    const sixTimes = Array.from({ length: 6 }, (): Way => 'a sibling');
-    await holding([...sixTimes, 'one that ended', ...sixTimes, 'one that ended']);
+/** The same backend, for which something happens right before its first change of the state. */
+function interrupted(backend: StateBackend, meanwhile: () => Promise<unknown>): StateBackend {
+  let isFirst = true;
+  return {
+    ...backend,
+    async merge(change) {
+      if (isFirst) {
+        isFirst = false;
+        await meanwhile();
+      }
+      return await backend.merge(change);
+    },
+  };
+}
+
+function record(generation: number): ResourceRecord {
+  return {
+    kind: 'Client',
+    identity: { id },
+    recorded_at: at,
+    run: '20260130T120000Z-aaaaaa',
+    managed: [],
+    fields: {},
+    hashes: {},
+    did_generation: generation,
+  };
+}
+
+function runLine(run: string, state: State): RunLine {
+  return {
+    type: 'run',
+    format_version: JOURNAL_FORMAT,
+    run,
+    tool_version: '0.0.0',
+    at,
+    command: 'apply',
+    user: 'grace',
+    ...ownMark(),
+    host: 'another-machine',
+    state: { lineage: state.lineage, file: 'state.json' },
+    server,
+    profile: 'documented',
+    environment: null,
+    digest: 'sha256:0',
+    salt: state.salt,
+  };
+}
+
+const none = { fields: {}, hashes: {} };
+
+/** A client's DID was regenerated, and the state doesn't know it yet. */
+const regenerated: readonly JournalLine[] = [
+  {
+    type: 'sending',
+    seq: 1,
+    at,
+    address: key,
+    key,
+    kind: 'Client',
+    identity: { id },
+    action: 'regenerate',
+    operation: 'regenerateClientDid',
+    method: 'POST',
+    path: `/api/clients/${id}/regenerate_did`,
+    last: true,
+    existed: null,
+    before: none,
+    body: null,
+    expected: none,
+    managed: ['did_generation'],
+    generation: 2,
+    recorded_generation: 1,
+  },
+  {
+    type: 'answered',
+    seq: 1,
+    at,
+    status: 'applied',
+    ambiguous: false,
+    http_status: 200,
+    attempts: 1,
+    after: null,
+    unverified: [],
+    error: null,
+  },
+];
+
+/** A state with a run of all of it that was killed, by its name. */
+async function withKilledRun(backend: StateBackend, ...runs: readonly string[]): Promise<void> {
+  const state: State = {
+    ...emptyState(server),
+    serial: 1,
+    ...(runs[0] === undefined ? {} : { open_run: runs[0] }),
+    resources: { [key]: record(1) },
+  };
+  await backend.save(state);
+  for (const run of runs) {
+    const journal = await backend.runs.create(runLine(run, state));
+    for (const line of regenerated) await journal.write(line);
+    await journal.close();
+  }
+}
+
+const generationOf = ({ state }: Pick<HeldState, 'state'>): number | undefined =>
+  state.resources[key]?.did_generation;
+
+describe('the first shards of a split', () => {
+  it('make one state, if they begin at the same time and there is none', async () => {
+    const backend = await backendOf();
+    let second: HeldState | undefined;
+    const first = await settled(
+      interrupted(backend, async () => {
+        second = await settled(backend, two);
+      }),
+      one,
+    );
+    expect(first.state).toEqual(second?.state);
+    expect(first.state).toMatchObject({ serial: 1, shards: { count: 3, parts: {} } });
+    expect(await backend.saved()).toEqual(first.state);
   });
 
-  it('says what is in its way where nobody is found there again and again', async () => {
-    const ways = Array.from({ length: 50 }, (): Way => 'nobody');
-    await expect(holding(['a sibling', ...ways])).rejects.toMatchObject({
-      problems: [{ code: 'locked', message: 'refused by nobody' }],
+  it('take in what a killed run did, once, whichever is first', async () => {
+    const backend = await backendOf();
+    await withKilledRun(backend, RUN);
+    let second: HeldState | undefined;
+    const first = await settled(
+      interrupted(backend, async () => {
+        second = await settled(backend, two);
+      }),
+      one,
+    );
+    expect(first.notes).toEqual([]);
+    expect(second?.notes).toEqual([`run ${RUN} had not ended: 1 of its answers were taken into the state`]);
+    for (const state of [first.state, second?.state, await backend.saved()]) {
+      if (state === undefined) throw new Error('there is a state');
+      expect(generationOf({ state })).toBe(2);
+      expect(state).toMatchObject({ last_run: RUN, shards: { count: 3, parts: {} } });
+      expect(state.open_run).toBeUndefined();
+    }
+    const lines = (await backend.runs.read(RUN))?.lines.map(({ type }) => type);
+    expect(lines).toEqual(['sending', 'answered', 'end']);
+  });
+
+  it('take in what a killed run did, if only one of them plans', async () => {
+    const backend = await backendOf();
+    await withKilledRun(backend, RUN);
+    expect(generationOf(await settled(backend, one, undefined))).toBe(2);
+    expect(generationOf(await settled(backend, two))).toBe(2);
+    expect((await backend.runs.read(RUN))?.ended).toBe(true);
+  });
+
+  it('look at the state again, if one of them has begun its run', async () => {
+    const backend = await backendOf();
+    await backend.save({ ...emptyState(server), serial: 1 });
+    const { boot } = ownMark();
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
+    const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const alive = { ...ownMark(), pid: process.ppid, started: `${boot} ${start}` };
+    let isFirst = true;
+    const first = await settled(
+      {
+        ...backend,
+        runs: {
+          ...backend.runs,
+          async list() {
+            if (isFirst) {
+              isFirst = false;
+              const { state } = await settled(backend, two);
+              const line = { ...runLine(`${RUN}.2-of-3`, state), ...alive };
+              await (await backend.runs.create(line)).close();
+            }
+            return await backend.runs.list();
+          },
+        },
+      },
+      one,
+    );
+    expect(first.state).toEqual(await backend.saved());
+    expect(first.state.serial).toBe(2);
+  });
+
+  describe('of which one is killed before it has ended the journals that it took in', () => {
+    const runs = [RUN, '20260131T130000Z-aaaaaa'];
+    const killed = async (): Promise<StateBackend> => {
+      const backend = await backendOf();
+      await withKilledRun(backend, ...runs);
+      const dying = {
+        ...backend,
+        runs: { ...backend.runs, reopen: () => Promise.reject(new Error('killed')) },
+      };
+      await expect(settled(dying, one)).rejects.toThrow('killed');
+      return backend;
+    };
+    const ended = async (backend: StateBackend): Promise<unknown[]> =>
+      await Promise.all(runs.map(async (run) => (await backend.runs.read(run))?.ended));
+
+    it.each([
+      ['it is begun again', one],
+      ['a run of the whole follows', undefined],
+      ['another split follows', { index: 1, count: 2 }],
+    ])('end them once %s, and lose nothing', async (_, next) => {
+      const backend = await killed();
+      // The others have nothing to do with it.
+      const sibling = await settled(backend, two);
+      expect([generationOf(sibling), sibling.notes]).toEqual([2, []]);
+      expect(await ended(backend)).toEqual([false, false]);
+      const again = await settled(backend, next);
+      expect(generationOf(again)).toBe(2);
+      expect(await ended(backend)).toEqual([true, true]);
+      const calm = await settled(backend, next);
+      expect(calm.notes).toEqual([]);
+      expect(JSON.stringify(await backend.saved())).not.toContain('to_end');
     });
+  });
+
+  it('begin with all that another split left', async () => {
+    const backend = await backendOf();
+    const part = `${RUN}.2-of-4`;
+    const state: State = {
+      ...emptyState(server),
+      serial: 7,
+      last_run: '20260130T120000Z-aaaaaa',
+      shards: { count: 4, parts: { 1: { last_run: `${RUN}.1-of-4` }, 2: { open_run: part } } },
+      resources: { [key]: record(1), 'Client/other': record(5) },
+    };
+    await backend.save(state);
+    const journal = await backend.runs.create(runLine(part, state));
+    for (const line of regenerated) await journal.write(line);
+    await journal.close();
+    for (const shard of [{ index: 1, count: 2 }, { index: 2, count: 2 }, undefined]) {
+      const held = await settled(backend, shard);
+      expect(generationOf(held)).toBe(2);
+      expect(held.state.resources['Client/other']?.did_generation).toBe(5);
+      expect(held.state.last_run).toBe(part);
+      expect(held.state.shards?.count).toBe(shard?.count);
+    }
+    expect((await backend.runs.read(part))?.ended).toBe(true);
   });
 });

@@ -7,7 +7,6 @@ import { parseJson, stringifyJson } from '../../src/base/json.js';
 import type { JournalLine, RunLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';
 import { answer, at, type BackendPlace, codeOf, runLine, server } from './backend-place.js';
-import { sharesPages } from './pages.js';
 import { keepsShards } from './shards.js';
 
 export { type BackendPlace, elsewhere } from './backend-place.js';
@@ -27,11 +26,7 @@ async function livingMark(): Promise<Partial<RunLine>> {
 }
 
 /** What anything that keeps states has to do, whatever it keeps them in. */
-export function conforms(
-  kind: string,
-  make: () => Promise<BackendPlace>,
-  { hasPages = true }: { readonly hasPages?: boolean } = {},
-): void {
+export function conforms(kind: string, make: () => Promise<BackendPlace>): void {
   const places: BackendPlace[] = [];
   const place = async (): Promise<BackendPlace> => {
     const made = await make();
@@ -180,7 +175,6 @@ export function conforms(
   });
 
   keepsShards(kind, place);
-  if (hasPages) sharesPages(kind, place);
 
   describe(`${kind}: runs`, () => {
     const early = '20260131T120000Z-aaaaaa';

@@ -143,6 +143,15 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect(await shown(here)).toEqual([]);
     });
 
+    test('are all taken at once over that of the whole whose process is gone', async () => {
+      const here = await place();
+      await here.leave('a', new Date(), { by: gone() });
+      const held = await Promise.all(['1/4', '2/4', '3/4', '4/4'].map((of) => lock(here, of)));
+      expect(held.some(({ takenOver }) => takenOver !== null)).toBe(true);
+      for (const one of held) await one.release();
+      expect(await shown(here)).toEqual([]);
+    });
+
     test('remove what is gone and would be in the way, also where it may come back', async () => {
       const here = await place();
       await here.leave('a', new Date(), { by: gone() });
@@ -272,6 +281,23 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       await here.drop('a');
       await expect(backend.merge(put({ 1: {} }))).rejects.toMatchObject(refused);
       expect(await saved(here)).toBeUndefined();
+    });
+
+    test('begins with a state that is given, if there is none, whoever comes first', async () => {
+      const here = await place();
+      const shards = ['1', '2', '3'];
+      const heads = await Promise.all(
+        shards.map(async (id) => {
+          const backend = await here.open('a');
+          return await backend.merge({ ...put({ [id]: {} }), absent: stateWith(['given', id]) });
+        }),
+      );
+      expect(new Set(heads.map(({ lineage }) => lineage)).size).toBe(1);
+      const found = await saved(here);
+      expect(found?.serial).toBe(4);
+      expect(Object.keys(found?.resources ?? {}).sort()).toEqual(
+        [...shards, 'given'].map((id) => `User/${id}`),
+      );
     });
 
     test.each([

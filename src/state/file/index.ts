@@ -4,7 +4,6 @@ import type { StateBackend } from '../backend.js';
 import { excluding } from '../locks.js';
 import { stateName, statesBeside } from './beside.js';
 import { fileLocks, lockedPath, lockPath } from './lock.js';
-import { pageFiles } from './pages.js';
 import { fileRuns } from './runs.js';
 import { stateFile } from './state-file.js';
 import { refuseTracked, refuseTrackedLock } from './tracked.js';
@@ -28,7 +27,6 @@ export async function fileBackend({ path: named, allowTracked }: FileSettings): 
     runs: fileRuns(folder),
     told: () => stateName(path),
     beside: () => statesBeside(path),
-    pages: pageFiles(path),
     ...excluding(fileLocks(path), (shard) => relative(process.cwd(), lockPath(lockedPath(path, shard)))),
     async check(use) {
       if (allowTracked) return;

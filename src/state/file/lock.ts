@@ -83,24 +83,26 @@ export function fileLocks(statePath: string): Locks {
     async holding(shard) {
       const holding = await lockHolding(of(shard));
       if (holding !== null || shard !== undefined) return holding;
-      // What a merge of another machine or a former start left keeps every shard from merging.
+      // What a merge of another machine or an earlier boot left keeps every shard from merging.
       const merging = await lockHolding(mergedPath(statePath));
       return merging?.fate === 'unknown' ? merging : null;
     },
     async clear(shard) {
-      const holding = await this.holding(shard);
-      if (holding?.fate !== 'gone') return holding;
-      // Taking it over is what never takes it from somebody who was quicker.
-      const own = holderOf('unlock', new Date());
-      try {
-        await take(lockPath(of(shard)), own);
-      } catch (failure) {
-        const now = await this.holding(shard);
-        if (now?.fate === 'gone') throw failure;
-        return now;
+      const path = lockPath(of(shard));
+      for (let tries = 1; ; tries += 1) {
+        const holding = await this.holding(shard);
+        if (holding?.fate !== 'gone') return holding;
+        const dead = await readHolder(path);
+        if (dead == null || fateOf(dead) !== 'gone') continue;
+        // Nobody sees a lock that is taken only to be removed.
+        const isRemoved = await inTurn(path, dead, holderOf('unlock', new Date()), async () => {
+          await rm(path, { force: true });
+          return true;
+        });
+        if (isRemoved) return holding;
+        if (tries > TRIES) throw locked(path, dead);
+        await wait(A_MOMENT);
       }
-      await release(lockPath(of(shard)), own);
-      return holding;
     },
     async removable(shard) {
       const removable = await removableLock(of(shard));
@@ -194,17 +196,22 @@ async function take(path: string, holder: Holder): Promise<string | null> {
     const other = await readHolder(path);
     if (other === undefined) continue;
     if (other === null || fateOf(other) !== 'gone' || tries > TRIES) throw locked(path, other);
-    if (await replace(path, other, holder))
+    if (await inTurn(path, other, holder, () => create(path, holder, rename)))
       return `took over the lock of ${describeHolder(other)}, which is gone`;
     await wait(A_MOMENT);
   }
 }
 
 /**
- * Puts a holder in the place of a dead one, unless another process is quicker. Of several that find the same dead
- * one, the process that holds the lock of that very replacement does it: a live lock is never moved or removed.
+ * Does something to the lock of a dead holder, unless another process is quicker. Of several that find the same dead
+ * one, the process that holds the lock of that very change does it: a live lock is never moved or removed.
  */
-async function replace(path: string, dead: Holder, holder: Holder): Promise<boolean> {
+async function inTurn(
+  path: string,
+  dead: Holder,
+  holder: Holder,
+  work: () => Promise<boolean>,
+): Promise<boolean> {
   // A name of fixed length, whatever a lock file says.
   const turn = `${path}.${createHash('sha256').update(dead.nonce).digest('hex').slice(0, 16)}`;
   const mine = { ...holder, nonce: randomUUID() };
@@ -218,7 +225,7 @@ async function replace(path: string, dead: Holder, holder: Holder): Promise<bool
   }
   try {
     if ((await readHolder(path))?.nonce !== dead.nonce) return false;
-    return await create(path, holder, rename);
+    return await work();
   } finally {
     await release(turn, mine);
   }

@@ -24,9 +24,9 @@ export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | '
     },
     saved: () => readState(path, place),
     save: (state) => write(path, state),
-    merge: ({ records, head: change }) =>
+    merge: ({ records, absent, head: change }) =>
       alone(path, async () => {
-        const there = await readState(path, place);
+        const there = (await readState(path, place)) ?? absent;
         if (there === undefined) throw stateGone(place);
         const { resources: _, ...head } = there;
         const next = change(head);

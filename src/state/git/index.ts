@@ -59,8 +59,9 @@ export function gitBackend(settings: GitSettings): StateBackend {
     async merge(change) {
       const merged = async (commit: string | null, of: Branch) => {
         const text = commit === null ? undefined : await of.text(commit, path);
-        if (text === undefined) throw stateGone(place);
-        const { resources, ...now } = stateOf(stateData(text, place), place);
+        const there = text === undefined ? change.absent : stateOf(stateData(text, place), place);
+        if (there === undefined) throw stateGone(place);
+        const { resources, ...now } = there;
         const head = change.head(now);
         return { ...written({ ...head, resources: withRecords({ resources }, change.records) }), head };
       };

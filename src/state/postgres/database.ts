@@ -3,8 +3,8 @@ import pLimit from 'p-limit';
 import { ProblemsError } from '../../base/problems.js';
 import { Connection, rehearsal, type Statements, type Times } from './connection.js';
 import { type Doing, isOfDatabase, isSilence, mayPass, problemOf } from './failures.js';
-import { haveTables } from './migrations.js';
 import type { Target } from './settings.js';
+import { haveTables } from './tables.js';
 
 /** Some work with the database; `again` says that it was begun before, and cut off: nobody knows how far it came. */
 export type Work<T> = (statements: Statements, again: boolean) => Promise<T>;

@@ -3,7 +3,6 @@ import { excluding } from '../locks.js';
 import { type Times, usualTimes } from './connection.js';
 import { Database } from './database.js';
 import { StateLock } from './lock.js';
-import { pageRows } from './pages.js';
 import { runRows } from './runs.js';
 import { type PostgresSettings, targetOf } from './settings.js';
 import { stateRows } from './store.js';
@@ -26,7 +25,6 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
     place: database.target.place,
     name,
     runs: runRows(database, lock, name),
-    pages: pageRows(database, name),
     ...stateRows(database, lock, name),
     ...excluding(lock, () => database.target.place),
     tryWriting: () => database.rehearse((statements) => lock.rehearse(statements)),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { type Holder, holderFields } from '../holder.js';
 import type { Statements } from './connection.js';
-import { LOCKS } from './migrations.js';
+import { LOCKS } from './tables.js';
 
 /** What a lock is called that names nobody. */
 export const UNREADABLE = 'something that left no name';

@@ -9,7 +9,7 @@ import type { Statements } from './connection.js';
 import type { Database, Keeper } from './database.js';
 import { type Found, findHolder, findShards, shardKey, UNREADABLE } from './lock-row.js';
 import { cut, inUse, lost, nameOf, pooled, refusal } from './lock-words.js';
-import { LOCKS } from './migrations.js';
+import { LOCKS } from './tables.js';
 
 /** What a holder of the lock is told by: `session` is another one for each connection, so that nothing of a former one comes late. */
 interface Held {

@@ -77,7 +77,7 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
       );
       known = knownOf(wanted);
     },
-    async merge({ records, head: headOf }) {
+    async merge({ records, absent, head: headOf }) {
       const entries = [...records];
       const put = entries.flatMap(([key, record]) => (record === null ? [] : [rowOf([key, record])]));
       const gone = entries.flatMap(([key, record]) => (record === null ? [addressOf(key)] : []));
@@ -85,6 +85,7 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
       const merged = await database.write((statements) =>
         transaction(statements, async () => {
           await lock.fence(statements);
+          if (absent !== undefined) await begin(statements, name, absent);
           // Whoever else merges or saves waits here.
           const { rows } = await statements.run<{ head: string }>(
             'SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE',
@@ -132,6 +133,15 @@ async function readAll(statements: Statements, name: string): Promise<Rows | und
   );
   const [state] = rows;
   return state === undefined ? undefined : { ...state, records: await readRecords(statements, name) };
+}
+
+/** Puts a state where there is none. */
+async function begin(statements: Statements, name: string, { resources, ...head }: State): Promise<void> {
+  const { count } = await statements.run(
+    'INSERT INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING',
+    [name, stringifyJson(head), randomUUID()],
+  );
+  if (count > 0) await upsert(statements, name, Object.entries(resources).map(rowOf));
 }
 
 /** All records, in pages, each of which comes soon enough; in a transaction. */

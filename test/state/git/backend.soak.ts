@@ -4,7 +4,7 @@ import { conforms } from '../backends.js';
 import { races } from '../races.js';
 import { conforming, overFile, overHttp } from './place.js';
 
-conforms('on a branch of a git remote over HTTP', conforming(overHttp), { hasPages: false });
+conforms('on a branch of a git remote over HTTP', conforming(overHttp));
 races('on a branch of a git remote', conforming(overFile));
 races('on a branch of a git remote over HTTP', conforming(overHttp));
 

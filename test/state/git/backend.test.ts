@@ -12,7 +12,7 @@ import { conforming, overFile, overHttp, who } from './place.js';
 
 const run = '20260131T120000Z-aaaaaa';
 
-conforms('on a branch of a git remote', conforming(overFile), { hasPages: false });
+conforms('on a branch of a git remote', conforming(overFile));
 
 describe('a state on a branch', () => {
   it('leaves the work tree, its index and its branches as they are', async () => {

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { Client } from 'pg';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
 import type { StateBackend } from '../../../src/state/backend.js';
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState, type ResourceRecord, type State } from '../../../src/state/state.js';
+import { afterwards } from '../../cleanups.js';
 import { conforms, elsewhere } from '../backends.js';
 import { problemOf } from './failing.js';
 import { line, recordOf, runLine, serverUrl } from './lines.js';
@@ -210,22 +212,31 @@ describe.skipIf(noPostgres !== null)(
       });
     });
 
-    it('keeps nothing of a list once all have read it', async () => {
+    it('leaves a lock whose holder comes back while it is looked at', async () => {
       database = await server.database();
-      const { pages } = open();
-      // Nothing is made for what is read alone.
-      expect(await pages?.join('l', { index: 1, count: 2 })).toBeNull();
+      const holder = JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' });
       await open().save(users(1));
-      const readings = [
-        await pages?.join('l', { index: 1, count: 2 }),
-        await open().pages?.join('l', { index: 2, count: 2 }),
-      ];
-      await readings[0]?.claim([2, 3]);
-      await readings[0]?.put(2, 'two');
-      const rows = async (table: string) => (await server.sql(database, `SELECT FROM idops.${table}`)).length;
-      expect([await rows('readers'), await rows('pages')]).toEqual([2, 2]);
-      for (const reading of readings) await reading?.leave();
-      expect([await rows('readers'), await rows('pages')]).toEqual([0, 0]);
+      await server.sql(
+        database,
+        `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend, seen_at)
+         VALUES ('a', '1-of-3', gen_random_uuid(), gen_random_uuid(), 1, $1, 1, '2026-01-31')`,
+        [holder],
+      );
+      const other = new Client({ connectionString: server.url(database) });
+      await other.connect();
+      afterwards(() => other.end());
+      await other.query('BEGIN');
+      await other.query('UPDATE idops.locks SET seen_at = clock_timestamp()');
+      const taking = problemOf(open().lock('apply', new Date()));
+      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'DELETE %'`;
+      while ((await server.sql(database, waiting)).length === 0)
+        await new Promise((done) => setTimeout(done, 10));
+      await other.query('COMMIT');
+      expect(await taking).toMatchObject({
+        code: 'locked',
+        message: expect.stringContaining('locked by a run of a shard: apply by grace'),
+      });
+      expect((await open().holdings()).map(({ shard }) => shard)).toEqual([{ index: 1, count: 3 }]);
     });
 
     it('takes a lock over that was last renewed in the future, by a clock that was set back', async () => {

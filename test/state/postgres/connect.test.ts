@@ -9,11 +9,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { StateBackend } from '../../../src/state/backend.js';
 import type { Times } from '../../../src/state/postgres/connection.js';
 import { type PostgresTls, postgresBackend } from '../../../src/state/postgres/index.js';
-import { migrations } from '../../../src/state/postgres/migrations.js';
+import { TABLES } from '../../../src/state/postgres/tables.js';
 import { emptyState } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
 import { issue } from '../../server/certificates.js';
-import { elsewhere } from '../backend-place.js';
 import { problemOf, secret, type Told } from './failing.js';
 import { serverUrl } from './lines.js';
 import { noPostgres, type PostgresServer, password, startPostgres } from './server.js';
@@ -242,9 +241,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     it('once, whoever comes first', async () => {
       const names = Array.from({ length: 15 }, (_, index) => `state-${index}`);
       await Promise.all(names.map((name) => open({ name }).save(state)));
-      expect(await server.sql(database, 'SELECT version FROM idops.versions')).toEqual(
-        migrations.map((_, index) => ({ version: index + 1 })),
-      );
+      expect(await server.sql(database, 'SELECT version FROM idops.versions')).toEqual([{ version: TABLES }]);
       expect(await open({ name: 'one more' }).beside()).toHaveLength(15);
     });
 
@@ -261,14 +258,11 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
 
     it('not where those of a later idops are there', async () => {
       await open().save(state);
-      const known = migrations.length;
-      await server.sql(database, 'INSERT INTO idops.versions (version) VALUES ($1)', [known + 1]);
+      await server.sql(database, 'INSERT INTO idops.versions (version) VALUES ($1)', [TABLES + 1]);
       for (const work of [() => open().load(serverUrl), () => open().save(state)]) {
         expect(await problemOf(work)).toMatchObject({
           code: 'state-newer',
-          message: expect.stringContaining(
-            `have version ${known + 1}, this idops knows versions up to ${known}`,
-          ),
+          message: expect.stringContaining(`have version ${TABLES + 1}, this idops knows version ${TABLES}`),
         });
       }
     });
@@ -293,61 +287,6 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       for (const { version } of rows as { version: number }[])
         await server.sql(database, 'INSERT INTO idops.versions (version) VALUES ($1)', [version]);
       expect(await open().saved()).toEqual(state);
-    });
-
-    /** The tables as the first version made them. */
-    const former = async (): Promise<void> => {
-      const [first = []] = migrations;
-      const versions = `CREATE TABLE idops.versions (
-        version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT clock_timestamp())`;
-      const last = 'INSERT INTO idops.versions (version) VALUES (1)';
-      await server.sql(database, ['CREATE SCHEMA idops', versions, ...first, last].join(';'));
-    };
-
-    it('out of those of the first version, whose locks go on', async () => {
-      await former();
-      await server.sql(
-        database,
-        `INSERT INTO idops.locks (state, nonce, session, advisory, holder, backend)
-         VALUES ('a', gen_random_uuid(), gen_random_uuid(), 1, $1, 1)`,
-        [JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' })],
-      );
-      for (const shard of [undefined, { index: 1, count: 2 }])
-        expect(await problemOf(open().lock('undo', new Date(), shard))).toMatchObject({
-          code: 'locked',
-          message: expect.stringContaining('grace on another-machine'),
-        });
-      expect(await open().holdings()).toMatchObject([{ command: 'apply', fate: 'unknown' }]);
-      expect(await server.sql(database, 'SELECT version FROM idops.versions')).toHaveLength(
-        migrations.length,
-      );
-      await (await open().removable())?.remove();
-      for (const index of [1, 2]) await open().lock('apply', new Date(), { index, count: 2 });
-      expect(await server.sql(database, 'SELECT shard FROM idops.locks ORDER BY shard')).toEqual([
-        { shard: '1-of-2' },
-        { shard: '2-of-2' },
-      ]);
-    });
-
-    it('out of those of the first version, for a role that made them alone', async () => {
-      await former();
-      await server.sql(
-        database,
-        'GRANT USAGE ON SCHEMA idops TO ada; GRANT ALL ON ALL TABLES IN SCHEMA idops TO ada',
-      );
-      expect(await problemOf(() => asAda().load(serverUrl))).toMatchObject({
-        code: 'not-writable',
-        message: expect.stringContaining(
-          `have version 1 and can't be brought to version ${migrations.length}`,
-        ),
-        hint: expect.stringContaining('let the role that made them run this version of idops once'),
-      });
-      await open().save(state);
-      const backend = asAda();
-      const lock = await backend.lock('apply', new Date(), { index: 1, count: 2 });
-      await backend.save({ ...state, serial: 3 });
-      await lock.release();
-      expect(await open().saved()).toEqual({ ...state, serial: 3 });
     });
 
     it('all of them or none', async () => {
