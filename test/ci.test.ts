@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { lint } from './action/linting.js';
 import { workflowErrors } from './action/workflow-parser.js';
@@ -111,15 +111,21 @@ describe('.github/workflows', () => {
 
 describe('the place of a release among the others', () => {
   const { run = '' } = workflow('release.yml').jobs.check?.steps?.find(({ id }) => id === 'place') ?? {};
+  const template = mkdtempSync(join(tmpdir(), 'idops-release-'));
+  const git = (cwd: string, args: readonly string[], input = '') => execFileSync('git', args, { cwd, input });
+  beforeAll(() => {
+    git(template, ['init', '--quiet', '--template=']);
+    const author = ['-c', 'user.name=a', '-c', 'user.email=a@b.example'];
+    git(template, [...author, 'commit', '--quiet', '--allow-empty', '-m', 'a']);
+  });
+  afterAll(() => rmSync(template, { recursive: true, force: true }));
 
   function place(tag: string, others: readonly string[], branch = 'origin/main') {
     const cwd = mkdtempSync(join(tmpdir(), 'idops-release-'));
     afterwards(() => rmSync(cwd, { recursive: true, force: true }));
-    const git = (...args: string[]) => execFileSync('git', args, { cwd, stdio: 'pipe' });
-    git('init', '--quiet');
-    git('-c', 'user.name=a', '-c', 'user.email=a@b.example', 'commit', '--quiet', '--allow-empty', '-m', 'a');
-    git('update-ref', `refs/remotes/${branch}`, 'HEAD');
-    for (const name of [tag, ...others]) git('tag', name);
+    cpSync(template, cwd, { recursive: true });
+    const refs = [`refs/remotes/${branch}`, ...[tag, ...others].map((name) => `refs/tags/${name}`)];
+    git(cwd, ['update-ref', '--stdin'], refs.map((ref) => `create ${ref} HEAD\n`).join(''));
     const file = join(cwd, 'output');
     writeFileSync(file, '');
     execFileSync('bash', ['-e', '-c', run], {

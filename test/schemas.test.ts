@@ -16,10 +16,16 @@ function schema(name: SchemaName): object {
   return JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8'));
 }
 
+const validators = new Map<SchemaName, ValidateFunction>();
+
 function validator(name: SchemaName): ValidateFunction {
+  const known = validators.get(name);
+  if (known !== undefined) return known;
   const ajv = new Ajv2020({ allErrors: true, strict: false });
   addFormats.default(ajv);
-  return ajv.compile(schema(name));
+  const made = ajv.compile(schema(name));
+  validators.set(name, made);
+  return made;
 }
 
 function expectToFit(name: SchemaName, value: unknown, fits = true): void {

@@ -26,9 +26,7 @@ type Step = readonly [inputs: { readonly [name: string]: string }, options?: Act
 const steps: readonly Step[] = [
   [{ environment: 'production' }, pullRequest()],
   [{ command: 'apply' }],
-  [{ command: 'validate' }],
   [{ command: 'nothing' }],
-  [{ args: '--bad' }, pullRequest()],
 ];
 
 it('a run in the process of a test prints and does what one of its own does', async () => {

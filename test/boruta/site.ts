@@ -50,7 +50,7 @@ export interface Site {
   readonly folder: string;
   readonly sandbox: Sandbox;
   /** Set while requests are to be met with a fault. */
-  fault: ((request: SandboxRequest) => Intercept | undefined) | undefined;
+  fault: ((request: SandboxRequest) => Intercept | undefined | Promise<undefined>) | undefined;
   session<T>(work: (session: Session) => Promise<T>, progress?: Progress): Promise<T>;
   writing<T>(
     command: WritingCommand,

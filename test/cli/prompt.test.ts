@@ -42,8 +42,9 @@ describe('a question', () => {
       over = true;
     });
     while (!stderr.text.includes('Enter for no')) await new Promise(setImmediate);
+    const { length } = stderr.text;
     stdin.write('y');
-    await new Promise((done) => setTimeout(done, 50));
+    while (stderr.text.length === length) await new Promise(setImmediate);
     expect(over).toBe(false);
     stdin.write('\r');
     expect(await given).toBe('yes');
@@ -69,8 +70,6 @@ describe('a question', () => {
     stdin.write('y\r');
     const given = prompt.confirm('Apply?');
     while (!stderr.text.includes('Enter for no')) await new Promise(setImmediate);
-    // What was typed ahead would have answered by now.
-    await new Promise((done) => setTimeout(done, 50));
     stdin.write('n\r');
     expect(await given).toBe('no');
   });
@@ -78,7 +77,7 @@ describe('a question', () => {
   it('is aborted by a Ctrl-C that comes just before it', async () => {
     const { stdin, prompt } = asked();
     const given = prompt.confirm('Apply?');
-    setTimeout(() => stdin.write('\u0003'), 5);
+    setImmediate(() => stdin.write('\u0003'));
     expect(await given).toBe('aborted');
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Intercept, SandboxRequest, Scope } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { project } from './running.js';
@@ -23,6 +23,10 @@ function once(fault: Intercept, isMeant: (request: SandboxRequest) => boolean) {
 
 const isWrite = ({ method }: SandboxRequest): boolean => method !== 'GET';
 const busy: Intercept = { kind: 'answer', status: 503, headers: { 'retry-after': '0' } };
+
+// Pauses between tries last as long as chance says.
+beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
+afterEach(() => void vi.restoreAllMocks());
 
 async function resultOf(ran: Promise<{ stdout: string; code: number | null }>) {
   const { stdout, code } = await ran;

@@ -39,39 +39,18 @@ type Command = readonly [args: string, options?: (at: TestProject) => RunOptions
 
 /** One after the other in a project of theirs. */
 const lines: { readonly [what: string]: readonly Command[] } = {
-  'help and the version': [['runs --help'], ['--version'], ['']],
-  'a wrong command line': [
-    ['aply'],
-    ['plan --kind Nobody'],
-    ['plan --format github --rate x'],
-    ['runs show'],
-  ],
-  'what needs no server': [['validate --format json'], ['schema plan'], ['preview --out -']],
-  'a new project': [['init new --ci gitlab'], ['init new --ci gitlab']],
-  'from a plan to its undoing': [
-    ['plan --detailed-exitcode'],
-    ['plan --format json --debug'],
-    ['plan --out plan.json --quiet'],
-    ['apply'],
-    ['apply plan.json'],
-    ['plan --detailed-exitcode'],
-    ['undo --last --yes'],
+  'help and a wrong command line': [['runs --help'], ['plan --format github --rate x']],
+  'from a plan to a run': [
+    ['plan --detailed-exitcode --debug'],
+    ['apply --yes'],
     ['runs list --format json'],
   ],
-  'a DID, the runs and the lock': [
-    [`regenerate-did ${ids.wallet} --yes`],
-    ['runs prune --keep-last 0 --yes'],
-    ['runs unlock --yes'],
-    ['doctor --format json'],
-  ],
   'another folder and other variables': [
-    ['plan', ({ folder }) => ({ cwd: `${folder}/deeper` })],
     [
       'plan --config ../idops.yaml --token-file token',
       ({ folder }) => ({ cwd: `${folder}/deeper`, env: { IDOPS_TOKEN: undefined } }),
     ],
-    ['plan', () => ({ env: { IDOPS_BASE_URL: undefined } })],
-    ['plan', () => ({ env: { FORCE_COLOR: '1' } })],
+    ['plan', () => ({ env: { FORCE_COLOR: '1', IDOPS_BASE_URL: undefined } })],
     ['validate --format github', ({ folder }) => ({ env: { GITHUB_WORKSPACE: `${folder}/..` } })],
   ],
 };

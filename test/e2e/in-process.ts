@@ -26,6 +26,13 @@ const program = pathToFileURL(resolve('node_modules/.in-process/program.js')).hr
 const readAtStart = /^(?:NODE_|UV_|SSL_|OPENSSL_|LC_|LANG$|TZ$)/;
 
 let busy = false;
+/** What listened before the command that runs in this process did. */
+let others: ReadonlySet<unknown> = new Set();
+
+/** Does what a signal does to the command that runs in this process. */
+export function signal(name: 'SIGINT' | 'SIGTERM'): void {
+  for (const listener of process.listeners(name)) if (!others.has(listener)) listener(name);
+}
 
 /**
  * Does something in this process with the folder and the variables of one of its own. Undefined where it can't be told
@@ -59,6 +66,7 @@ export function runInProcess(
   { clock, onOutput }: InProcessOptions = {},
 ): Promise<Ran> | undefined {
   return inSurroundings(surroundings, async () => {
+    others = new Set([...process.listeners('SIGINT'), ...process.listeners('SIGTERM')]);
     const { run } = (await import(/* @vite-ignore */ program)) as Program;
     const stdout = collecting((text) => onOutput?.('stdout', text));
     const stderr = collecting((text) => onOutput?.('stderr', text));

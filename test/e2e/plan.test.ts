@@ -270,9 +270,14 @@ describe('the options for all commands', () => {
   it('limit how much is asked at once', async () => {
     let busy = 0;
     let busiest = 0;
+    let open = (): void => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
     const types = Array.from({ length: 12 }, (_, index) => `type_${index}`);
     const { idops } = await project(
       {
+        'idops.yaml': sure,
         'manifests/all.yaml': types
           .map((type) => `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\nstate: absent\n`)
           .join('---\n'),
@@ -281,7 +286,9 @@ describe('the options for all commands', () => {
         intercept: async () => {
           busy += 1;
           busiest = Math.max(busiest, busy);
-          await new Promise((resolve) => setTimeout(resolve, 30));
+          if (busy === 3) open();
+          // Longer than the three take, so that a fourth would be among them.
+          await Promise.all([opened, new Promise((resolve) => setTimeout(resolve, 30))]);
           busy -= 1;
           return undefined;
         },

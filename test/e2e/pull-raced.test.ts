@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryName } from '../../src/base/temporary.js';
 import { ids } from '../sandbox/asking.js';
+import { signal } from './in-process.js';
 import { project, sure } from './running.js';
 
 const manifest = `kind: Organization
@@ -80,14 +81,8 @@ describe('what somebody else does while the server is read', () => {
   });
 
   it('ends it with 130 and nothing written where it is interrupted, even in the last answer', async () => {
-    const running = { stop: () => {} };
-    const at = await raced(async () => {
-      running.stop();
-      await new Promise((done) => setTimeout(done, 200));
-    });
-    const begun = at.begin(['pull', '--type', 'tx_code']);
-    running.stop = () => begun.child.kill('SIGINT');
-    const ended = await begun.ended;
+    const at = await raced(async () => signal('SIGINT'));
+    const ended = await at.idops('pull --type tx_code');
     expect(ended).toMatchObject({ code: 130, stdout: '' });
     expect(ended.stderr).toContain('error[interrupted]');
     expect(await at.files()).toEqual(files);

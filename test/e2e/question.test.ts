@@ -35,7 +35,7 @@ describe('the question before changes are sent', () => {
   });
 
   test('takes nothing that was typed before it was shown', async () => {
-    const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization }, { latency: 300 });
+    const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization });
     const at = sit(made, ['apply']);
     at.type('y\r');
     await at.shown('(no environment)?');

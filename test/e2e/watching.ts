@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/session/watch/again.js';
 import { afterwards } from '../cleanups.js';
-import { runInProcess } from './in-process.js';
+import { runInProcess, signal } from './in-process.js';
 import type { Ran, RunOptions, TestProject } from './running.js';
 
 /** A watch that runs in the test's process, on a clock that stands still: each turn begins when the test says so. */
@@ -42,9 +42,9 @@ export function watchingWith(
   let endPause: (() => void) | undefined;
   const clock: Clock = {
     now: () => now,
-    wait: (milliseconds, signal) =>
+    wait: (milliseconds, ending) =>
       new Promise((done) => {
-        signal.addEventListener('abort', () => done());
+        ending.addEventListener('abort', () => done());
         endPause = () => {
           endPause = undefined;
           now += milliseconds;
@@ -53,7 +53,6 @@ export function watchingWith(
         look();
       }),
   };
-  const before = new Set(process.listeners('SIGTERM'));
   const started = runInProcess(args, surroundings, {
     clock,
     onOutput(stream, text) {
@@ -78,9 +77,7 @@ export function watchingWith(
       looks.add(one);
       one();
     });
-  const interrupt = (): void => {
-    for (const listener of process.listeners('SIGTERM')) if (!before.has(listener)) listener('SIGTERM');
-  };
+  const interrupt = (): void => signal('SIGTERM');
   const stop = (): Promise<Ran> => {
     interrupt();
     return ended;
