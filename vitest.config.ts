@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { inMemory } from './test/in-memory.js';
 import { Seeds } from './test/seeds.js';
 import { Watchdog } from './test/watchdog.js';
 
@@ -15,7 +14,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/build.ts'],
     setupFiles: ['test/setup.ts'],
-    env: { IDOPS_SEED: seed, TMPDIR: inMemory() },
+    env: { IDOPS_SEED: seed },
     // One more than a small machine has processors: some tests wait for servers that are slow on purpose.
     maxWorkers: 3,
     testTimeout: limit,
