@@ -7,7 +7,11 @@ const limit = 300_000;
 const seed = process.env.IDOPS_SEED ?? '20260131';
 
 /** These replace modules of Node, so that no other file may have loaded what uses them. */
-const apart = ['test/state/slow-hash.test.ts', 'test/security/credential-forms.test.ts'];
+const apart = [
+  'test/state/slow-hash.test.ts',
+  'test/security/credential-forms.test.ts',
+  'test/sandbox/latency.test.ts',
+];
 
 // The gate: the same answer every time. What searches for the unexpected is in vitest.soak.config.ts.
 export default defineConfig({

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { arrange } from '../../src/plan/order.js';
 import type { Change } from '../../src/plan/plan.js';
@@ -70,7 +71,7 @@ describe('what is sent', () => {
     const changes = arrange([client('c'), template('t'), keyPair('k', true), user('u'), organization('o')]);
     const { log } = await run(changes, {
       respond: async (request) => {
-        await new Promise((resolve) => setTimeout(resolve, request.operation === 'updateUser' ? 20 : 1));
+        for (let turns = request.operation === 'updateUser' ? 20 : 1; turns > 0; turns -= 1) await turn();
         return obliging(request);
       },
     });
@@ -88,7 +89,7 @@ describe('what is sent', () => {
     const { busiest } = await run(users, {
       concurrency: 4,
       respond: async (request) => {
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        await turn();
         return obliging(request);
       },
     });
@@ -99,7 +100,7 @@ describe('what is sent', () => {
     const changes = arrange([keyPair('a', false), keyPair('z', true), keyPair('b', false)]);
     const { log, busiest } = await run(changes, {
       respond: async (request) => {
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        await turn();
         return obliging(request);
       },
     });

@@ -287,8 +287,7 @@ describe('the options for all commands', () => {
           busy += 1;
           busiest = Math.max(busiest, busy);
           if (busy === 3) open();
-          // Longer than the three take, so that a fourth would be among them.
-          await Promise.all([opened, new Promise((resolve) => setTimeout(resolve, 30))]);
+          await opened;
           busy -= 1;
           return undefined;
         },

@@ -3,12 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { project, sure } from './running.js';
-import { manifests, sharded } from './shards.js';
+import { inFile, manifests, sharded } from './shards.js';
 
-sharded('a file', async (files, options) => {
-  const made = await project({ 'idops.yaml': sure, ...files }, options);
-  return { ...made, runner: async () => made.folder };
-});
+sharded('a file', inFile, 'in turn');
 
 describe('a shard', () => {
   it('says which part of the objects it is, in every format', async () => {
@@ -386,24 +383,29 @@ describe('a shard', () => {
     const opened = new Promise<void>((done) => {
       open = done;
     });
-    const { folder, idops, begin, writes, sandbox } = await project(
+    let isHeld = (): void => {};
+    const arrived = new Promise<void>((done) => {
+      isHeld = done;
+    });
+    const { folder, idops, begin, sandbox } = await project(
       { 'idops.yaml': sure, ...manifests },
       {
         intercept: async ({ method, path }) => {
-          if (method !== 'GET' && path.includes(ids.grace)) await opened;
+          if (method === 'GET' || !path.includes(ids.grace)) return undefined;
+          isHeld();
+          await opened;
           return undefined;
         },
       },
     );
     const whole = begin(['apply', '--yes']);
-    while (!writes().some((one) => one.includes(ids.grace)))
-      await new Promise((done) => setTimeout(done, 20));
+    await arrived;
     whole.child.kill('SIGKILL');
     await whole.ended;
     open();
     await rm(join(folder, '.idops/state.json'));
-    const runs = [1, 2, 3].map((index) => begin(['apply', '--yes', '--shard', `${index}/3`]));
-    const ended = await Promise.all(runs.map((one) => one.ended));
+    const ended = [];
+    for (const index of [1, 2, 3]) ended.push(await idops(`apply --yes --shard ${index}/3`));
     for (const { code, stdout, stderr } of ended) expect(code, stdout + stderr).toBe(0);
     expect(ended.filter(({ stderr }) => stderr.includes('had not ended'))).toHaveLength(1);
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import type { Files, Ran, Running, TestProject } from './running.js';
+import { type Files, project, type Ran, sure, type TestProject } from './running.js';
 
 /** A project whose state several runners share. */
 export interface SharedProject extends TestProject {
@@ -13,6 +13,9 @@ export interface SharedProject extends TestProject {
 
 /** Makes such a project, whatever its state is kept in. */
 export type MakeShared = (files: Files, options?: SandboxOptions) => Promise<SharedProject>;
+
+/** Processes at once race, which is for the soak. */
+type How = 'in turn' | 'at once';
 
 const SHARDS = 3;
 
@@ -37,20 +40,19 @@ interface RunJson {
   readonly shards?: readonly { readonly shard: object; readonly run: string; readonly ended: string }[];
 }
 
-const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
-
 function applying(shard: string, ...more: string[]): string[] {
   return ['apply', '--yes', '--shard', shard, ...more];
 }
 
-/** Runs all shards at once, each where a runner of its own has the project. */
-async function allAtOnce({ begin, runner }: SharedProject, count = SHARDS): Promise<Ran[]> {
-  const runs: Running[] = [];
-  for (let index = 1; index <= count; index += 1) {
-    const cwd = await runner();
-    runs.push(begin(applying(`${index}/${count}`, '--format', 'json'), { cwd }));
+/** Runs all shards, each where a runner of its own has the project. */
+async function all({ begin, runner }: SharedProject, how: How): Promise<Ran[]> {
+  const runs: Promise<Ran>[] = [];
+  for (let index = 1; index <= SHARDS; index += 1) {
+    const run = begin(applying(`${index}/${SHARDS}`, '--format', 'json'), { cwd: await runner() });
+    runs.push(run.ended);
+    if (how === 'in turn') await run.ended;
   }
-  return await Promise.all(runs.map(({ ended }) => ended));
+  return await Promise.all(runs);
 }
 
 async function runsOf({ idops }: SharedProject): Promise<readonly RunJson[]> {
@@ -59,13 +61,13 @@ async function runsOf({ idops }: SharedProject): Promise<readonly RunJson[]> {
 }
 
 /** What every place that shards share has to come to. */
-export function sharded(kind: string, make: MakeShared): void {
-  describe(`shards over a state in ${kind}`, () => {
+export function sharded(kind: string, make: MakeShared, how: How): void {
+  describe(`shards ${how} over a state in ${kind}`, () => {
     it('do all of it at once, each object once, under one run', async () => {
       const made = await make(manifests);
       const { idops, writes } = made;
       const whole = JSON.parse((await idops('plan --format json --debug')).stdout);
-      const results = await allAtOnce(made);
+      const results = await all(made, how);
       for (const { code, stdout, stderr } of results) expect(code, stdout + stderr).toBe(0);
       const told = results.map(({ stdout }) => JSON.parse(stdout));
       const addresses = told.flatMap(({ results: done }) =>
@@ -107,12 +109,15 @@ export function sharded(kind: string, make: MakeShared): void {
       const opened = new Promise<void>((done) => {
         open = done;
       });
+      let isHeld = (): void => {};
+      const arrived = new Promise<void>((done) => {
+        isHeld = done;
+      });
       let held = '';
-      let isHeld = false;
       const made = await make(manifests, {
         intercept: async ({ method, path }) => {
           if (method === 'GET' || held === '' || !path.includes(held)) return undefined;
-          isHeld = true;
+          isHeld();
           await opened;
           return undefined;
         },
@@ -130,7 +135,7 @@ export function sharded(kind: string, make: MakeShared): void {
       const cwd = await runner();
       // Its request stays under way however long the others take.
       const first = begin(applying(`${killed + 1}/3`, '--timeout', '3000'), { cwd });
-      while (!isHeld) await pause();
+      await arrived;
       const others = [1, 2, 3].filter((index) => index !== killed + 1);
       held = '/none/';
       for (const index of others) {
@@ -177,7 +182,7 @@ export function sharded(kind: string, make: MakeShared): void {
     it('give way to a run of the whole, and another split, once they have ended', async () => {
       const made = await make(manifests);
       const { idops, write } = made;
-      for (const { code, stdout, stderr } of await allAtOnce(made)) expect(code, stdout + stderr).toBe(0);
+      for (const { code, stdout, stderr } of await all(made, how)) expect(code, stdout + stderr).toBe(0);
       await write({ 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: others\n` });
       expect((await idops('apply --yes')).code).toBe(0);
       await write({ 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` });
@@ -191,6 +196,11 @@ export function sharded(kind: string, make: MakeShared): void {
     });
   });
 }
+
+export const inFile: MakeShared = async (files, options) => {
+  const made = await project({ 'idops.yaml': sure, ...files }, options);
+  return { ...made, runner: async () => made.folder };
+};
 
 /** Writes the configuration and the manifests of a project into another folder. */
 export async function copyOf({ files }: TestProject, folder: string): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import pLimit from 'p-limit';
 import type { Result } from '../../src/apply/result.js';
@@ -15,6 +15,7 @@ import { type OperationName, operations } from '../../src/server/operations.js';
 import { openForWriting } from '../../src/session/open.js';
 import type { WritingSession } from '../../src/session/session.js';
 import { applyAll } from '../approving.js';
+import { deadlines } from '../deadlines.js';
 import { issue } from '../server/certificates.js';
 
 const problem = (status: number, headers: Record<string, string> = {}): Intercept => ({
@@ -147,6 +148,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
   const { manifest, path, done } = cases[operation];
   const { method } = operations[operation];
   const folder = await mkdtemp(join(tmpdir(), 'idops-faults-'));
+  const time = deadlines();
   let armed = false;
   let arrived = 0;
   const faulty = faults[fault];
@@ -154,6 +156,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
     intercept: (request) => {
       if (request.method !== method || !path.test(request.path) || !armed) return undefined;
       arrived += 1;
+      if (fault === 'no answer' && (times === 'always' || arrived === 1)) setImmediate(time.pass);
       return faulty === 'certificate' || (times === 'once' && arrived > 1) ? undefined : faulty;
     },
   });
@@ -167,7 +170,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
     await writeFile(join(folder, 'idops.yaml'), config);
     const session = async <T>(work: (session: WritingSession) => Promise<T>): Promise<T> => {
       const opened = await openForWriting(await loadProject({ cwd: folder, variables: {} }), 'apply', {
-        timeout: fault === 'no answer' ? 1.5 : 30,
+        timeout: time.seconds,
         network: { delay: async () => {}, random: () => 0.5 },
       });
       try {
@@ -279,8 +282,7 @@ async function certificateFront(target: string, times: Times) {
       server.setSecureContext({ cert: bad.cert, key: bad.key });
       // What is connected has seen its certificate; it has to hear that it isn't connected any more.
       for (const socket of open) socket.end();
-      while (open.size > 0) await pause(5);
-      await pause(50);
+      while (open.size > 0) await turn();
     },
     disarm: () => server.setSecureContext({ cert: good.cert, key: good.key }),
     close: () => new Promise((resolve) => server.close(resolve)),

@@ -1,7 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Sensitive } from '../../src/base/values.js';
 import { answers } from '../../src/server/answers.js';
+import { deadlines } from '../deadlines.js';
 import { deletion, failureOf, json, regenerate, rename, serve, token, use } from './serving.js';
 
 describe('the reader', () => {
@@ -188,19 +190,23 @@ describe('a connection', () => {
   });
 
   test('never carries more requests at once than allowed, and waiting is no timeout', async () => {
-    let open = 0;
+    const time = deadlines();
     let most = 0;
-    const { origin } = await serve(async (response) => {
-      open += 1;
-      most = Math.max(most, open);
-      await sleep(400);
-      open -= 1;
-      json(response, 200, { data: [] });
+    const open: ServerResponse[] = [];
+    const { origin, received } = await serve((response) => {
+      most = Math.max(most, open.push(response));
     });
-    const { reader, pauses } = use(origin, { concurrency: 2, timeout: 2 });
-    await Promise.all(Array.from({ length: 12 }, (_, index) => reader.listOrganizations(index + 1)));
+    const { reader } = use(origin, { concurrency: 2, timeout: time.seconds });
+    const asked = Promise.all(Array.from({ length: 6 }, (_, index) => reader.listOrganizations(index + 1)));
+    for (const count of [2, 4, 6]) {
+      while (received.length < count) await turn();
+      // Turns in which one more could come.
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+      expect(time.begun()).toBe(count);
+      for (const response of open.splice(0)) json(response, 200, { data: [] });
+    }
+    await asked;
     expect(most).toBe(2);
-    expect(pauses).toEqual([]);
   });
 
   test('keeps the path of the base URL', async () => {

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createPlainServer } from 'node:net';
 import { inspect } from 'node:util';
@@ -6,6 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { bearerToken } from '../../src/server/credentials.js';
 import { exchange } from '../../src/server/exchange.js';
 import { ServerFailure } from '../../src/server/failures.js';
+import { afterwards } from '../cleanups.js';
+import { deadlines } from '../deadlines.js';
 import { certificate } from './certificate.js';
 import {
   deletion,
@@ -219,11 +222,15 @@ describe('an answer that breaks off', () => {
   });
 
   test('by standing still ends with the timeout', async () => {
+    const time = deadlines();
     const { origin } = await serve((response) => {
       response.writeHead(200);
       response.write('{"data": ');
     });
-    expect(await failureOf(use(origin, { timeout: 0.5 }).writer.send(regenerate))).toMatchObject({
+    const pass = () => setImmediate(time.pass);
+    subscribe('undici:request:headers', pass);
+    afterwards(() => void unsubscribe('undici:request:headers', pass));
+    expect(await failureOf(use(origin, { timeout: time.seconds }).writer.send(regenerate))).toMatchObject({
       kind: 'answer',
       status: 200,
       reason: 'timeout',
@@ -365,32 +372,38 @@ describe('a PATCH or DELETE', () => {
 
 describe('a timeout', () => {
   test('while a server is silent: a GET is sent again', async () => {
-    const { origin, received } = await serve(() => {});
-    const failure = await failureOf(use(origin, { timeout: 0.5 }).reader.listOrganizations(1));
+    const time = deadlines();
+    const { origin, received } = await serve(() => time.pass());
+    const failure = await failureOf(use(origin, { timeout: time.seconds }).reader.listOrganizations(1));
     expect(failure).toMatchObject({ kind: 'lost', reason: 'timeout', attempts: 4, sent: true });
     expect(failure.message).toBe(
-      'list organizations: GET /api/organizations?page=1 got no answer within 0.5 s (after 4 tries)',
+      `list organizations: GET /api/organizations?page=1 got no answer within ${time.seconds} s (after 4 tries)`,
     );
     expect(received).toHaveLength(4);
   });
 
   test('while a server is silent: a POST is sent once', async () => {
-    const { origin, received } = await serve(() => {});
-    const failure = await failureOf(use(origin, { timeout: 0.5 }).writer.send(regenerate));
+    const time = deadlines();
+    const { origin, received } = await serve(() => time.pass());
+    const failure = await failureOf(use(origin, { timeout: time.seconds }).writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'lost', reason: 'timeout', attempts: 1, sent: true });
     expect(failure.message).toContain('whether it was done is not known');
     expect(received).toHaveLength(1);
   });
 
   test('while TLS is being agreed on: nothing was sent, so even a POST is tried again', async () => {
+    const time = deadlines();
     let connections = 0;
     const silent = createPlainServer(() => {
       connections += 1;
+      time.pass();
     });
     const origin = await listening(silent, 'https');
-    const failure = await failureOf(use(origin, { timeout: 0.5 }).writer.send(regenerate));
+    const failure = await failureOf(use(origin, { timeout: time.seconds }).writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'unreachable', reason: 'timeout', attempts: 4, sent: false });
-    expect(failure.message).toContain(`got no connection to ${origin}: it did not answer within 0.5 s`);
+    expect(failure.message).toContain(
+      `got no connection to ${origin}: it did not answer within ${time.seconds} s`,
+    );
     expect(connections).toBe(4);
   });
 

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { JournalLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';
 import { answer, at, type BackendPlace, runLine, server } from './backend-place.js';
+import { racesOfShards } from './shards.js';
 
 /** What anything that keeps states has to do where many come at once, whatever it keeps them in. */
 export function races(kind: string, make: () => Promise<BackendPlace>): void {
@@ -82,4 +83,6 @@ export function races(kind: string, make: () => Promise<BackendPlace>): void {
         expect((await (await here.open('a')).runs.read(runOf(name)))?.lines).toEqual(linesOf(name));
     });
   });
+
+  racesOfShards(kind, place);
 }

@@ -40,18 +40,21 @@ function put(changes: { readonly [id: string]: ResourceRecord['fields'] | null }
   return { records: new Map(records), head: next };
 }
 
+async function lock(here: BackendPlace, of?: string, command = 'apply'): Promise<Lock> {
+  return await (await here.open('a')).lock(command, new Date(), of === undefined ? undefined : shard(of));
+}
+
+async function shown(here: BackendPlace): Promise<(string | null)[][]> {
+  return (await (await here.open('a')).holdings()).map(({ shard: of, command, fate }) => [
+    of === undefined ? 'all' : `${of.index}/${of.count}`,
+    command,
+    fate,
+  ]);
+}
+
 /** What the locks of shards of a state have to do, and changing a part of it, whatever it is kept in. */
 export function keepsShards(kind: string, place: () => Promise<BackendPlace>): void {
   describe(`${kind}: the locks of shards`, () => {
-    const lock = async (here: BackendPlace, of?: string, command = 'apply'): Promise<Lock> =>
-      await (await here.open('a')).lock(command, new Date(), of === undefined ? undefined : shard(of));
-    const shown = async (here: BackendPlace) =>
-      (await (await here.open('a')).holdings()).map(({ shard: of, command, fate }) => [
-        of === undefined ? 'all' : `${of.index}/${of.count}`,
-        command,
-        fate,
-      ]);
-
     test('are held together where they split it alike', async () => {
       const here = await place();
       const held = await Promise.all(['1/4', '2/4', '4/4'].map((of) => lock(here, of, `apply ${of}`)));
@@ -102,20 +105,6 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       await held.confirm();
       await held.release();
       await (await lock(here, '1/4')).release();
-    });
-
-    test('leave the state to one kind of them where all come at once', async () => {
-      const here = await place();
-      for (let round = 0; round < 3; round += 1) {
-        const wanted = ['1/2', '2/2', '1/3', '2/3', undefined, undefined];
-        const got = await Promise.allSettled(wanted.map((of) => lock(here, of)));
-        const held = wanted.filter((_, index) => got[index]?.status === 'fulfilled');
-        const kinds = new Set(held.map((of) => of?.split('/')[1] ?? 'all'));
-        expect(kinds.size).toBeLessThan(2);
-        if (kinds.has('all')) expect(held).toHaveLength(1);
-        for (const one of got) if (one.status === 'fulfilled') await one.value.release();
-        expect(await shown(here)).toEqual([]);
-      }
     });
 
     test('one backend holds one at a time, and keeps it', async () => {
@@ -236,36 +225,18 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect(await backend.merge({ records: new Map(), head: next })).toEqual({ ...head, serial: 3 });
     });
 
-    test('changes beside others, and all of it arrives', async () => {
+    test('changes beside others that were opened before, and all of it arrives', async () => {
       const here = await place();
-      await (await here.open('a')).save(stateWith(['0', '1', '2', '3', '4', 'kept']));
-      const [shards, rounds] = [4, 5];
-      const heads = await Promise.all(
-        Array.from({ length: shards }, async (_, index) => {
-          const backend = await here.open('a');
-          const held = await backend.lock('apply', new Date(), shard(`${index + 1}/${shards}`));
-          const serials: number[] = [];
-          for (let round = 0; round < rounds; round += 1) {
-            const changes = { [index]: null, [`all-${index}`]: { round }, [`${index}-${round}`]: { round } };
-            serials.push((await backend.merge(put(changes))).serial);
-          }
-          await held.release();
-          return serials;
-        }),
-      );
-      // Each saw the others'.
-      expect(heads.flat().sort((one, other) => one - other)).toEqual(
-        Array.from({ length: shards * rounds }, (_, index) => index + 2),
-      );
+      await (await here.open('a')).save(stateWith(['0', '1', 'kept']));
+      const shards = await Promise.all([here.open('a'), here.open('a')]);
+      const serials: number[] = [];
+      for (const round of [0, 1])
+        for (const [index, backend] of shards.entries())
+          serials.push((await backend.merge(put({ [index]: null, [`all-${index}`]: { round } }))).serial);
+      expect(serials).toEqual([2, 3, 4, 5]);
       const found = await saved(here);
-      expect(found?.serial).toBe(1 + shards * rounds);
-      const wanted = ['4', 'kept'];
-      for (let index = 0; index < shards; index += 1) {
-        wanted.push(`all-${index}`);
-        for (let round = 0; round < rounds; round += 1) wanted.push(`${index}-${round}`);
-        expect(found?.resources[`User/all-${index}`]?.fields).toEqual({ round: rounds - 1 });
-      }
-      expect(Object.keys(found?.resources ?? {}).sort()).toEqual(wanted.map((id) => `User/${id}`).sort());
+      expect(Object.keys(found?.resources ?? {}).sort()).toEqual(['User/all-0', 'User/all-1', 'User/kept']);
+      for (const index of [0, 1]) expect(found?.resources[`User/all-${index}`]?.fields).toEqual({ round: 1 });
     });
 
     test('is not made where there is no state', async () => {
@@ -383,6 +354,57 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       const all = await whole.lock('apply', new Date());
       expect(Object.keys((await whole.load(server)).resources).sort()).toEqual(['User/1', 'User/2']);
       await all.release();
+    });
+  });
+}
+
+/** What they have to do where many come at once. */
+export function racesOfShards(kind: string, place: () => Promise<BackendPlace>): void {
+  describe(`${kind}: shards at once`, () => {
+    test('leave the state to one kind of locks', async () => {
+      const here = await place();
+      for (let round = 0; round < 3; round += 1) {
+        const wanted = ['1/2', '2/2', '1/3', '2/3', undefined, undefined];
+        const got = await Promise.allSettled(wanted.map((of) => lock(here, of)));
+        const held = wanted.filter((_, index) => got[index]?.status === 'fulfilled');
+        const kinds = new Set(held.map((of) => of?.split('/')[1] ?? 'all'));
+        expect(kinds.size).toBeLessThan(2);
+        if (kinds.has('all')) expect(held).toHaveLength(1);
+        for (const one of got) if (one.status === 'fulfilled') await one.value.release();
+        expect(await shown(here)).toEqual([]);
+      }
+    });
+
+    test('change parts of a state beside each other, and all of it arrives', async () => {
+      const here = await place();
+      await (await here.open('a')).save(stateWith(['0', '1', '2', '3', '4', 'kept']));
+      const [shards, rounds] = [4, 5];
+      const heads = await Promise.all(
+        Array.from({ length: shards }, async (_, index) => {
+          const backend = await here.open('a');
+          const held = await backend.lock('apply', new Date(), shard(`${index + 1}/${shards}`));
+          const serials: number[] = [];
+          for (let round = 0; round < rounds; round += 1) {
+            const changes = { [index]: null, [`all-${index}`]: { round }, [`${index}-${round}`]: { round } };
+            serials.push((await backend.merge(put(changes))).serial);
+          }
+          await held.release();
+          return serials;
+        }),
+      );
+      // Each saw the others'.
+      expect(heads.flat().sort((one, other) => one - other)).toEqual(
+        Array.from({ length: shards * rounds }, (_, index) => index + 2),
+      );
+      const found = await (await here.open('a')).saved();
+      expect(found?.serial).toBe(1 + shards * rounds);
+      const wanted = ['4', 'kept'];
+      for (let index = 0; index < shards; index += 1) {
+        wanted.push(`all-${index}`);
+        for (let round = 0; round < rounds; round += 1) wanted.push(`${index}-${round}`);
+        expect(found?.resources[`User/all-${index}`]?.fields).toEqual({ round: rounds - 1 });
+      }
+      expect(Object.keys(found?.resources ?? {}).sort()).toEqual(wanted.map((id) => `User/${id}`).sort());
     });
   });
 }

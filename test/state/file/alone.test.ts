@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sweepTemporaries, temporaryName } from '../../../src/base/temporary.js';
 import { alone } from '../../../src/state/file/lock.js';
@@ -20,7 +21,7 @@ test('what is done to a state file alone is done by one at a time, and by all', 
     for (let time = 0; time < 10; time += 1) {
       await alone(path, async () => {
         inside += 1;
-        await new Promise((done) => setTimeout(done, 1));
+        await turn();
         seen.push(inside);
         inside -= 1;
       });
