@@ -19789,19 +19789,20 @@ decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text6)}
 const secrets=[];const open9=[document2];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
 open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
 name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
-[408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){if(outcome3.status===
-null)return outcome3.sent||!isCertificateCode(outcome3.reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){
-return retryAfter===null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}
-function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait3=waitOf(value3.
-trim(),headers);return wait3===null?[]:[wait3]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
-if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(value3);if(until===null)return null;const date3=firstHeader(
-headers,"date");const now=(date3===void 0?null:httpDate(date3))??Date.now();return until<=now?null:Math.ceil((until-now)/
-1e3)}function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text6)?Date.parse(text6):Number.
-NaN;return Number.isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.NEGATIVE_INFINITY;constructor(most3,now){
-this.#most=most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();const end2=now+seconds2;const cost=Math.
-max(0,end2-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=cost;this.#paidUntil=Math.max(end2,
-this.#paidUntil);return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};async function sleepSeconds(seconds2,signal){
-try{await sleep4(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
+[408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){const needsPerson=reason=>isCertificateCode(
+reason)||reason===`${proxyMark}407`;if(outcome3.status===null)return outcome3.sent||!needsPerson(outcome3.reason);return retriedStatuses.
+has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){return retryAfter===null?random()*Math.min(firstPause*
+2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}function retryAfterSeconds(headers){const waits=(headers.
+get("retry-after")??[]).flatMap(value3=>{const wait3=waitOf(value3.trim(),headers);return wait3===null?[]:[wait3]});return waits.
+length===0?null:Math.max(...waits)}function waitOf(value3,headers){if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(
+value3);if(until===null)return null;const date3=firstHeader(headers,"date");const now=(date3===void 0?null:httpDate(date3))??
+Date.now();return until<=now?null:Math.ceil((until-now)/1e3)}function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.
+test(text6)?Date.parse(text6):Number.NaN;return Number.isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.
+NEGATIVE_INFINITY;constructor(most3,now){this.#most=most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();
+const end2=now+seconds2;const cost=Math.max(0,end2-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=
+cost;this.#paidUntil=Math.max(end2,this.#paidUntil);return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};
+async function sleepSeconds(seconds2,signal){try{await sleep4(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.
+aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
 status}=verdict.problem;const cut2=kind==="lost"||kind==="answer"&&verdict.passing;return cut2||status!==null&&crowdedStatuses.
 has(status)}var Judge=class{#options;constructor(options){this.#options=options}judge(call,outcome3){const passing2=mayPass2(
 outcome3);if(outcome3.status===null){const{sent,reason}=outcome3;return{problem:{kind:sent?"lost":"unreachable",status:null,

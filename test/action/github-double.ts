@@ -58,6 +58,8 @@ export interface DoubleFault {
    */
   readonly status: number | 'lost' | 'late' | 'cut' | 'stalled';
   readonly message: string;
+  /** Called once `late` or `stalled` begins. */
+  readonly silent?: () => unknown;
   /** What the answer is in the place of an object with the message. */
   readonly body?: string;
   /** Whether the request is done all the same. */
@@ -147,14 +149,21 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
       response.writeHead(status, { 'content-type': 'application/json', ...headers });
       response.end(JSON.stringify(data));
     };
-    const fail = ({ status, message, body = JSON.stringify({ message }), headers }: DoubleFault): void => {
-      if (status === 'late') return;
+    const fail = ({
+      status,
+      message,
+      body = JSON.stringify({ message }),
+      headers,
+      silent,
+    }: DoubleFault): void => {
+      if (status === 'late') return void silent?.();
       if (status === 'lost') return void request.socket.destroy();
       const code = typeof status === 'number' ? status : 200;
       response.writeHead(code, { 'content-type': 'application/json', ...headers });
       if (typeof status === 'number') return void response.end(body);
       response.write('[', () => {
         if (status === 'cut') request.socket.destroy();
+        else silent?.();
       });
     };
     if (!/^token \S+$/.test(request.headers.authorization ?? ''))

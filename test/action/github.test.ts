@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type GithubApi, openGithub } from '../../src/action/github.js';
 import { GithubFailure, type Manner } from '../../src/action/github-client.js';
 import { afterwards } from '../cleanups.js';
+import { deadlines } from '../deadlines.js';
 import { type DoubleFault, type GithubDouble, githubDouble } from './github-double.js';
 
 /** A second of waiting is a millisecond here. */
@@ -34,7 +35,7 @@ const one = { method: 'GET', path: /pulls\/7$/, message: '' };
 
 const broken: [string, Pick<DoubleFault, 'status' | 'body' | 'headers'>, string][] = [
   ['is cut off', { status: 'cut' }, 'broke off'],
-  ['stalls', { status: 'stalled' }, 'no answer within 0.5 seconds'],
+  ['stalls', { status: 'stalled' }, 'no answer within'],
   ['is empty', { status: 200, body: '' }, "isn't JSON"],
   ['is a broken list', { status: 200, body: '[{"id":1,' }, "isn't JSON"],
   [
@@ -73,8 +74,10 @@ describe('an answer that tells nothing', () => {
         .map(([how, said, words]) => [what, how, fault, ask, said, words] as const),
     ),
   )('fails, and is asked for again: %s, of which the answer %s', async (_, __, fault, ask, said, words) => {
-    const manner = said.status === 'stalled' ? { timeout: 0.5 } : {};
-    const { github, api } = await opened([{ ...fault, ...said }], manner);
+    const time = deadlines();
+    const { github, api } = await opened([{ ...fault, ...said, silent: time.pass }], {
+      timeout: time.seconds,
+    });
     const asked = ask(api);
     await expect(asked).rejects.toThrow(GithubFailure);
     await expect(asked).rejects.toThrow(words);
@@ -151,8 +154,10 @@ describe('what is asked of GitHub', () => {
     ['no answer in time', { status: 'late', done: true }, true],
     ['a 403', { status: 403 }, false],
   ])('may have been written after %s', async (_, fault, mayBeDone) => {
-    const manner = fault.status === 'late' ? { timeout: 1 } : {};
-    const { api } = await opened([{ ...writing, status: 0, ...fault }], manner);
+    const time = deadlines();
+    const { api } = await opened([{ ...writing, status: 0, ...fault, silent: time.pass }], {
+      timeout: time.seconds,
+    });
     await expect(api.addComment(7, 'x')).rejects.toMatchObject({ mayBeDone });
     await expect(api.comments(7)).resolves.toHaveLength(mayBeDone ? 1 : 0);
   });
@@ -240,8 +245,11 @@ describe('what is asked of GitHub', () => {
   });
 
   it('has a time for each request', async () => {
-    const { github, api } = await opened([{ ...reading, status: 'late' }], { timeout: 0.05 });
-    await expect(api.comments(7)).rejects.toThrow('no answer within 0.05 seconds');
+    const time = deadlines();
+    const { github, api } = await opened([{ ...reading, status: 'late', silent: time.pass }], {
+      timeout: time.seconds,
+    });
+    await expect(api.comments(7)).rejects.toThrow(`no answer within ${time.seconds} seconds`);
     expect(github.requests).toHaveLength(4);
   });
 

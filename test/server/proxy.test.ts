@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { describe, expect, test } from 'vitest';
 import { isProblem, proxyFor } from '../../src/server/proxy.js';
+import { deadlines } from '../deadlines.js';
 import { issue } from './certificates.js';
 import { proxying } from './proxying.js';
 import { failureOf, json, listening, regenerate, rename, use } from './serving.js';
@@ -127,25 +128,29 @@ describe('through a proxy', () => {
   });
 
   test.each([
-    [407, 'wants a user name and a password (407)'],
-    [403, 'refuses to connect to it (403)'],
-    [502, 'refuses to connect to it (502)'],
-    [0, 'there is no connection to the proxy'],
-  ])('that answers %i, nothing is sent and the proxy is named', async (status, sentence) => {
+    [407, 'wants a user name and a password (407)', 1],
+    [403, 'refuses to connect to it (403)', 4],
+    [502, 'refuses to connect to it (502)', 4],
+    [0, 'there is no connection to the proxy', 4],
+  ])('that answers %i, nothing is sent and the proxy is named', async (status, sentence, attempts) => {
     const { proxy, asked } = await proxying('http://127.0.0.1:1', () => status);
     for (const request of [rename, regenerate]) {
       asked.length = 0;
       const failure = await failureOf(use(base, { tls, proxy }).writer.send(request));
-      expect(failure).toMatchObject({ kind: 'unreachable', sent: false, attempts: 4, proxy: proxy.origin });
+      expect(failure).toMatchObject({ kind: 'unreachable', sent: false, attempts, proxy: proxy.origin });
       expect(failure.message).toContain(sentence);
       expect(failure.message).toContain(proxy.origin);
-      expect(asked).toHaveLength(4);
+      expect(asked).toHaveLength(attempts);
     }
   });
 
   test('that is silent, the time is up', async () => {
-    const { proxy } = await proxying('http://127.0.0.1:1', () => -1);
-    const failure = await failureOf(use(base, { tls, proxy, timeout: 0.3 }).writer.send(regenerate));
+    const time = deadlines();
+    const { proxy } = await proxying('http://127.0.0.1:1', () => {
+      time.pass();
+      return -1;
+    });
+    const failure = await failureOf(use(base, { tls, proxy, timeout: time.seconds }).writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'unreachable', sent: false, attempts: 4 });
   });
 
