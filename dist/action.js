@@ -6199,21 +6199,19 @@ value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(valu
 for(const key of Object.keys(map2))put(changed2,key,change2(map2[key],key));return changed2}function put(object3,key,value3){
 if(key!=="__proto__")object3[key]=value3;else Object.defineProperty(object3,key,{value:value3,enumerable:true,configurable:true,
 writable:true})}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text6){return uuid.test(text6)}function identifierKey(id){
-return isUuid(id)?id.toLowerCase():id}function objectKey(key){const[kind="",id="",...rest]=key.split("/");return[kind,identifierKey(
-id),...rest].join("/")}function identityKey(identity2){return mapValues(identity2,(id,part2)=>part2==="name"?id:identifierKey(
-id))}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.test(text6)&&!new RegExp(
-"\\p{Cc}","u").test(text6)&&text6.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(a2)===identifierKey(
-b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT,uuid,maxIdentifier;var init_values=__esm({"src\
-/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;ExactNumber=class{text;constructor(text6){
+return isUuid(id)?id.toLowerCase():id}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.
+test(text6)&&!new RegExp("\\p{Cc}","u").test(text6)&&text6.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(
+a2)===identifierKey(b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT,uuid,maxIdentifier;var init_values=__esm(
+{"src/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;ExactNumber=class{text;constructor(text6){
 if(!jsonNumber.test(text6))throw new TypeError("not a number of JSON");this.text=text6}toJSON(){return rawJson?.(this.text)??
 Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value3){
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
 return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash4,matches){super(null);this.hash=
 hash4;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
 o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
-return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
-document2];while(open9.length>0){const next=open9.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
-next===null)continue;if(Array.isArray(next))for(const item of next)open9.push(item);else for(const name2 in next)open9.push(
+return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open8=[
+document2];while(open8.length>0){const next=open8.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
+next===null)continue;if(Array.isArray(next))for(const item of next)open8.push(item);else for(const name2 in next)open8.push(
 next[name2])}return false}function stringifyJson(value3,space){const text6=holdsExact(value3)?stringify(value3,void 0,space,
 [numberWriter]):JSON.stringify(value3,null,space);if(text6===void 0)throw new TypeError("not a value of JSON");return text6}
 function holdsExact(value3){if(typeof value3!=="object"||value3===null)return false;return value3 instanceof ExactNumber||
@@ -8972,9 +8970,9 @@ return joinSpans(changes,"; ")}function elementSpans({mark,text:text6,spans}){if
  ${text6}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){
 "use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace2=open9)=>input=>{
-let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace2,index)+
-close:open9+string3+close};var replaceClose=(string3,close,replace2,index)=>{let result="",cursor=0;do{result+=string3.substring(
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open8,close,replace2=open8)=>input=>{
+let string3=""+input,index=string3.indexOf(close,open8.length);return~index?open8+replaceClose(string3,close,replace2,index)+
+close:open8+string3+close};var replaceClose=(string3,close,replace2,index)=>{let result="",cursor=0;do{result+=string3.substring(
 cursor,index)+replace2;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
 substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
 reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
@@ -11121,34 +11119,34 @@ declarations(tokens,pictures)}function cleanMedia(source){return prelude(tokensO
 function tokensOf(css){const{stackTraceLimit}=Error;Error.stackTraceLimit=0;try{return tokenize2({css})}finally{Error.stackTraceLimit=
 stackTraceLimit}}function nestedTooDeeply(tokens){let depth=0;for(const[type]of tokens){if(closing[type]!==void 0)depth+=
 1;else if(closers.has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)return true}return false}function declarations(tokens,pictures){
-const written3=[];let start3=0;let open9=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
-u.EOF||type===u.Semicolon&&open9===0){const one=declaration(tokens.slice(start3,at3),pictures);if(one!==void 0)written3.
-push(one);start3=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open9+=1;else if(closers.has(type))open9=Math.
-max(0,open9-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
+const written3=[];let start3=0;let open8=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
+u.EOF||type===u.Semicolon&&open8===0){const one=declaration(tokens.slice(start3,at3),pictures);if(one!==void 0)written3.
+push(one);start3=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open8+=1;else if(closers.has(type))open8=Math.
+max(0,open8-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
 u.Comment);const filled4=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled4.
 map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled4[1]??0)+
 1);const name2=first[4].value.toLowerCase();const plain3=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain3))
 return void 0;const written3=value2(rest,imageProperties.has(plain3)?pictures:noPictures(pictures))?.trim();return written3===
 void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){return address2=>{pictures(address2);
-return void 0}}function value2(tokens,pictures){let written3="";let open9=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
+return void 0}}function value2(tokens,pictures){let written3="";let open8=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
 if(token===void 0)break;switch(token[0]){case u.Function:{const name2=token[4].value.toLowerCase();if(name2==="url"){let address2="";
 for(at3+=1;at3<tokens.length&&tokens[at3]?.[0]!==u.CloseParen;at3+=1){const inside2=tokens[at3];if(address2===""&&inside2?.[0]===
 u.String)address2=inside2[4].value}written3+=picture(address2,pictures);break}if(imageFunctions.test(name2))pictures(`${name2}\
-()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open9+=1;break}case u.URL:written3+=picture(token[4].
-value,pictures);break;case u.OpenParen:written3+="(";open9+=1;break;case u.CloseParen:if(open9===0)return void 0;written3+=
-")";open9-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
+()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open8+=1;break}case u.URL:written3+=picture(token[4].
+value,pictures);break;case u.OpenParen:written3+="(";open8+=1;break;case u.CloseParen:if(open8===0)return void 0;written3+=
+")";open8-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
 value} `;break;default:{const text6=token[0]===u.Dimension?length(token):simple(token,anyUnit);if(text6===void 0)return void 0;
-written3+=text6}}}return open9===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
+written3+=text6}}}return open8===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
 if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))
 return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written3){const[mark]=/! +important$/i.
 exec(written3)??[];return mark===void 0?written3:`${written3.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
 const kept3=pictures(address2);return kept3===void 0?"none":`url(${quoted(kept3)})`}function prelude(tokens){let written3="";
-const open9=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open9.push(end2);else if(closers.
-has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
+const open8=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open8.push(end2);else if(closers.
+has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
 CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.CloseSquare:written3+="]";break;case u.Colon:
 written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
-const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}return open9.length===
+const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}return open8.length===
 0?written3.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
 Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
 value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(token[4].value)}`;case u.Percentage:return`${number3(
@@ -11171,9 +11169,9 @@ ${inner}}
 `}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
 1;const inside2=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside2,
 this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
-`}#until(ends2,inBlock){const start3=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
-u.EOF;if(open9.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
-if(end2!==void 0)open9.push(end2);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start3,this.#at)}};between=
+`}#until(ends2,inBlock){const start3=this.#at;const open8=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
+u.EOF;if(open8.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
+if(end2!==void 0)open8.push(end2);else if(open8.at(-1)===type)open8.pop()}return this.#tokens.slice(start3,this.#at)}};between=
 new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
  ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{const document2=parse4(body2,{scriptingEnabled:false,
 sourceCodeLocationInfo:located3,treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.
@@ -11331,14 +11329,14 @@ return defaultWriter.parse(template2,tags)};mustache.render=function render2(tem
 config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
 mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length2=0;let at3=0;const add2=(piece,taken2)=>{if(taken2===
 0)return;origins.set(length2,at3);pieces2.push(piece);length2+=piece.length;at3+=taken2};const addLine=line=>add2(/\S/.test(
-line)?"x":" ",line.length);let delimiters=["{{","}}"];const open9=[];let isCrossed=false;let lastTag=0;while(at3<body2.length){
+line)?"x":" ",line.length);let delimiters=["{{","}}"];const open8=[];let isCrossed=false;let lastTag=0;while(at3<body2.length){
 const tag=body2.indexOf(delimiters[0],at3);const text6=body2.slice(at3,tag<0?void 0:tag);const first=text6.indexOf("\n");
 if(first<0){addLine(text6)}else{const last=text6.lastIndexOf("\n");addLine(text6.slice(0,first));add2("\n",1);add2("\n",
 last-first);addLine(text6.slice(last+1))}if(tag<0)break;const{end:end2,next,sign,name:name2}=tagAt(body2,tag,delimiters);
-add2(body2.slice(tag,end2),end2-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,
-end:end2})}else if(sign==="/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.
-set(length2,body2.length);return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}
-function tagAt(body2,start3,delimiters){const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);
+add2(body2.slice(tag,end2),end2-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open8.push({name:name2,start:tag,
+end:end2})}else if(sign==="/"){isCrossed||=open8.at(-1)?.name!==name2;if(!isCrossed)open8.pop()}delimiters=next}origins.
+set(length2,body2.length);return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open8,lastTag}}
+function tagAt(body2,start3,delimiters){const[open8,close]=delimiters;const first=afterSpace(body2,start3+open8.length);
 const type=body2.charAt(first);const after2=(text6,from)=>{const found2=body2.indexOf(text6,from);return found2<0?body2.
 length:found2+text6.length};const inside2=type!==""&&"#^/>{&=!".includes(type)?first+1:first;if(type==="{")return{end:after2(
 `}${close}`,inside2),next:delimiters,sign:type,name:""};if(type!=="="){const end2=after2(close,inside2);const name2="#^/".
@@ -11357,8 +11355,8 @@ value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))thro
 failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end:end2,until}=blamed(words7,condensed.original(
 offset),condensed,text6.length);const lineAt3=offset2=>text6.slice(0,offset2).split("\n").length;const where=`at line ${lineAt3(
 at3)}${until===void 0?"":`, before line ${lineAt3(until)} closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole3(
-at3),end:whole3(end2)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("\
-unclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
+at3),end:whole3(end2)}}}}function blamed(words7,noticed,{open:open8,lastTag},length2){const section2=words7.startsWith("\
+unclosed section")?open8.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
 {until:noticed}:{}}}const at3=words7.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
 const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{if(run4.length>1e3){gone+=run4.length-1e3;cuts.
 push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{text:text6,whole:offset=>offset+(cuts.findLast(
@@ -11969,8 +11967,8 @@ change2)?["destructive"]:[],...isDrifted(change2)?["drifted"]:[],...change2.warn
 const{address:address2,destructions}=change2;return markup`<code class="address">${address2}</code>${labelBeside(change2)}${destructions.
 length>0?markup` <span class="badge loses">destructive</span>`:null}`}function changePlace(change2){const{declaredAt}=change2;
 return markup`<span class="quiet place">${fieldNames2(change2)}${declaredAt===null?null:markup`<code>${placeText(declaredAt)}</code>`}</span>`}
-function foldBox(box){const{number:number4,open:open9,classes,data:data3,summary:summary2,inside:inside2}=box;const attributes2=markup`class="${[
-"change",...classes].join(" ")}" id="change-${number4}" ${data3}`;const start3=open9?markup`<details ${attributes2} open>`:
+function foldBox(box){const{number:number4,open:open8,classes,data:data3,summary:summary2,inside:inside2}=box;const attributes2=markup`class="${[
+"change",...classes].join(" ")}" id="change-${number4}" ${data3}`;const start3=open8?markup`<details ${attributes2} open>`:
 markup`<details ${attributes2}>`;return markup`${start3}
 <summary>${summary2}</summary>
 <div class="inside">
@@ -12172,8 +12170,8 @@ if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.tes
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
 /base/shell.ts"(){"use strict"}});function nextSteps({run:name2,journal,results,undoing,otherwise},{undoes,again=["apply"]}){if(name2===null)return[];const run4=partCalled(
 journal??name2);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
-{results})&&undoing?.possible!==false;const open9=results.filter(({status,action:action2})=>status==="unknown"&&action2===
-"regenerate");const settle3=open9.flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`\
+{results})&&undoing?.possible!==false;const open8=results.filter(({status,action:action2})=>status==="unknown"&&action2===
+"regenerate");const settle3=open8.flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`\
 Look at ${nameOf2(one)} on the server. If it was regenerated: `,command:`${said3} --done`},{before:"If it was not: ",command:`${said3}\
  --not-done`}]});const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==
 void 0){const said3=otherwise===true?"The manifests still say otherwise: the next apply does it again, unless they are c\
@@ -12289,24 +12287,21 @@ a file stands where a folder has to be",ENOTDIR:"a file stands where a folder ha
 a symbolic link leads to itself",EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not \
 there",ENOSPC:"the disk is full",EROFS:"the disk is read-only"}}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
 pid,started:processStart(process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf(mark){const{host,pid,started:started2,
-boot,namespace}=mark;if(host!==hostname())return"unknown";if(boot!==void 0&&boot!==bootId())return"unknown";if(namespace!==
-void 0&&namespace!==namespaceId())return"unknown";const now=processStart(pid);if(unnamedParts(mark).length>0){return started2!=
-null&&started2===now&&!isZombie(pid)?"alive":"unknown"}if(pid===process.pid)return started2===void 0||started2===now?"al\
-ive":"gone";try{process.kill(pid,0)}catch(failure2){if(failure2.code==="ESRCH")return"gone"}if(isZombie(pid))return"gone";
-return started2!=null&&now!==null&&started2!==now?"gone":"alive"}function unnamedParts({boot,namespace}){return[...boot===
-void 0&&bootId()!==null?["boot"]:[],...namespace===void 0&&namespaceId()!==null?["process namespace"]:[]]}function surelyAlive(mark){
-return mark.pid!==process.pid&&mark.started!=null&&fateOf(mark)==="alive"}function isZombie(pid){const[state]=processStat(
-pid)??[];return state==="Z"||state==="X"}function processStart(pid){const start3=processStat(pid)?.[19];const boot=bootId();
-return start3===void 0||boot===null?null:`${boot} ${start3}`}function processStat(pid){try{const stat9=readFileSync(`/pr\
-oc/${pid}/stat`,"utf8");return stat9.slice(stat9.lastIndexOf(")")+2).split(" ")}catch{return void 0}}function bootId(){try{
-return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){try{return readlinkSync(
+boot,namespace}=mark;if(host!==hostname())return"unknown";if(boot!==bootId()||namespace!==namespaceId())return"unknown";
+const now=processStart(pid);if(pid===process.pid)return started2===now?"alive":"gone";try{process.kill(pid,0)}catch(failure2){
+if(failure2.code==="ESRCH")return"gone"}if(isZombie(pid))return"gone";return started2!==null&&now!==null&&started2!==now?
+"gone":"alive"}function surelyAlive(mark){return mark.pid!==process.pid&&mark.started!==null&&fateOf(mark)==="alive"}function isZombie(pid){
+const[state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){const start3=processStat(pid)?.[19];
+const boot=bootId();return start3===void 0||boot===null?null:`${boot} ${start3}`}function processStat(pid){try{const stat9=readFileSync(
+`/proc/${pid}/stat`,"utf8");return stat9.slice(stat9.lastIndexOf(")")+2).split(" ")}catch{return void 0}}function bootId(){
+try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){try{return readlinkSync(
 "/proc/self/ns/pid")}catch{return null}}var init_process=__esm({"src/base/process.ts"(){"use strict"}});import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}var init_user_name=__esm(
 {"src/base/user-name.ts"(){"use strict"}});var processMark,markSchema;var init_process_mark=__esm({"src/base/process-mark.ts"(){"use strict";init_zod();processMark=
 {host:string2().meta({description:"the machine that runs it",examples:["ci-7"]}),pid:int().positive().meta({description:"\
-the number of the process",examples:[4711]}),started:string2().nullable().optional().meta({description:"the boot and the\
- tick at which it started",examples:["71c9\u2026 4711"]}),boot:string2().nullable().optional().meta({description:"the bo\
-ot of the machine",examples:["71c9\u2026"]}),namespace:string2().nullable().optional().meta({description:"what its numbe\
-r counts in, such as a container",examples:["pid:[4026531836]"]})};markSchema=object(processMark)}});function jsonFields(){const fields3=unknown().refine(isMap,"expected a map").meta({type:"object"});return fields3}var init_json_fields=__esm(
+the number of the process",examples:[4711]}),started:string2().nullable().meta({description:"the boot and the tick at wh\
+ich it started",examples:["71c9\u2026 4711"]}),boot:string2().nullable().meta({description:"the boot of the machine",examples:[
+"71c9\u2026"]}),namespace:string2().nullable().meta({description:"what its number counts in, such as a container",examples:[
+"pid:[4026531836]"]})};markSchema=object(processMark)}});function jsonFields(){const fields3=unknown().refine(isMap,"expected a map").meta({type:"object"});return fields3}var init_json_fields=__esm(
 {"src/state/json-fields.ts"(){"use strict";init_zod();init_values()}});import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function emptyState(server){return{format_version:STATE_FORMAT,
 serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).toString("base64url"),resources:{}}}var STATE_FORMAT,stored,owedSchema,
 identitySchema,recordSchema,partSchema,shardsSchema,headSchema,stateSchema,unreadSchema;var init_state=__esm({"src/state\
@@ -12407,8 +12402,8 @@ return shards?.parts[String(index)]??{}}function withPart(head,{index},part2){co
 function withSettled(head,run4,cut2){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known3}=partOf(
 head,ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known3,...left.length===0?{}:{to_end:left}})}
 const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){const{open_run,...known3}=partOf(head,part2.shard);
-const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open9=open_run===void 0||open_run===run4?{}:{open_run};
-const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,part2.shard,{...held,...open9})}const{
+const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open8=open_run===void 0||open_run===run4?{}:{open_run};
+const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,part2.shard,{...held,...open8})}const{
 open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{
 lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("\
 locked","the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and \
@@ -12962,10 +12957,10 @@ value===0?0:void 0}function sizeOf2(value3){const[only2,...more]=filled2(value3)
 u.Number&&only2[4].value===0)return 0;const scale=only2?.[0]===u.Dimension?pixels[only2[4].unit.toLowerCase()]:void 0;return only2?.[0]===
 u.Dimension&&scale!==void 0?only2[4].value*scale:unsure}function targets(selector){const found2=[];let part2=new Part;let exact=true;
 let next=false;const end2=()=>{if(!part2.fleeting)found2.push({name:part2.name(),exact:exact&&part2.exact});part2=new Part;
-exact=true;next=false};let open9=0;for(const token of selector){const[type]=token;if(type===u.Comment)continue;if(open9>
-0){if(brackets.close.includes(type))open9-=1;else if(brackets.open.includes(type))open9+=1}else if(type===u.Comma)end2();else if(type===
+exact=true;next=false};let open8=0;for(const token of selector){const[type]=token;if(type===u.Comment)continue;if(open8>
+0){if(brackets.close.includes(type))open8-=1;else if(brackets.open.includes(type))open8+=1}else if(type===u.Comma)end2();else if(type===
 u.Whitespace||type===u.Delim&&">+~|".includes(token[4].value)){next=!part2.empty}else{if(next){part2=new Part;exact=false;
-next=false}if(brackets.open.includes(type))open9+=1;part2.add(token)}}end2();return found2}var unsure,Cascade,vague,pixels,
+next=false}if(brackets.open.includes(type))open8+=1;part2.add(token)}}end2();return found2}var unsure,Cascade,vague,pixels,
 brackets,Part;var init_cascade=__esm({"src/mail/cascade.ts"(){"use strict";init_dist2();init_colors();init_tree();unsure=
 "unsure";Cascade=class{#ruled=new Map;#inline;constructor({rules,inline:inline2}){this.#inline=inline2;rules.forEach((rule,index)=>void this.#add(
 rule,index))}#add({selector,inside:inside2,declarations:declarations2},index){const around=inside2.at(-1);if(selector===
@@ -13034,8 +13029,8 @@ rules.push(rule);return{rule,inside:inside2}}#declaration(tokens){const all=trim
 findIndex(([type])=>type===u.Colon);if(name2?.[0]!==u.Ident||colon<1||trimmed(all.slice(1,colon)).length>0)return void 0;
 const value3=trimmed(all.slice(colon+1));const end2=value3.at(-1)?.[3]??name2[3];return{name:name2[4].value.toLowerCase(),
 value:value3,at:this.#place(name2[2],end2+1)}}#type(){return this.#tokens[this.#at]?.[0]??u.EOF}#until(...ends2){const start3=this.#at;
-let open9=0;for(;this.#type()!==u.EOF;this.#at+=1){const type=this.#type();if(open9===0&&ends2.includes(type))break;if(nesting.
-has(type))open9+=1;else if(closing2.has(type))open9=Math.max(0,open9-1)}return this.#tokens.slice(start3,this.#at)}}}});function conditionalParts({document:document2}){const parts=[];let start3;const walk=parent=>{for(const node2 of parent.
+let open8=0;for(;this.#type()!==u.EOF;this.#at+=1){const type=this.#type();if(open8===0&&ends2.includes(type))break;if(nesting.
+has(type))open8+=1;else if(closing2.has(type))open8=Math.max(0,open8-1)}return this.#tokens.slice(start3,this.#at)}}}});function conditionalParts({document:document2}){const parts=[];let start3;const walk=parent=>{for(const node2 of parent.
 childNodes){if("childNodes"in node2)walk(node2);if(node2.nodeName!=="#comment"||!("data"in node2))continue;const where=node2.
 sourceCodeLocation;if(where===void 0||where===null)continue;if(/^\[if\s[^\]]{0,100}\]><!/i.test(node2.data))start3=where.
 endOffset;else if(/^<!\[endif\]/i.test(node2.data)&&start3!==void 0){if(parts.length<partsAtMost)parts.push({start:start3,
@@ -13196,12 +13191,10 @@ if that process is surely gone, use idops runs unlock":`that process ${elsewhere
 it still runs: make sure that it doesn't, then use idops runs unlock`)])}var init_locks=__esm({"src/state/locks.ts"(){"u\
 se strict";init_problems()}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command:command2,at:at3}){return`${command2}\
  by ${user3} on ${host}, process ${pid}, since ${at3}`}function whereElse(holder){if(fateOf(holder)!=="unknown")return null;
-if(holder.host!==hostname2())return"is on another host";const{boot,namespace}=ownMark();if(holder.boot!==void 0&&holder.
-boot!==boot)return"is of another machine of the same name, or from before the last restart of this one";return holder.namespace!==
-void 0&&holder.namespace!==namespace?"is in another process namespace, such as a container":`is named without its ${unnamedParts(
-holder).join(" and ")}, as by a former version`}var holderFields,holderSchema;var init_holder=__esm({"src/state/holder.t\
-s"(){"use strict";init_zod();init_process();init_process_mark();holderFields={user:string2(),...processMark,command:string2(),
-at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
+if(holder.host!==hostname2())return"is on another host";return holder.boot===ownMark().boot?"is in another process names\
+pace, such as a container":"is of another machine of the same name, or from before the last restart of this one"}var holderFields,
+holderSchema;var init_holder=__esm({"src/state/holder.ts"(){"use strict";init_zod();init_process();init_process_mark();holderFields=
+{user:string2(),...processMark,command:string2(),at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
 "run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
 byteLength(whole3),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
@@ -13224,17 +13217,13 @@ throw noState(place2,["resources",key,...placeOf(checked2.error)])}const{moved_t
 void 0){throw new ProblemsError([arriving===true?error("state-moved",`the state ${place2} has not arrived: idops state m\
 igrate was ended in the middle, and it is still at ${elsewhere}`,[],"run idops state migrate again, as before: it goes o\
 n with what is here"):error("state-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configuration that\
- says so; an older checkout or branch still names the former place")])}return{...parsed4.data,resources:oneSpelling(resources)}}
-function placeOf({issues:[first]}){return first===void 0?[]:[...first.path,...first.code==="unrecognized_keys"?first.keys.
-slice(0,1):[]]}function noState(place2,path){const where=path.length===0?"":` at ${path.join(".")}`;return new ProblemsError(
-[error("state-unreadable",`the state ${place2} is not a state of idops${where}`,[],`put a good copy back, or move it awa\
-y: ${LOSS}`)])}function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(
-key)===key))return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==
-void 0&&other.recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}
-return one}function stateGone(place2){return new ProblemsError([error("state-unreadable",`the state ${place2} is gone`,[],
-"put it back, or begin anew with idops plan; journals of runs that go on are settled by it")])}var LOSS;var init_state_text=__esm(
-{"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();init_state();LOSS="without it reques\
-ts may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
+ says so; an older checkout or branch still names the former place")])}return{...parsed4.data,resources}}function placeOf({
+issues:[first]}){return first===void 0?[]:[...first.path,...first.code==="unrecognized_keys"?first.keys.slice(0,1):[]]}function noState(place2,path){
+const where=path.length===0?"":` at ${path.join(".")}`;return new ProblemsError([error("state-unreadable",`the state ${place2}\
+ is not a state of idops${where}`,[],`put a good copy back, or move it away: ${LOSS}`)])}function stateGone(place2){return new ProblemsError(
+[error("state-unreadable",`the state ${place2} is gone`,[],"put it back, or begin anew with idops plan; journals of runs\
+ that go on are settled by it")])}var LOSS;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_json();
+init_problems();init_state();LOSS="without it requests may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
 delimiter,dirname as dirname6,isAbsolute,join as join9,resolve as resolve2}from"node:path";async function inGitIndex(root,paths){
 const entries=await indexEntries(root,paths);return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}
 async function indexEntries(root,paths){if(await findGit()===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await git(
@@ -14721,7 +14710,7 @@ statements,async()=>{await lock.fence(statements);await statements.run("DELETE F
 init_problems();init_journal();init_journal_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
 [];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){
 const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
-key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";import{readFileSync as readFileSync5}from"node:fs";function tlsOf(host,given2,tls){
+key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";import{readFileSync as readFileSync6}from"node:fs";function tlsOf(host,given2,tls){
 const mode=modeOf(given2);const own5=Object.values({...tls}).some(text6=>text6!==void 0);if(mode==="disable"){if(!own5)return false;
 throw wrong("the URL of the database turns TLS off, and certificates for it are given","leave one of them out")}if(host.
 startsWith("/"))return false;const isNamed=["sslrootcert","sslcert","sslkey","sslnegotiation"].some(name2=>given2.get(name2));
@@ -14741,7 +14730,7 @@ takes","use true or false, or sslmode");if(mode!==null&&mode==="disable"===isOn)
 of the database contradict each other","leave one of them out");return mode??(isOn?"require":"disable")}function isThisMachine(host){
 return host==="localhost"||host==="::1"||/^127(?:\.\d+){3}$/.test(host)}function pemOf(text6,member2,parameter,path){if(text6!==
 void 0)return{text:text6,from:`${member2} of state.postgres`};const from=`${parameter} in the URL of the database`;return path===
-null?void 0:{text:textOf5(path,from),from}}function textOf5(path,from){try{return readFileSync5(path,"utf8")}catch(failure2){
+null?void 0:{text:textOf5(path,from),from}}function textOf5(path,from){try{return readFileSync6(path,"utf8")}catch(failure2){
 throw bad(`the file that ${from} names can't be read: ${whyRefused(failure2)}`,"check the path")}}function check({text:text6,
 from},what,parse11){try{parse11(text6)}catch{throw bad(`the file that ${from} names does not hold ${what} in PEM form`,"\
 check which file is named there")}}function wrong(message,hint){return new ProblemsError([error("wrong-value",message,[],
@@ -16309,9 +16298,9 @@ const output=(opts.capture?"(":"")+token.open;increment("parens");push2({type,va
 push2({type:"paren",extglob:true,value:advance(),output});extglobs.push(token)};const extglobClose=token=>{const literal2=input.
 slice(token.startIndex,state.index+1);const body2=input.slice(token.startIndex+2,state.index);const analysis=analyzeRepeatedExtglob(
 body2,opts);if((token.type==="plus"||token.type==="star")&&analysis.risky){const safeOutput=analysis.safeOutput?(token.output?
-"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open9=tokens[token.tokensIndex];
-open9.type="text";open9.value=literal2;open9.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
-1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open9.
+"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open8=tokens[token.tokensIndex];
+open8.type="text";open8.value=literal2;open8.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
+1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open8.
 output;state.backtrack=true;push2({type:"paren",extglob:true,value:value3,output:""});decrement("parens");return}let output=token.
 close+(opts.capture?")":"");let rest;if(token.type==="negate"){let extglobStar=star;if(token.inner&&token.inner.length>1&&
 token.inner.includes("/")){extglobStar=globstar(opts)}if(extglobStar!==star||eos2()||/^\)+$/.test(remaining())){output=token.
@@ -16349,8 +16338,8 @@ value.slice(1);if(prev.posix!==true&&prevValue[0]==="^"&&!prevValue.includes("/"
 append({value:value3});if(opts.literalBrackets===false||utils.hasRegexChars(prevValue)){continue}const escaped3=utils.escapeRegex(
 prev.value);state.output=state.output.slice(0,-prev.value.length);if(opts.literalBrackets===true){state.output+=escaped3;
 prev.value=escaped3;continue}prev.value=`(${capture}${escaped3}|${prev.value})`;state.output+=prev.value;continue}if(value3===
-"{"&&opts.nobrace!==true){increment("braces");const open9={type:"brace",value:value3,output:"(",outputIndex:state.output.
-length,tokensIndex:state.tokens.length};braces.push(open9);push2(open9);continue}if(value3==="}"){const brace=braces[braces.
+"{"&&opts.nobrace!==true){increment("braces");const open8={type:"brace",value:value3,output:"(",outputIndex:state.output.
+length,tokensIndex:state.tokens.length};braces.push(open8);push2(open8);continue}if(value3==="}"){const brace=braces[braces.
 length-1];if(opts.nobrace===true||!brace){push2({type:"text",value:value3,output:value3});continue}let output=")";if(brace.
 dots===true){const arr=tokens.slice();const range2=[];for(let i2=arr.length-1;i2>=0;i2--){tokens.pop();if(arr[i2].type===
 "brace"){break}if(arr[i2].type!=="dots"){range2.unshift(arr[i2].value)}}output=expandRange(range2,opts);state.backtrack=
@@ -16916,9 +16905,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync7,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync8,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync7(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync8(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -18761,26 +18750,26 @@ return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}})
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
 kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];return asked===false||
 asked===null}init_operations();init_extended();init_fields();init_loss();init_rules();init_errno();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};
-var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open9,ambiguous){
-return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous,after:void 0,unverified:[],
-error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}function advised(outcome3,advice){const{
+var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open8,ambiguous){
+return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],
+error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}function advised(outcome3,advice){const{
 error:error3,gist,notes=[]}=outcome3;if(error3===null)return{...outcome3,notes:[...notes,advice]};return{...outcome3,error:`${error3}\
 ; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed({...NOTHING_KNOWN,
-message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change2,open9,{verdict,different,differing:differing2,
-unverified,lost:lost3},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],after:live?.
-fields};if(live===void 0){const error3=`${open9.message}; it could not be read back, so what the server did is not known`;
+message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change2,open8,{verdict,different,differing:differing2,
+unverified,lost:lost3},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
+fields};if(live===void 0){const error3=`${open8.message}; it could not be read back, so what the server did is not known`;
 return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error3}}if(verdict==="unseen"){if(change2.action==="r\
-egenerate")return closed(open9,true);const error3=`${open9.message}; read back: ${unverified.join(", ")} could not be se\
+egenerate")return closed(open8,true);const error3=`${open8.message}; read back: ${unverified.join(", ")} could not be se\
 en, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="don\
-e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.
+e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open8.message}; read back: the ${regeneration2.
 noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
 lost3);const told5=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
 push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
-ne");return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"f\
-ailed",ambiguous:false,error:told5(different),gist:told5(differing2)}}function repaired(aim,open9,names3,after2){const base2={
-httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open9.
+ne");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.answered?"not_converged":"f\
+ailed",ambiguous:false,error:told5(different),gist:told5(differing2)}}function repaired(aim,open8,names3,after2){const base2={
+httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open8.
 message}; read back: it had lost ${names3}; what is asked for was sent after that, and all is as asked`;return{...base2,
-status:"applied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"failed",error:`${open9.
+status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?"not_converged":"failed",error:`${open8.
 message}; read back: it had lost ${names3}; that is put back as it was before`}}function skipped(error3){return{status:"\
 skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error3}}function asResult({address:address2,
 label:label2,action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error3,gist,notes=[]}=outcome3;
@@ -18851,15 +18840,15 @@ if(kind.listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;
 [...shared2].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
 document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
 now(),lists:{}};const read2=async which=>{newest={at:performance.now(),lists:{}};return(await observe(which,[],{...options,
-lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read2(objects2));let open9=[...found2].flatMap(
-([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open9.length>0&&round<MOST;round+=1){await pause(
-MOMENT);const again=await read2(open9);open9=open9.filter(object3=>{const before=found2.get(object3);const now=again.get(
+lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read2(objects2));let open8=[...found2].flatMap(
+([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
+MOMENT);const again=await read2(open8);open8=open8.filter(object3=>{const before=found2.get(object3);const now=again.get(
 object3);if(now!==void 0)found2.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
-return{live:found2,read:newest}}async function readBackAll(kind,open9,{reader,profile,pause},concurrency){const objects2=open9.
+return{live:found2,read:newest}}async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects2=open8.
 map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change:change2,failure:failure2}},live)=>failure2.
 unsteady&&judge(kind,aimOf(change2),live).verdict!=="done";const options={reader,profile,concurrency,pause};try{const{live}=await readBack(
-objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open9,options){
-return(await readBackAll(kind,[open9],options,1)).get(open9)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
+objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open8,options){
+return(await readBackAll(kind,[open8],options,1)).get(open8)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
 options}async send(change2,freshUntil){const sent=change2.requests.length===0?{open:BY_ANOTHER}:await this.#send(change2,
 freshUntil);if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change2);if("open"in sent)
 return{change:change2,failure:sent.open};const other=otherObject(change2.apply.identity,sent.data);if(other===void 0)return this.#ended(
@@ -18881,10 +18870,10 @@ return this.#failed(failure2,attempts+failure2.attempts,index>0)}}return extende
 const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.
 name].protects===true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.
 noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.
-kind==="not-found"||failure2.kind==="forbidden";const open9={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
+kind==="not-found"||failure2.kind==="forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
 status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
-this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
+this.#readable)return{open:open8};return{closed:closed(open8,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
 const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
 change2,data3);const told5=kept3=>[...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join(
 "; ")}`]:[],...others].join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"appl\
@@ -18897,16 +18886,16 @@ fields));const{different}=verify(kind,unsent,answer);const{signs,whole:whole3=[]
 losesSilently===true;const seen2=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(
 whole3,change2.apply,answer);return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:
 [`the answer shows ${empty2.join(", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(
-better)]}async#putBack(change2,open9,judgement,live){const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.
-lost);let known3={judgement,live};let{attempts}=open9;let sent=change2;for(const aim of open9.refused?["before"]:["asked",
+better)]}async#putBack(change2,open8,judgement,live){const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.
+lost);let known3={judgement,live};let{attempts}=open8;let sent=change2;for(const aim of open8.refused?["before"]:["asked",
 "before"]){const owed2=seenLoss("",known3.judgement.lost,known3.live.fields);const again=repair2(change2,owed2,known3.live,
 aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="data"in tried2&&otherObject(
 change2.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const now=answered?{exists:true,identity:known3.
-live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried2?tried2.open:open9},
-this.#options);const became=judge(this.#kind,{...aimOf(change2),expected:again.apply.expected},now);const end3={...open9,
+live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried2?tried2.open:open8},
+this.#options);const became=judge(this.#kind,{...aimOf(change2),expected:again.apply.expected},now);const end3={...open8,
 attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change2,end3,became,now),again);if(became.verdict===
 "done")return this.#ended(repaired(aim,end3,names3,now.fields),again);known3={judgement:{...judge(this.#kind,aimOf(change2),
-now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end2={...open9,attempts};return this.#ended(
+now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end2={...open8,attempts};return this.#ended(
 openOutcome(this.#kind,change2,end2,known3.judgement,known3.live),sent)}};function attemptsOf(sent){if("data"in sent)return sent.
 attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function compareAnswer(kind,change2,answer){
 if(change2.action==="update")return verify(kind,change2.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing3=change2.
@@ -18920,10 +18909,10 @@ const level3=todo.filter(change2=>change2.kind===kind.name);if(level3.length===0
 kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?void 0:
 "failed");return{results:todo.map(change2=>asResult({...change2,...labelled2(change2,change2.label??this.#called.get(change2),
 this.#names)},this.#outcomes.get(change2)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit2=pLimit(
-concurrency);const open9=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==void 0)open9.
+concurrency);const open8=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==void 0)open8.
 push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){const change2=rest.
 shift();if(change2===void 0)break;await send(change2);known3=tells2(change2,this.#outcomes.get(change2))}await settle2(rest.
-map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open9)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
 planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(planned.address);if(planned.
 action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(planned,planned,
 {...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);
@@ -18939,9 +18928,9 @@ send(change2,this.#freshUntil(kind,planned,change2));if(sent===EXPIRED)return se
 kind,planned,sent);if(kind.lost===void 0&&sent.failure.expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.
 conclude(sent,await readBackOne(kind,sent,this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){
 return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===
-0)return;const open9=left.map(one=>one.open);const live=await readBackAll(kind,open9,this.#options,this.#options.concurrency);
-await settle2(left.map(async({planned,attempt,open:open10})=>{const ended=await attempt.conclude(open10,live.get(open10));
-if(ended!==EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome3}){
+0)return;const open8=left.map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);
+await settle2(left.map(async({planned,attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==
+EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome3}){
 const told5=better??suspected;if(told5===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
 void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked===
 "recognised";const harms=kind.traits[told5.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
@@ -19284,8 +19273,8 @@ rged"){const changed2=before!==void 0&&became.after!==void 0&&isOther(asked,beca
 asked,became.after,context3)}:void 0}const shown3=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
 {},known3);const fields3={...shown3,...unverifiedFields(asked,became.unverified,shown3)};const secret3=Object.entries(asked.
 expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen2=became.otherProfile===void 0?[]:unverifiedNames(
-asked,became.unverified);const open9=became.status==="not_converged"?[...new Set([...secret3,...unseen2])]:[];const uncertain=open9.
-length>0?{uncertain:open9}:{};const stored3=storeFields(fields3,context3.hasher);return extended2(base2,{...uncertain,fields:stored3.
+asked,became.unverified);const open8=became.status==="not_converged"?[...new Set([...secret3,...unseen2])]:[];const uncertain=open8.
+length>0?{uncertain:open8}:{};const stored3=storeFields(fields3,context3.hasher);return extended2(base2,{...uncertain,fields:stored3.
 fields,hashes:stored3.hashes,...leftBehind(asked,became.after,context3)})}function isOther({kind,before={}},after2){return Object.
 entries(kindOf(kind).fields).some(([name2,type])=>{const[was,now]=[before[name2],after2[name2]];return was!==void 0&&now!==
 void 0&&!same(normalForm(type,was),normalForm(type,now))})}function leftBehind(asked,after2,{run:run4,readable:readable2,
@@ -19365,18 +19354,17 @@ sent is in the journal, and the next apply reads it":keptHint(run4,kept3))}funct
 f the journal of run ${run4} could not be brought to its place and is kept in ${kept3}: run idops again from here, which\
  takes it along`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return distinct2(failure2.problems.map(
 ({message})=>message));if(failure2 instanceof AggregateError)return distinct2(failure2.errors.map(messageOf));return whyRefused(
-failure2)}function distinct2(sentences){return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+failure2)}function distinct2(sentences){return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry2={sending:line,answers:[]};byKey.set(line.key,entry2);bySequence.set(line.seq,entry2)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
-at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
-answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...sending,key:objectKey(sending.key),identity:identityKey(
-sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
+at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
+open:answer===void 0}})}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
 const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
 for(const entry2 of entriesOf(content)){const{key}=entry2.sending;const former2=entries.get(key);const one=former2===void 0?
 entry2:after(former2,entry2);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
-answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open9=contents2.
+answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open8=contents2.
 filter(({ended})=>!ended);const ends2=contents2.flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.
-toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open9.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
+toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open8.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
 content)&&!wasBegunAgain(content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:
 lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former2,entry2){if(!mayBeDone(former2))
 return entry2;if(!mayBeDone(entry2))return former2;const{before,existed,expected}=former2.sending;const{fields:fields3,hashes}=entry2.
@@ -19393,10 +19381,10 @@ some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file=
 state:lost3}){return state.serial>0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here2=home.
 backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
 file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
-home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names3=[];const kept3=new Set(
+home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names3=[];const kept3=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read2=async name2=>isNewestHeld(name2)&&
-!open9.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
-void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open9.
+!open8.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
+void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open8.
 has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}
 const contents2=(await Promise.all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===
 state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
@@ -19462,8 +19450,8 @@ void 0?answered?.after?.fields??{}:{};const told5=called2?.(before.fields)??call
 engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
 url));const file=files.find(one=>existsSync2(one));return file===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
 readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash4}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
-import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readSync}from"node:fs";import{
-open as open3}from"node:fs/promises";import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
+import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readFileSync as readFileSync4}from"node:fs";
+import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
 const after2=text6.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
 1+(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after2)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
@@ -19525,23 +19513,17 @@ max(last.end,range2.end)}}else joined3.push(range2)}this.#secrets=joined3;return
 void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
 lines.push(at3+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){let low=0;let high=ranges.length;
 while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else low=middle+1}return low}var READING=constants3.
-O_RDONLY|(constants3.O_NONBLOCK??0);async function readBytes(path){try{const handle=await open3(path,READING);try{const stat9=await handle.
-stat();const content=contentOf(stat9);for(let step=content.next();;){if(step.done)return step.value;const{bytes,from}=step.
-value;step=content.next((await handle.read(bytes,from,bytes.length-from,null)).bytesRead)}}finally{await handle.close()}}catch(failure2){
-return unreadable(failure2)}}function readBytesSync(path){try{const handle=openSync(path,READING);try{const content=contentOf(
-fstatSync(handle));for(let step=content.next();;){if(step.done)return step.value;const{bytes,from}=step.value;step=content.
-next(readSync(handle,bytes,from,bytes.length-from,null))}}finally{closeSync(handle)}}catch(failure2){return unreadable(failure2)}}
-function*contentOf(stat9){if(stat9.isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat9.isFile())
-return{reason:"unreadable",detail:"is not a regular file"};const tooLarge2={reason:"too-large",detail:"is larger than 16\
- MiB"};if(stat9.size>MAX_BYTES)return tooLarge2;let length2=0;for(let bytes=Buffer.allocUnsafe(stat9.size+1);length2<=MAX_BYTES;){
-const read2=yield{bytes,from:length2};length2+=read2;if(read2===0||length2===stat9.size)return bytes.subarray(0,length2);
-if(length2===bytes.length)bytes=Buffer.concat([bytes],2*length2)}return tooLarge2}function decode2(bytes){try{return new TextDecoder(
-"utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
+O_RDONLY|(constants3.O_NONBLOCK??0);function readBytes(path){try{const handle=openSync(path,READING);try{const stat9=fstatSync(
+handle);if(stat9.isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat9.isFile())return{reason:"unr\
+eadable",detail:"is not a regular file"};const tooLarge2={reason:"too-large",detail:"is larger than 16 MiB"};if(stat9.size>
+MAX_BYTES)return tooLarge2;const bytes=readFileSync4(handle);return bytes.length>MAX_BYTES?tooLarge2:bytes}finally{closeSync(
+handle)}}catch(failure2){return unreadable(failure2)}}function decode2(bytes){try{return new TextDecoder("utf-8",{fatal:true,
+ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
 const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
 return{reason:"missing",detail:"does not exist"};const details={EACCES:"may not be read by this user (EACCES)",EPERM:"ma\
 y not be read by this user (EPERM)",ELOOP:"is a symbolic link that leads to itself (ELOOP)"};return{reason:"unreadable",
 detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text6){return new SourceFile(
-name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}async function readSource(path,name2){const{file:shown3}=name2;const bytes=await readBytes(
+name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}function readSource(path,name2){const{file:shown3}=name2;const bytes=readBytes(
 path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);
 const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown3} ${text6.detail}`,[place2],
 "split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown3} ${text6.detail}`,[place2],
@@ -19556,7 +19538,7 @@ statePath);const entries=await readdir(folder,{withFileTypes:true}).catch(()=>[]
 isDirectory()&&entry2.name!==basename2(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(
 join4(folder,name2))));return states2.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.
 safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";
-import{link,lstat as lstat2,open as open5,readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{
+import{link,lstat as lstat2,open as open4,readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{
 basename as basename3,dirname as dirname5,join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_process();import{createHash as createHash2,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,
 rm,stat}from"node:fs/promises";import{join as join5}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
 var own2=randomBytes4(3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}\
@@ -19566,17 +19548,17 @@ path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){const ours
 if(ours[2]===here()&&isGone(Number(ours[1]),ours[3]))return true;const made2=await stat(path).catch(()=>void 0);return made2?.
 isFile()===true&&Date.now()-made2.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf(
 {...ownMark(),pid,started:null})==="gone"}function here(){const{host,boot,namespace}=ownMark();return createHash2("sha25\
-6").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open4,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
+6").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open3,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
 folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made2=await makeOne(
 folder,mode);return first??(made2?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
 mode)?448:511});return true}catch(failure2){const isThere2=failure2.code==="EEXIST";if(isThere2&&(await stat2(folder)).isDirectory())
 return false;throw failure2}}async function writeWhole(path,text6,mode=384,exactly2){const staged=await stageWhole(path,
 text6,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text6,mode=384,exactly2){
 const folder=dirname4(path);await makeFolder(folder,mode);const temporary=join6(folder,temporaryName());const drop=()=>rm2(
-temporary,{force:true});try{const file=await open4(temporary,"wx",mode);try{if(exactly2!==void 0)await file.chmod(exactly2&
+temporary,{force:true});try{const file=await open3(temporary,"wx",mode);try{if(exactly2!==void 0)await file.chmod(exactly2&
 511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
-63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{await handle.
+63)===0}async function syncFolder(folder){try{const handle=await open3(folder,"r");try{await handle.sync()}finally{await handle.
 close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;var TRIES2=250;
 function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(
 statePath);const holder=holderOf(command2,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(
@@ -19622,7 +19604,7 @@ nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who2
 te was lost: ${who2} (${relative2(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other \
 run is under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
 function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){
-const temporary=join7(dirname5(path),temporaryName());try{await makeFolder(dirname5(path));const file=await open5(temporary,
+const temporary=join7(dirname5(path),temporaryName());try{await makeFolder(dirname5(path));const file=await open4(temporary,
 "wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
@@ -19636,15 +19618,15 @@ can tell from here whether it still runs: make sure that it doesn't, then use id
 return new ProblemsError([error("locked",`the lock ${relative2(process.cwd(),path)} can't be read: ${failure2.message}`,
 [],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
 the lock ${relative2(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
-{cause:failure2})}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open6,
+{cause:failure2})}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open5,
 readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,relative as relative3}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
 run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(
 folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);
-const path=join8(folder,`${first.run}.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,0);
+const path=join8(folder,`${first.run}.jsonl`);const file=await open5(path,"ax",384);const journal=new FileJournal(file,0);
 try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).
 catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
-content.run);const file=await open6(join8(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
-close();return new FileJournal(await open6(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
+content.run);const file=await open5(join8(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
+close();return new FileJournal(await open5(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
 let names3;try{names3=await readdir4(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
 "ENOTDIR"?"it has to be a folder: move what is in its place away, or name another place with state.path":"mend its permi\
 ssions, or name another place with state.path";const shown3=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
@@ -19652,7 +19634,7 @@ ssions, or name another place with state.path";const shown3=relative3(process.cw
 filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
 const path=join8(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
 shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
-const file=await open6(join8(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
+const file=await open5(join8(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
 stat();const{buffer,bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(
 0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{
 await file.close()}}function shownPath2(path){return relative3(process.cwd(),path)||path}async function removeJournals(folder,runs){
@@ -19664,7 +19646,7 @@ line)}
 text).join("");await this.#file.appendFile(text6);await this.#file.datasync();this.#end+=Buffer.byteLength(text6);for(const{
 done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
 this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
-await this.#flushing;await this.#file.close()}};init_errno();init_json();import{isUtf8}from"node:buffer";import{readFileSync as readFileSync4}from"node:fs";import{relative as relative4}from"node:path";init_problems();init_regular();init_shards();init_state();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
+await this.#flushing;await this.#file.close()}};init_errno();init_json();import{isUtf8}from"node:buffer";import{readFileSync as readFileSync5}from"node:fs";import{relative as relative4}from"node:path";init_problems();init_regular();init_shards();init_state();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
 path,place2);return state===void 0?emptyState(server):ofServer(state,place2,server)},saved:()=>readState(path,place2),save:state=>write(
 path,state),merge:({records,absent,head:change2})=>alone2(path,async()=>{const there=await readState(path,place2)??absent;
 if(there===void 0)throw stateGone(place2);const{resources:_,...head}=there;const next=change2(head);await write(path,{...next,
@@ -19673,7 +19655,7 @@ resources:withRecords(there,records)});return next})}}function textOf3(bytes,pla
 [],`put a good copy back, or move it away: ${LOSS}`)])}async function write(path,state){await writeWhole(await leadsTo(path),
 `${stringifyJson(state,2)}
 `)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf2(data3,
-place2)}async function readData(path,place2){try{return await withRegular(path,file=>stateData(textOf3(readFileSync4(file),
+place2)}async function readData(path,place2){try{return await withRegular(path,file=>stateData(textOf3(readFileSync5(file),
 place2),place2))}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2===
 "ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is\
  in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError([error("sta\
@@ -19786,9 +19768,9 @@ throw new ProxyFailure(codeOf2(failure2))});if(made2.statusCode===200)return mad
 throw new ProxyFailure(String(made2.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){super(`t\
 he proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};init_json();init_secret_names();init_values();function readJson(body2){let text6;try{text6=new TextDecoder("utf-8",{fatal:true}).
 decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text6)}}catch{return{wrong:"not-json"}}}function secretTextsIn(document2){
-const secrets=[];const open9=[document2];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
-open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
-name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
+const secrets=[];const open8=[document2];while(open8.length>0){const next=open8.pop();if(Array.isArray(next))for(const item of next)
+open8.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
+name2))secrets.push(member2)}else open8.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
 [408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){const needsPerson=reason=>isCertificateCode(
 reason)||reason===`${proxyMark}407`;if(outcome3.status===null)return outcome3.sent||!needsPerson(outcome3.reason);return retriedStatuses.
 has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){return retryAfter===null?random()*Math.min(firstPause*
@@ -20430,8 +20412,8 @@ offset});else if(lexeme==="]"||lexeme==="}"){if(this.#open.at(-1)?.closes===lexe
 for(const one of this.#open.splice(0))this.#unclosed.push(one.offset)}else if(lexeme[0]==='"'||lexeme[0]==="'"){const surelyClosed=lexeme.
 length>1&&lexeme.endsWith(lexeme[0])&&!/(?:\\"|'')$/.test(lexeme);if(!surelyClosed||lexeme.includes("\n"))this.#quotes.push(
 {start:offset,end:offset+lexeme.length})}}quoteBefore(offset){return this.#quotes.findLast(({end:end2})=>end2<=offset)}bracketBefore(offset){
-const isBefore=start3=>start3<offset;const closed2=this.#unclosed.findLast(isBefore)??-1;const open9=this.#open.findLast(
-one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open9<0?void 0:Math.max(closed2,open9)}};init_problems();init_secret_names();function lineAt(text6,at3){const start3=text6.lastIndexOf("\n",at3-1)+1;const end2=text6.indexOf("\n",
+const isBefore=start3=>start3<offset;const closed2=this.#unclosed.findLast(isBefore)??-1;const open8=this.#open.findLast(
+one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open8<0?void 0:Math.max(closed2,open8)}};init_problems();init_secret_names();function lineAt(text6,at3){const start3=text6.lastIndexOf("\n",at3-1)+1;const end2=text6.indexOf("\n",
 at3);return{start:start3,end:withoutReturn(text6,start3,end2<0?text6.length:end2)}}function withoutReturn(text6,start3,end2){
 return end2>start3&&text6[end2-1]==="\r"?end2-1:end2}var MAX_LINES=50;function contentAt(text6,at3){let from=at3;for(let tries=0;tries<
 MAX_LINES;tries+=1){const line=lineAt(text6,from);const indent2=text6.slice(from,line.end).search(/\S/);if(indent2>=0&&text6[from+
@@ -20761,29 +20743,29 @@ place("tls",member2);const shown3=shownPath(path,this.#sources.cwd);const pem2=a
  of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
 try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
 cates";this.#problems.push(error("bad-certificate",`${shown3} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
-const bytes=await readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")
-return text6.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
+const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return text6.
+replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
 const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
 includes("token_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf2,data3);if(typeof value3===
 "string")this.#secrets.push(value3)}}};function memberOf2(value3,step){if(Array.isArray(value3))return value3[Number(step)];
 if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
-const file=await readSource(path,nameOf3(path,{cwd,root:dirname10(path)}));if(!("text"in file))throw new ProblemsError([
-await unreadableConfig(path,options,file)]);const root=await realpath4(dirname10(path)).catch(failure2=>{throw new ProblemsError(
-[error("file-unreadable",`${shownPath(dirname10(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
-env??setting2(variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}
-async function configPath(options){const{cwd,above=true}=options;const given2=givenConfig(options);if(given2!==void 0)return resolvePath3(
-cwd,given2);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,
-variables}){return config3??setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{
-cwd,above=true}=options;const bytes=await readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;
-if(await isThere(path)){return error("file-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the\
- file where the link leads, or put the configuration in the place of the link")}if(givenConfig(options)!==void 0){return error(
-"no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(
-CONFIG,cwd):void 0;if(passed!==void 0){const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG}\
- in this folder, and ${shown3} is not taken by itself, since this is no git work tree`,[],`start idops in that folder, o\
-r write --config ${shown3}`)}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up t\
-o ${shownPath(top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,
-[],'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){
-const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
+const file=readSource(path,nameOf3(path,{cwd,root:dirname10(path)}));if(!("text"in file))throw new ProblemsError([await unreadableConfig(
+path,options,file)]);const root=await realpath4(dirname10(path)).catch(failure2=>{throw new ProblemsError([error("file-u\
+nreadable",`${shownPath(dirname10(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.env??setting2(
+variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}async function configPath(options){
+const{cwd,above=true}=options;const given2=givenConfig(options);if(given2!==void 0)return resolvePath3(cwd,given2);return(above?
+await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,variables}){return config3??
+setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{cwd,above=true}=options;const bytes=readBytes(
+path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;if(await isThere(path)){return error("file\
+-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the file where the link leads, or put the con\
+figuration in the place of the link")}if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(
+path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(CONFIG,cwd):void 0;if(passed!==void 0){
+const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG} in this folder, and ${shown3} is not \
+taken by itself, since this is no git work tree`,[],`start idops in that folder, or write --config ${shown3}`)}const top=above?
+await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up to ${shownPath(top,cwd)}, where its git work t\
+ree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,[],'start idops in the folder of yo\
+ur idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){const value3=Object.
+hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
 chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
 own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources=variableSources(
@@ -21014,18 +20996,14 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
 const[crawler,relative17]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative17):
-[]}init_problems();import{realpath as realpath7}from"node:fs/promises";import{basename as basename10,dirname as dirname13,join as join16,relative as relative11,
-sep as sep6}from"node:path";import{lstatSync,realpathSync as realpathSync2}from"node:fs";import{lstat as lstat4,realpath as realpath6}from"node:fs/promises";var ENOUGH=20;var SLOW=.3;var Disk=class{#now;#calls=0;#spent=0;constructor(now=()=>performance.now()){this.#now=now}lstat(path){
-return this.#isSlow()?lstat4(path):this.#onTheSpot(()=>lstatSync(path))}realpath(path){return this.#isSlow()?realpath6(path):
-this.#onTheSpot(()=>realpathSync2.native(path))}readBytes(path){return this.#isSlow()?readBytes(path):this.#onTheSpot(()=>readBytesSync(
-path))}#isSlow(){return this.#calls>=ENOUGH&&this.#spent>SLOW*this.#calls}#onTheSpot(work){const begun=this.#now();try{return work()}finally{
-this.#calls+=1;this.#spent+=this.#now()-begun}}};import{lstat as lstat5,readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
+[]}init_problems();import{lstatSync as lstatSync2,realpathSync as realpathSync2}from"node:fs";import{realpath as realpath6}from"node:fs/promises";
+import{basename as basename10,dirname as dirname13,join as join16,relative as relative11,sep as sep6}from"node:path";import{lstatSync}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
 join as join15,parse as parse8,relative as relative10,sep as sep5}from"node:path";var MAX_LINKS=40;var mountedData="..da\
 ta";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){const way=relative10(
-folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute4(way)}async function follow(path,root,way,look2=place2=>lstat5(
+folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute4(way)}async function follow(path,root,way,look2=place2=>lstatSync(
 place2)){const steps=stepsOf2(relative10(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
 void 0;step=steps.shift()){const next=step===".."?dirname12(place2):join15(place2,step);if(!isInside(next,root)){if(relative10(
-next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=await look2(next,steps.length===0);const target=found2.
+next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=look2(next,steps.length===0);const target=found2.
 isSymbolicLink()?await readlink2(next):void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.
 test(target);if(step.startsWith(".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)
 swapped=void 0;else swapped=join15(place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)
@@ -21033,35 +21011,33 @@ throw refused2("ELOOP",next);const{root:top}=parse8(target);if(top!=="")place2=t
 top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused2("ENOTDIR",next);else place2=next}return relative10(
 place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){return await follow(path,root).catch(
 ()=>path)===null}function stepsOf2(path){return path.split(sep5==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
-return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#disk=new Disk;#pauses;constructor(project,more=[],pauses=new Pauses(
+return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states:states2}=project.guarded();this.#root=project.root;this.#states=Promise.
 all(states2.map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.
 due)await this.#pauses.pause();if(!isInside(path,this.#root))return outside2;const named6=await this.#private(path);if(named6!==
 void 0)return named6;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,
-(place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside2;target=await this.#disk.realpath(followed)}catch(failure2){
+(place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside2;target=realpathSync2.native(followed)}catch(failure2){
 return unreadable(failure2)}if(!isInside(target,this.#root))return outside2;if(target===path)return{target};if(way.isHidden&&
 isHidden(target,this.#root))return own3("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){
-const found2=await this.find(path);if(!("target"in found2))return found2;const bytes=await this.#disk.readBytes(found2.target);
-const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?
-own3("a state, a journal or a stored plan"):{text:text6,target:found2.target}}async#look(place2,isLast){const known3=isLast?
-void 0:this.#folders.get(place2);if(known3!==void 0)return await known3;const found2=this.#disk.lstat(place2);if(isLast)
-return await found2;this.#folders.set(place2,found2);try{return await found2}catch(failure2){this.#folders.delete(place2);
-throw failure2}}async#private(path){return isHidden(path,this.#root)?own3("a hidden file"):await this.#owned(path)}async#owned(...paths){
-const[files,states2]=await Promise.all([this.#files,this.#states]);if(paths.some(path=>files.has(path)))return own3("the\
- configuration or a credential file");return paths.some(path=>states2.some(state=>isOfState(path,state)))?own3("a state,\
- a lock or a journal"):void 0}};var outside2={reason:"outside",detail:"lies outside the project"};function own3(what){return{
-reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath7(
-path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){const[folder,target]=await Promise.
-all([dirname13(path),path].map(one=>realpath7(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join16(folder,
-basename10(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative11(root,path).split(sep6).
-some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(`${state}.`))return true;
-return path.endsWith(".jsonl")&&dirname13(path)===join16(dirname13(state),"runs")}function isWritten(text6){if(!text6.startsWith(
-"{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))return true;try{const data3=JSON.
-parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&"resources"in data3||"digest"in
-data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath7(path).catch(
-()=>void 0);if(target===void 0)return false;const swapped=dirname13(target);if(basename10(target)!==basename10(path)||!mountedFolder.
-test(basename10(swapped)))return false;const data3=await realpath7(join16(dirname13(path),"..data")).catch(()=>void 0);return data3===
-swapped&&dirname13(swapped)===await realpath7(dirname13(path))}init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative13,resolve as resolve9,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename11,extname,
+const found2=await this.find(path);if(!("target"in found2))return found2;const bytes=readBytes(found2.target);const text6=bytes instanceof
+Uint8Array?decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?own3("a state, a journal\
+ or a stored plan"):{text:text6,target:found2.target}}#look(place2,isLast){const found2=this.#folders.get(place2)??lstatSync2(
+place2);if(!isLast)this.#folders.set(place2,found2);return found2}async#private(path){return isHidden(path,this.#root)?own3(
+"a hidden file"):await this.#owned(path)}async#owned(...paths){const[files,states2]=await Promise.all([this.#files,this.#states]);
+if(paths.some(path=>files.has(path)))return own3("the configuration or a credential file");return paths.some(path=>states2.
+some(state=>isOfState(path,state)))?own3("a state, a lock or a journal"):void 0}};var outside2={reason:"outside",detail:"\
+lies outside the project"};function own3(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
+const real=await Promise.all(paths.map(path=>realpath6(path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){
+const[folder,target]=await Promise.all([dirname13(path),path].map(one=>realpath6(one).catch(()=>void 0)));return[path,...folder===
+void 0?[]:[join16(folder,basename10(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative11(
+root,path).split(sep6).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
+`${state}.`))return true;return path.endsWith(".jsonl")&&dirname13(path)===join16(dirname13(state),"runs")}function isWritten(text6){
+if(!text6.startsWith("{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))
+return true;try{const data3=JSON.parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
+"resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath6(
+path).catch(()=>void 0);if(target===void 0)return false;const swapped=dirname13(target);if(basename10(target)!==basename10(
+path)||!mountedFolder.test(basename10(swapped)))return false;const data3=await realpath6(join16(dirname13(path),"..data")).
+catch(()=>void 0);return data3===swapped&&dirname13(swapped)===await realpath6(dirname13(path))}init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative13,resolve as resolve9,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename11,extname,
 join as join17,relative as relative12,resolve as resolve8}from"node:path";var NOWHERE=resolve8("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
@@ -21160,10 +21136,10 @@ th is relative to the manifest");case"too-large":return error("too-large",`${sho
 utf8":return error("body-not-utf8",`${shown3} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
 readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part2){
 if(part2===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
-place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written3,text6,part2){const at3=contentOf2(source,written3);const raw=source.slice(at3.start,
-at3.end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
+place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written3,text6,part2){const at3=contentOf(source,written3);const raw=source.slice(at3.start,at3.
+end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
 text6.slice(part2.start,part2.end)).length;const start3=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);
-return start3===void 0||end2===void 0?void 0:{start:at3.start+start3,end:at3.start+end2+1}}function contentOf2(source,{start:start3,
+return start3===void 0||end2===void 0?void 0:{start:at3.start+start3,end:at3.start+end2+1}}function contentOf(source,{start:start3,
 end:end2}){const first=source.charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end2-1};if(first!=="|"&&
 first!==">")return{start:start3,end:end2};const line=source.indexOf("\n",start3);return line<0||line>=end2?{start:start3,
 end:end2}:{start:line+1,end:end2}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){
@@ -21735,9 +21711,9 @@ if(shard2===void 0)return{};const run4=sharedRun(variables);return{...shard2==="
 te is in the file ${file}, which runners of other machines don't share: each of them has a state of its own`,[],"keep it\
  in git or PostgreSQL, unless the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,
 GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??
-"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
-return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open7(project,command2,
-options);return{...session,apply}}async function open7(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
+"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open6(project,void 0,options);
+return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open6(project,command2,
+options);return{...session,apply}}async function open6(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
 const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();await held.
 lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
 redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await workingBackendOf(
@@ -21817,8 +21793,8 @@ Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must 
 function positive(value3){const number4=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number4)&&number4>0)return number4;
 throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number4=Number(
 value3);if(value3.trim()!==""&&Number.isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError(
-"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_shard();init_plan();init_escape();init_zod();import{readFileSync as readFileSync6}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
-void 0||path==="")return void 0;try{return JSON.parse(readFileSync6(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
+"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_shard();init_plan();init_escape();init_zod();import{readFileSync as readFileSync7}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+void 0||path==="")return void 0;try{return JSON.parse(readFileSync7(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
 function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
 "/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(payload,"pull_request");const number4=member(pull,"number");
@@ -22150,11 +22126,11 @@ return relative14(workspace(),configOf(inputs)).split(sep9).join("/")}function e
 environmentOf(inputs),inputs.shard)}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).
 toSorted();return markerKey(configInRepository(inputs),`
 ${names3.join("\n")}`,inputs.shard)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(
-/^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open9=false}={}){if(expected!==fromPullRequest)return{digest:expected,
+/^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open8=false}={}){if(expected!==fromPullRequest)return{digest:expected,
 observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal4("expect-di\
 gest: from-pull-request needs the input github-token","give it, or a digest")}const api=await openGithub(inputs.githubToken,
 job.event,{signal:job.signal});const key=commentKey(inputs,plan.environment);const approval=await approvalOf(api,job.event,
-{key,named:inputs.prNumber,open:open9});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
+{key,named:inputs.prNumber,open:open8});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
 return approval}init_escape();init_words();var shownOfEach=10;var levels=["error","warning","notice"];var Log=class{#inputs;#annotations=[];#kept=new Set;learn(inputs){
 this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;return{...only2===void 0?{}:{only:only2},
 color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text6){if(text6!==
@@ -22223,12 +22199,12 @@ This is shortened: [the run's summary](${link2}) has all of it.`;const blocks=bl
 length+note.length;for(let at3=blocks.length-1;at3>=0&&length2>room;at3-=1){const block2=blocks[at3]??"";const[,summary2]=/^<details><summary>(.*)<\/summary>$/m.
 exec(block2)??[];if(!block2.startsWith("<details>")||summary2===void 0)continue;const line=`- ${summary2}
 `;blocks[at3]=line;length2-=block2.length-line.length}while(length2>room&&blocks.length>0)length2-=blocks.pop()?.length??
-0;return length2>room?"":blocks.join("")+note}function blocksOf(text6){const blocks=[];let open9;let depth=0;let fenced;
+0;return length2>room?"":blocks.join("")+note}function blocksOf(text6){const blocks=[];let open8;let depth=0;let fenced;
 for(const line of`${text6}
 `.split(/(?<=\n)/)){const[fence2]=/^`{3,}/.exec(line)??[];const ends2=fenced!==void 0&&line===`${fenced}
 `;if(fenced===void 0){fenced=fence2;if(line.startsWith("<details>"))depth+=1}if(depth===0&&fenced===void 0)blocks.push(line);else
-open9=(open9??"")+line;if(ends2)fenced=void 0;if(fenced===void 0&&depth>0&&line==="</details>\n")depth-=1;if(fenced===void 0&&
-depth===0&&open9!==void 0){blocks.push(open9);open9=void 0}}return open9===void 0?blocks:[...blocks,open9]}init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
+open8=(open8??"")+line;if(ends2)fenced=void 0;if(fenced===void 0&&depth>0&&line==="</details>\n")depth-=1;if(fenced===void 0&&
+depth===0&&open8!==void 0){blocks.push(open8);open8=void 0}}return open8===void 0?blocks:[...blocks,open8]}init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
 const several=inputs.environments.map(({name:name2})=>name2).join(", ");const environment=plan===void 0?several||environmentOf(
 inputs):plan.environment;return{environment:environment===null?null:hide2(environment),config:config3==="idops.yaml"?null:
 hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,"")),shard:inputs.shard===void 0?null:
@@ -22331,16 +22307,16 @@ ng to approve";const head=`## ${aboutText("idops check",shared2.subject)}: ${out
 plan}}async function refusals2(work){try{await work();return[]}catch(failure2){if(failure2 instanceof ProblemsError)return failure2.
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
 ...rest}=inputs;return inputs.environments.map(({name:name2,...own5})=>({...rest,...own5,environment:name2,environments:[],
-...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{
+...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open7,stat as stat7}from"node:fs/promises";import{
 dirname as dirname17,resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
-isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
+isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open7(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname17(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
-written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join19,
+written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join19,
 relative as relative15,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
-files))return void 0;const here2=await realpath8(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
+files))return void 0;const here2=await realpath7(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
 void 0?"..":relative15(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
 folder:inRoot.split(sep10).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;
 const sha=headCommit(env,eventPayload(env));if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.
@@ -22349,7 +22325,7 @@ files:`${server.replace(/\/$/,"")}/${repository}/${view}/${sha}`}}function onGit
 CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;const sha=head===""?env.CI_COMMIT_SHA??"":head;if(GITLAB_CI!=="true"||project===
 ""||!commit.test(sha))return void 0;return{repository:env.CI_PROJECT_PATH,workspace:env.CI_PROJECT_DIR,files:`${project}\
 /-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2,repository}){const checkedOut=workspace2===void 0||workspace2===
-""?void 0:await realpath8(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
+""?void 0:await realpath7(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
 return checkedOut;return repository!==void 0&&await comesFrom(top,repository)?top:void 0}async function comesFrom(top,repository){
 const config3=await readRegular(join19(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
 some(([,url=""])=>{const path=url.replace(/\/$|\.git\/?$/,"").toLowerCase();return path.endsWith(`/${repository.toLowerCase()}`)||

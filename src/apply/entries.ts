@@ -1,10 +1,10 @@
-import { type Fields, identityKey, objectKey } from '../base/values.js';
+import type { Fields } from '../base/values.js';
 import type { AnsweredLine, JournalContent, SendingLine } from '../state/journal.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
 
 /** One change of a run, as its journal tells it. */
 export interface Entry {
-  /** The last request that was begun, or the adoption; its key and identity with ids in one spelling. */
+  /** The last request that was begun, or the adoption. */
   readonly sending: SendingLine;
   /** The answer that settled the change; undefined where the run ended before it. */
   readonly answered: AnsweredLine | undefined;
@@ -31,16 +31,11 @@ export function entriesOf({ lines }: JournalContent): Entry[] {
     // An answer to a request before the last settles nothing, unless it says that the change failed.
     const settles = answer !== undefined && (sending.last || answer.status !== 'applied');
     return {
-      sending: inOneSpelling(sending),
+      sending,
       answered: settles ? answer : undefined,
       open: answer === undefined,
     };
   });
-}
-
-/** Former versions took a UUID in capitals for another object's. */
-function inOneSpelling(sending: SendingLine): SendingLine {
-  return { ...sending, key: objectKey(sending.key), identity: identityKey(sending.identity) };
 }
 
 /** Fields of a journal, their secrets as things that can be compared. */

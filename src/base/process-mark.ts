@@ -12,19 +12,16 @@ export const processMark = {
   started: z
     .string()
     .nullable()
-    .optional()
     .meta({ description: 'the boot and the tick at which it started', examples: ['71c9… 4711'] }),
   /** The boot of the machine: host names are used again too. */
   boot: z
     .string()
     .nullable()
-    .optional()
     .meta({ description: 'the boot of the machine', examples: ['71c9…'] }),
   /** What its number counts in: each container has process numbers of its own. */
   namespace: z
     .string()
     .nullable()
-    .optional()
     .meta({ description: 'what its number counts in, such as a container', examples: ['pid:[4026531836]'] }),
 };
 

@@ -6,7 +6,7 @@ import type { ProcessMark } from './process-mark.js';
 export type Fate = 'alive' | 'gone' | 'unknown';
 
 /** The mark of the process that asks. */
-export function ownMark(): Required<ProcessMark> {
+export function ownMark(): ProcessMark {
   return {
     host: hostname(),
     pid: process.pid,
@@ -16,40 +16,25 @@ export function ownMark(): Required<ProcessMark> {
   };
 }
 
-/**
- * Whether a process still runs, as far as that can be told from here. What a mark leaves out, as those of former
- * versions do, can't be compared: then only a process that is surely the same one is judged.
- */
+/** Whether a process still runs, as far as that can be told from here. */
 export function fateOf(mark: ProcessMark): Fate {
   const { host, pid, started, boot, namespace } = mark;
   if (host !== hostname()) return 'unknown';
-  if (boot !== undefined && boot !== bootId()) return 'unknown';
-  if (namespace !== undefined && namespace !== namespaceId()) return 'unknown';
+  if (boot !== bootId() || namespace !== namespaceId()) return 'unknown';
   const now = processStart(pid);
-  if (unnamedParts(mark).length > 0) {
-    return started != null && started === now && !isZombie(pid) ? 'alive' : 'unknown';
-  }
-  if (pid === process.pid) return started === undefined || started === now ? 'alive' : 'gone';
+  if (pid === process.pid) return started === now ? 'alive' : 'gone';
   try {
     process.kill(pid, 0);
   } catch (failure) {
     if ((failure as NodeJS.ErrnoException).code === 'ESRCH') return 'gone';
   }
   if (isZombie(pid)) return 'gone';
-  return started != null && now !== null && started !== now ? 'gone' : 'alive';
-}
-
-/** What this system tells processes apart by and a mark doesn't name. */
-export function unnamedParts({ boot, namespace }: ProcessMark): string[] {
-  return [
-    ...(boot === undefined && bootId() !== null ? ['boot'] : []),
-    ...(namespace === undefined && namespaceId() !== null ? ['process namespace'] : []),
-  ];
+  return started !== null && now !== null && started !== now ? 'gone' : 'alive';
 }
 
 /** Whether another process than this one surely runs still: not one that was given its number later. */
 export function surelyAlive(mark: ProcessMark): boolean {
-  return mark.pid !== process.pid && mark.started != null && fateOf(mark) === 'alive';
+  return mark.pid !== process.pid && mark.started !== null && fateOf(mark) === 'alive';
 }
 
 /** Whether a process has ended and its parent has not taken notice yet. */

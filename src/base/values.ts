@@ -239,11 +239,6 @@ export function objectKey(key: string): string {
   return [kind, identifierKey(id), ...rest].join('/');
 }
 
-/** An object's path parameters and names, its ids in their one form. */
-export function identityKey(identity: { readonly [part: string]: string }): { [part: string]: string } {
-  return mapValues(identity, (id, part) => (part === 'name' ? id : identifierKey(id)));
-}
-
 /** Longer ids are nobody's. */
 const maxIdentifier = 512;
 

@@ -1,10 +1,9 @@
-import type { Stats } from 'node:fs';
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { Pauses } from '../base/pauses.js';
 import type { Project } from '../project/project.js';
-import { decode, type Unreadable, unreadable } from '../source/file.js';
-import { Disk } from './disk.js';
+import { decode, readBytes, type Unreadable, unreadable } from '../source/file.js';
 import { follow, isInside, mountedFolder, type Way } from './follow.js';
 
 /** How many files are read at once. */
@@ -31,8 +30,7 @@ export class Access {
   readonly #states: Promise<readonly string[]>;
   readonly #files: Promise<ReadonlySet<string>>;
   /** The folders on the way to files, each looked at once. */
-  readonly #folders = new Map<string, Stats | Promise<Stats>>();
-  readonly #disk = new Disk();
+  readonly #folders = new Map<string, Stats>();
   readonly #pauses: Pauses;
 
   /** `more` are further files that are credentials, absolute. Looking for a file throws what the pauses throw. */
@@ -57,7 +55,7 @@ export class Access {
       const followed = await follow(path, this.#root, way, (place, isLast) => this.#look(place, isLast));
       if (followed === null) return outside;
       // Where letters of either case mean one file, this is its name.
-      target = await this.#disk.realpath(followed);
+      target = realpathSync.native(followed);
     } catch (failure) {
       return unreadable(failure);
     }
@@ -74,25 +72,16 @@ export class Access {
   ): Promise<{ readonly text: string; readonly target: string } | Refused | Unreadable> {
     const found = await this.find(path);
     if (!('target' in found)) return found;
-    const bytes = await this.#disk.readBytes(found.target);
+    const bytes = readBytes(found.target);
     const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
     if (typeof text !== 'string') return text;
     return isWritten(text) ? own('a state, a journal or a stored plan') : { text, target: found.target };
   }
 
-  async #look(place: string, isLast: boolean): Promise<Stats> {
-    const known = isLast ? undefined : this.#folders.get(place);
-    if (known !== undefined) return await known;
-    const found = this.#disk.lstat(place);
-    if (isLast) return await found;
-    this.#folders.set(place, found);
-    try {
-      return await found;
-    } catch (failure) {
-      // What isn't there may be made yet.
-      this.#folders.delete(place);
-      throw failure;
-    }
+  #look(place: string, isLast: boolean): Stats {
+    const found = this.#folders.get(place) ?? lstatSync(place);
+    if (!isLast) this.#folders.set(place, found);
+    return found;
   }
 
   async #private(path: string): Promise<Refused | undefined> {

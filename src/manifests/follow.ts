@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs';
-import { lstat, readlink } from 'node:fs/promises';
+import { lstatSync, type Stats } from 'node:fs';
+import { readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
 
 /** So many links a path may have in all, as on Linux. */
@@ -33,7 +33,7 @@ export async function follow(
   path: string,
   root: string,
   way?: Way,
-  look: (place: string, isLast: boolean) => Promise<Stats> = (place) => lstat(place),
+  look: (place: string, isLast: boolean) => Stats = (place) => lstatSync(place),
 ): Promise<string | null> {
   const steps = stepsOf(relative(root, path));
   let place = root;
@@ -47,7 +47,7 @@ export async function follow(
       place = next;
       continue;
     }
-    const found = await look(next, steps.length === 0);
+    const found = look(next, steps.length === 0);
     const target = found.isSymbolicLink() ? await readlink(next) : undefined;
     if (way !== undefined) {
       const isData = step === mountedData && target !== undefined && mountedFolder.test(target);

@@ -36,7 +36,7 @@ const CONFIG = 'idops.yaml';
 export async function loadProject(options: ProjectOptions): Promise<Project> {
   const { cwd, variables } = options;
   const path = await configPath(options);
-  const file = await readSource(path, nameOf(path, { cwd, root: dirname(path) }));
+  const file = readSource(path, nameOf(path, { cwd, root: dirname(path) }));
   if (!('text' in file)) throw new ProblemsError([await unreadableConfig(path, options, file)]);
   const root = await realpath(dirname(path)).catch((failure: unknown) => {
     throw new ProblemsError([
@@ -66,7 +66,7 @@ function givenConfig({
 
 async function unreadableConfig(path: string, options: ProjectOptions, problem: Problem): Promise<Problem> {
   const { cwd, above = true } = options;
-  const bytes = await readBytes(path);
+  const bytes = readBytes(path);
   if (bytes instanceof Uint8Array || bytes.reason !== 'missing') return problem;
   if (await isThere(path)) {
     return error(

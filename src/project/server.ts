@@ -321,7 +321,7 @@ class Settings {
     places: readonly Place[],
     hint: string,
   ): Promise<string | undefined> {
-    const bytes = await readBytes(path);
+    const bytes = readBytes(path);
     const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
     if (typeof text === 'string') return text.replace(/^\uFEFF/, '');
     this.#problems.push(error(code, `${what} ${text.detail}`, places, hint));

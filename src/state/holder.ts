@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import * as z from 'zod';
-import { fateOf, ownMark, unnamedParts } from '../base/process.js';
+import { fateOf, ownMark } from '../base/process.js';
 import { processMark } from '../base/process-mark.js';
 
 /** What a lock says of who holds it. */
@@ -24,10 +24,7 @@ export function describeHolder({ user, host, pid, command, at }: Holder): string
 export function whereElse(holder: Holder): string | null {
   if (fateOf(holder) !== 'unknown') return null;
   if (holder.host !== hostname()) return 'is on another host';
-  const { boot, namespace } = ownMark();
-  if (holder.boot !== undefined && holder.boot !== boot)
-    return 'is of another machine of the same name, or from before the last restart of this one';
-  return holder.namespace !== undefined && holder.namespace !== namespace
+  return holder.boot === ownMark().boot
     ? 'is in another process namespace, such as a container'
-    : `is named without its ${unnamedParts(holder).join(' and ')}, as by a former version`;
+    : 'is of another machine of the same name, or from before the last restart of this one';
 }

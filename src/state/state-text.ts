@@ -1,7 +1,6 @@
 import type * as z from 'zod';
 import { parseJson } from '../base/json.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { identityKey, objectKey } from '../base/values.js';
 import { recordSchema, STATE_FORMAT, type State, unreadSchema } from './state.js';
 
 /**
@@ -78,7 +77,7 @@ export function stateOf(data: unknown, place: string): State {
           ),
     ]);
   }
-  return { ...parsed.data, resources: oneSpelling(resources) };
+  return { ...parsed.data, resources };
 }
 
 /** Where it is wrong first: an unknown member is its own place. */
@@ -98,19 +97,6 @@ function noState(place: string, path: readonly PropertyKey[]): ProblemsError {
       `put a good copy back, or move it away: ${LOSS}`,
     ),
   ]);
-}
-
-/** The records by ids in one spelling: former versions took a UUID in capitals for another object's. */
-function oneSpelling(resources: State['resources']): State['resources'] {
-  const records = Object.entries(resources);
-  if (records.every(([key]) => objectKey(key) === key)) return resources;
-  const one: State['resources'] = {};
-  for (const [key, record] of records) {
-    const { [objectKey(key)]: other } = one;
-    if (other !== undefined && other.recorded_at > record.recorded_at) continue;
-    one[objectKey(key)] = { ...record, identity: identityKey(record.identity) };
-  }
-  return one;
 }
 
 /** The refusal to change a part of a state that is not there any more. */

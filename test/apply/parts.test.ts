@@ -69,6 +69,8 @@ function journal(run: string, changes: readonly Told[], end?: { interrupted: boo
       host: 'host',
       pid: 1,
       started: null,
+      boot: null,
+      namespace: null,
       state: { lineage: 'lineage', file: 'state.json' },
       server: 'https://id.example.com',
       profile: 'documented',

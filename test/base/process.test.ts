@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { fateOf, ownMark, surelyAlive } from '../../src/base/process.js';
 
@@ -28,35 +27,6 @@ describe('the fate of a process', () => {
     expect(fateOf({ ...ownMark(), ...elsewhere })).toBe('unknown');
     expect(fateOf({ ...ownMark(), pid: await deadPid(), ...elsewhere })).toBe('unknown');
   });
-
-  /** A mark as former versions left it; what a system doesn't have it can't name. */
-  const unmarked = (pid: number, started: string | null = null) => ({ host: hostname(), pid, started });
-  const judges = ownMark().boot === null && ownMark().namespace === null;
-
-  it.runIf(judges)('on a system without boots and namespaces is judged by its number', async () => {
-    expect(fateOf(unmarked(await deadPid()))).toBe('gone');
-    expect(fateOf(unmarked(process.ppid))).toBe('alive');
-  });
-
-  it.skipIf(judges)('whose mark leaves out its boot or its namespace is not judged', async () => {
-    const pid = await deadPid();
-    expect(fateOf(unmarked(pid))).toBe('unknown');
-    expect(fateOf(unmarked(process.ppid))).toBe('unknown');
-    expect(fateOf(unmarked(process.ppid, 'another start'))).toBe('unknown');
-    for (const left of ['boot', 'namespace'] as const) {
-      const { [left]: _, ...rest } = { ...ownMark(), pid };
-      expect(fateOf(rest)).toBe('unknown');
-    }
-  });
-
-  it.skipIf(judges)(
-    'that started at the very tick of its mark is that one, whatever the mark leaves out',
-    () => {
-      const { started } = ownMark();
-      expect(fateOf(unmarked(process.pid, started))).toBe('alive');
-      expect(fateOf({ ...unmarked(process.pid, started), boot: 'another' })).toBe('unknown');
-    },
-  );
 
   it('is surely alive only where its number was not given to another one since', async () => {
     expect(surelyAlive({ ...ownMark(), pid: process.ppid, started: null })).toBe(false);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { approve } from '../../src/plan/approve.js';
@@ -223,24 +223,6 @@ describe('what is owed', () => {
     // What was put back since is owed no longer.
     user(at).organizations = [];
     expect(todo(await at.plan())).toEqual([]);
-  });
-
-  test('is known after a lost state, from journals of a former version with the id in capitals', async () => {
-    const at = await site({ retries: 1 });
-    const id = '4ada0000-0000-4000-8000-00000000000f';
-    user(at).id = id;
-    cut(at, 4, Number.POSITIVE_INFINITY);
-    await at.apply({ ...grown, id });
-    at.fault = undefined;
-    expect(user(at, id).organizations).toEqual([]);
-    const runs = join(at.folder, '.idops', 'runs');
-    const [run = ''] = readdirSync(runs);
-    const text = readFileSync(join(runs, run), 'utf8');
-    writeFileSync(join(runs, run), text.replaceAll(id, id.toUpperCase()));
-    rmSync(join(at.folder, '.idops', 'state.json'));
-    expect(changeOf(await at.plan(), `User/${id}`).warnings.map(({ code }) => code)).toContain('restores');
-    expect((await at.apply()).said).toEqual({ [`User/${id}`]: 'applied' });
-    expect(user(at, id).organizations.map((one) => one.id)).toEqual([ids.acme, ids.globex]);
   });
 
   test('of a template is known after a lost state, too', async () => {

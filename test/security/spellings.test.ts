@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { journals, project, sure, type TestProject } from '../e2e/running.js';
+import { project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
 const id = '2b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b7f';
@@ -54,38 +54,5 @@ describe('a UUID in capitals', () => {
     }
     const { code, stderr } = await at.idopsWith(['plan', '--target', `emailtemplate/${capitals}/TX_CODE`]);
     expect([code, stderr]).toEqual([1, expect.stringContaining('no-such-target')]);
-  });
-
-  it('in the journal of a killed run of a former version is the same object: nothing is regenerated twice', async () => {
-    const client = (generation: number) => ({
-      'manifests/all.yaml': `kind: Client\nid: ${id}\ndid_generation: ${generation}\n`,
-    });
-    const at = await project(
-      { 'idops.yaml': sure, ...client(1) },
-      { intercept: ({ method }) => (method === 'POST' ? { kind: 'answer', status: 502 } : undefined) },
-    );
-    for (const one of at.sandbox.data.clients) if (one.id === ids.portal) one.id = id;
-    expect((await at.idops('apply --yes')).code).toBe(0);
-    const before = await at.read('.idops/state.json');
-    await at.write(client(2));
-    expect((await at.idops('apply --yes')).code).toBe(1);
-    expect(at.writes()).toHaveLength(1);
-
-    const path =
-      journals(await at.files())
-        .sort()
-        .at(-1) ?? '';
-    const [first = '', sending = ''] = (await at.read(path)).split('\n');
-    await at.write({
-      [path]: `${first}\n${sending.replaceAll(id, capitals)}\n`,
-      '.idops/state.json': before,
-    });
-    const next = await at.idops('apply --yes');
-    expect(next).toMatchObject({ code: 1, stderr: expect.stringContaining('had not ended') });
-    expect(next.stdout).toContain('1 blocked');
-    expect(at.writes()).toHaveLength(1);
-    const run = path.replace(/^.*\/|\.jsonl$/g, '');
-    expect((await at.idops(`runs settle ${run} Client/${id} --not-done`)).code).toBe(0);
-    expect(Object.keys(JSON.parse(await at.read('.idops/state.json')).resources)).toEqual([`Client/${id}`]);
   });
 });

@@ -262,57 +262,6 @@ describe('a lock', () => {
     expect((await at.idops('apply --yes')).code).toBe(0);
   });
 
-  const { boot, namespace } = ownMark();
-  it.skipIf(boot === null || namespace === null).each([
-    ['boot and process namespace', { boot: undefined, namespace: undefined }],
-    ['boot', { boot: undefined }],
-    ['process namespace', { namespace: undefined }],
-  ])('that names no %s, as former versions left it, is not taken over', async (left, more) => {
-    const at = await project({ ...one, [path]: lock({ pid: 4_194_303, ...more }) });
-    const refused = await at.idops('apply --yes');
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('error[locked]') });
-    expect(refused.stderr).toContain(`named without its ${left},`);
-    expect(refused.stderr).toContain('idops runs unlock');
-    expect(at.sandbox.requests).toEqual([]);
-    expect((await at.idops('runs unlock --yes')).code).toBe(0);
-    expect((await at.idops('apply --yes')).code).toBe(0);
-  });
-
-  it.skipIf(boot === null)(
-    'and a killed run of a former version: once it is unlocked, the run is resumed',
-    async () => {
-      const at = await killed();
-      const lockPath = '.idops/a.json.lock';
-      const { boot: _b, namespace: _n, ...old } = JSON.parse(await at.read(lockPath));
-      const [journal = ''] = journals(await at.files());
-      const [first = '', ...rest] = (await at.read(journal)).split('\n');
-      const { boot: _bb, namespace: _nn, ...former } = JSON.parse(first);
-      await at.write({
-        [lockPath]: JSON.stringify(old),
-        [journal]: [JSON.stringify(former), ...rest].join('\n'),
-      });
-      const plan = await at.idops('plan');
-      expect(plan.stderr).toContain('the state is being written');
-      expect(plan.stderr).toContain('if that process still runs');
-      expect((await at.idops('apply --yes')).stderr).toContain('error[locked]');
-      expect((await at.idops('runs unlock --yes')).code).toBe(0);
-      const own = await at.idops('apply --yes');
-      expect(own).toMatchObject({ code: 0, stderr: expect.stringContaining('had not ended') });
-    },
-  );
-
-  it.skipIf(boot === null)('of a living process is in use, though a former version wrote it', async () => {
-    const { at, run, open } = await underWay();
-    const lockPath = '.idops/a.json.lock';
-    const written = await at.read(lockPath);
-    const { boot: _b, namespace: _n, ...old } = JSON.parse(written);
-    await at.write({ [lockPath]: JSON.stringify(old) });
-    expect((await at.idops('runs unlock --yes')).stderr).toContain('still runs on this host');
-    await at.write({ [lockPath]: written });
-    open();
-    expect((await run.ended).code).toBe(0);
-  });
-
   it('of a process that still runs on this host is not removed by unlock', async () => {
     const { at, run, open } = await underWay();
     const refused = await at.idops('runs unlock');

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { looksSecret } from '../../src/base/secret-names.js';
-import { SourceFile } from '../../src/source/file.js';
+import { MAX_BYTES, readBytes, SourceFile } from '../../src/source/file.js';
+import { afterwards } from '../cleanups.js';
 
 /** The place of the first `find` in a text. */
 function placeOf(text: string, find: string) {
@@ -220,5 +224,34 @@ describe('a line that nobody could read', () => {
       end: 200_004,
     });
     expect(place).toEqual({ file: 'a.html', line: 2, column: 200_001, length: 2 });
+  });
+});
+
+describe('reading bytes', () => {
+  function folder(): string {
+    const made = mkdtempSync(join(tmpdir(), 'idops-file-'));
+    afterwards(() => rmSync(made, { recursive: true, force: true }));
+    return made;
+  }
+
+  test('gives those of a regular file, also by a link, or says why there are none', () => {
+    const here = folder();
+    const [file, link] = [join(here, 'a'), join(here, 'b')];
+    writeFileSync(file, 'text \u00e9');
+    symlinkSync(file, link);
+    expect(Buffer.from(readBytes(link) as Uint8Array).toString()).toBe('text \u00e9');
+    expect(readBytes(join(here, 'none'))).toMatchObject({ reason: 'missing' });
+    expect(readBytes(here)).toEqual({ reason: 'unreadable', detail: 'is a directory' });
+  });
+
+  test.each([
+    [0, 0],
+    [MAX_BYTES, MAX_BYTES],
+    [MAX_BYTES + 1, undefined],
+  ])('of %i gives %s', (size, length) => {
+    const file = join(folder(), 'a');
+    writeFileSync(file, Buffer.alloc(size, 'a'));
+    const read = readBytes(file);
+    expect('length' in read ? read.length : undefined).toBe(length);
   });
 });

@@ -107,7 +107,6 @@ describe('a lock', () => {
     ['on another host', { host: 'elsewhere' }, 'is on another host'],
     ['of another machine of the same name', { boot: 'other' }, 'is of another machine of the same name'],
     ['in another process namespace', { namespace: 'other' }, 'is in another process namespace'],
-    ['of a former version', { boot: undefined }, 'is named without its boot'],
   ])("of a process %s is refused, though its number is nobody's here", async (_, parts, why) => {
     await held({ pid: await deadPid(), ...parts });
     await expect(acquireLock(state, 'apply', now)).rejects.toMatchObject({

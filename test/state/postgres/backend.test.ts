@@ -157,16 +157,6 @@ describe.skipIf(noPostgres !== null)(
         expect(await open().saved()).toEqual(found);
       });
 
-      it('of a state in one spelling take the place of those in another', async () => {
-        const id = 'ABCDEF00-0000-4000-8000-000000000001';
-        const backend = open();
-        await backend.save({ ...users(0), resources: { [`User/${id}`]: recordOf(id) } });
-        const found = await backend.load(serverUrl);
-        expect(Object.keys(found.resources)).toEqual([`User/${id.toLowerCase()}`]);
-        await backend.save(found);
-        expect(await open().saved()).toEqual(found);
-      });
-
       it.each([
         [
           'a record is none',
