@@ -269,9 +269,9 @@ isArray(headers[i2+1])?headers[i2+1].map(x=>x.toString("latin1")):headers[i2+1].
 return obj}function parseRawHeaders(headers){const headersLength=headers.length;const ret=new Array(headersLength);let key;
 let val;for(let n2=0;n2<headersLength;n2+=2){key=headers[n2];val=headers[n2+1];typeof key!=="string"&&(key=key.toString());
 typeof val!=="string"&&(val=val.toString("latin1"));ret[n2]=key;ret[n2+1]=val}return ret}function toRawHeaders(headers){
-const rawHeaders=[];for(const[name2,value3]of Object.entries(headers)){if(Array.isArray(value3)){for(const entry2 of value3){
-rawHeaders.push(Buffer.from(name2,"latin1"),Buffer.from(`${entry2}`,"latin1"))}}else{rawHeaders.push(Buffer.from(name2,"\
-latin1"),Buffer.from(`${value3}`,"latin1"))}}return rawHeaders}function encodeRawHeaders(headers){if(!Array.isArray(headers)){
+const rawHeaders=[];for(const[name2,value3]of Object.entries(headers)){if(Array.isArray(value3)){for(const entry of value3){
+rawHeaders.push(Buffer.from(name2,"latin1"),Buffer.from(`${entry}`,"latin1"))}}else{rawHeaders.push(Buffer.from(name2,"l\
+atin1"),Buffer.from(`${value3}`,"latin1"))}}return rawHeaders}function encodeRawHeaders(headers){if(!Array.isArray(headers)){
 throw new TypeError("expected headers to be an array")}return headers.map(x=>Buffer.from(x))}function isBuffer(buffer){return buffer instanceof
 Uint8Array||Buffer.isBuffer(buffer)}function assertRequestHandler(handler2,method,upgrade){if(!handler2||typeof handler2!==
 "object"){throw new InvalidArgumentError2("handler must be an object")}if(typeof handler2.onRequestStart==="function"){return}
@@ -492,14 +492,14 @@ var kWebSocketOptions=Symbol("webSocketOptions");var kEventSourceOptions=Symbol(
 super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=opts?.eventSource??{}}get webSocketOptions(){
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
-return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{
-this.close((err,data3)=>{return err?reject(err):resolve20(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
+return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{
+this.close((err,data3)=>{return err?reject(err):resolve19(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
 "invalid callback")}if(this[kDestroyed]){const err=new ClientDestroyedError;queueMicrotask(()=>callback2(err,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
 this[kOnClosed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kClose]().then(()=>this.destroy()).
 then(()=>queueMicrotask(onClosed))}destroy(err,callback2){if(typeof err==="function"){callback2=err;err=null}if(callback2===
-void 0){return new Promise((resolve20,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve20(data3)})})}
+void 0){return new Promise((resolve19,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve19(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError2("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
 this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err){err=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
@@ -2221,21 +2221,21 @@ webidl.util.markAsUncloneable(this);if(form!==void 0){throw webidl.errors.conver
 argument:"Argument 1",types:["undefined"]})}}append(name2,value3,filename=void 0){webidl.brandCheck(this,_FormData);const prefix="\
 FormData.append";webidl.argumentLengthCheck(arguments,2,prefix);name2=webidl.converters.USVString(name2);if(arguments.length===
 3||webidl.is.Blob(value3)){value3=webidl.converters.Blob(value3,prefix,"value");if(filename!==void 0){filename=webidl.converters.
-USVString(filename)}}else{value3=webidl.converters.USVString(value3)}const entry2=makeEntry(name2,value3,filename);this.#state.
-push(entry2)}delete(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.delete";webidl.argumentLengthCheck(arguments,
-1,prefix);name2=webidl.converters.USVString(name2);this.#state=this.#state.filter(entry2=>entry2.name!==name2)}get(name2){
+USVString(filename)}}else{value3=webidl.converters.USVString(value3)}const entry=makeEntry(name2,value3,filename);this.#state.
+push(entry)}delete(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.delete";webidl.argumentLengthCheck(arguments,
+1,prefix);name2=webidl.converters.USVString(name2);this.#state=this.#state.filter(entry=>entry.name!==name2)}get(name2){
 webidl.brandCheck(this,_FormData);const prefix="FormData.get";webidl.argumentLengthCheck(arguments,1,prefix);name2=webidl.
-converters.USVString(name2);const idx=this.#state.findIndex(entry2=>entry2.name===name2);if(idx===-1){return null}return this.#state[idx].
+converters.USVString(name2);const idx=this.#state.findIndex(entry=>entry.name===name2);if(idx===-1){return null}return this.#state[idx].
 value}getAll(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.getAll";webidl.argumentLengthCheck(arguments,
-1,prefix);name2=webidl.converters.USVString(name2);return this.#state.filter(entry2=>entry2.name===name2).map(entry2=>entry2.
+1,prefix);name2=webidl.converters.USVString(name2);return this.#state.filter(entry=>entry.name===name2).map(entry=>entry.
 value)}has(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.has";webidl.argumentLengthCheck(arguments,1,prefix);
-name2=webidl.converters.USVString(name2);return this.#state.findIndex(entry2=>entry2.name===name2)!==-1}set(name2,value3,filename=void 0){
+name2=webidl.converters.USVString(name2);return this.#state.findIndex(entry=>entry.name===name2)!==-1}set(name2,value3,filename=void 0){
 webidl.brandCheck(this,_FormData);const prefix="FormData.set";webidl.argumentLengthCheck(arguments,2,prefix);name2=webidl.
 converters.USVString(name2);if(arguments.length===3||webidl.is.Blob(value3)){value3=webidl.converters.Blob(value3,prefix,
 "value");if(filename!==void 0){filename=webidl.converters.USVString(filename)}}else{value3=webidl.converters.USVString(value3)}
-const entry2=makeEntry(name2,value3,filename);const idx=this.#state.findIndex(entry3=>entry3.name===name2);if(idx!==-1){
-this.#state=[...this.#state.slice(0,idx),entry2,...this.#state.slice(idx+1).filter(entry3=>entry3.name!==name2)]}else{this.#state.
-push(entry2)}}[nodeUtil.inspect.custom](depth,options){const state=this.#state.reduce((a2,b)=>{if(a2[b.name]){if(Array.isArray(
+const entry=makeEntry(name2,value3,filename);const idx=this.#state.findIndex(entry2=>entry2.name===name2);if(idx!==-1){this.#state=
+[...this.#state.slice(0,idx),entry,...this.#state.slice(idx+1).filter(entry2=>entry2.name!==name2)]}else{this.#state.push(
+entry)}}[nodeUtil.inspect.custom](depth,options){const state=this.#state.reduce((a2,b)=>{if(a2[b.name]){if(Array.isArray(
 a2[b.name])){a2[b.name].push(b.value)}else{a2[b.name]=[a2[b.name],b.value]}}else{a2[b.name]=b.value}return a2},{__proto__:null});
 options.depth??=depth;options.colors??=true;const output=nodeUtil.formatWithOptions(options,state);return`FormData ${output.
 slice(output.indexOf("]")+2)}`}static getFormDataState(formData){return formData.#state}static setFormDataState(formData,newState){
@@ -2308,7 +2308,7 @@ function isCTL(char){return char<=31||char===127}function isTSpecial(char){retur
 62||char===64||char===44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===
 61}function isToken(char){return char<=127&&char!==32&&char!==9&&!isCTL(char)&&!isTSpecial(char)}module.exports={multipartFormDataParser,
 validateBoundary}}});var require_promise=__commonJS({"node_modules/undici/lib/util/promise.js"(exports,module){"use strict";function createDeferredPromise(){
-let res;let rej;const promise2=new Promise((resolve20,reject)=>{res=resolve20;rej=reject});return{promise:promise2,resolve:res,
+let res;let rej;const promise2=new Promise((resolve19,reject)=>{res=resolve19;rej=reject});return{promise:promise2,resolve:res,
 reject:rej}}module.exports={createDeferredPromise}}});var require_body=__commonJS({"node_modules/undici/lib/web/fetch/body.js"(exports,module){"use strict";var util=require_util();
 var{ReadableStreamFrom,readableStreamClose,fullyReadBody,extractMimeType}=require_util2();var{FormData,setFormDataState}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,isDisturbed}=__require("node:stream");var{
@@ -2575,8 +2575,8 @@ write(`${header}content-length: ${contentLength}\r
 `,"latin1");socket.write(buffer);socket.uncork();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload&&
 request5.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve20,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve20}});socket.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve19,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve19}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request5,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
 if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err){writer.destroy(
 err)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request5,
@@ -2739,8 +2739,8 @@ throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2
 write(buffer);h2stream.uncork();h2stream.end();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve20,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve20}});h2stream.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve19,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve19}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request5.onBodySent(
 chunk);if(!res){await waitForDrain()}}h2stream.end();request5.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err){
 abort(err)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -2811,10 +2811,10 @@ return Boolean(this[kHTTPContext]?.busy(null)||this[kSize]>=(getPipelining(this)
 this);this.once("connect",cb)}[kDispatch](opts,handler2){const request5=new Request(this[kUrl].origin,opts,handler2);this[kQueue].
 push(request5);if(this[kResuming]){}else if(util.bodyLength(request5.body)==null&&util.isIterable(request5.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
-2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve20=>{if(this[kSize]){this[kClosedResolve]=resolve20}else{
-resolve20(null)}})}[kDestroy](err){return new Promise(resolve20=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve19=>{if(this[kSize]){this[kClosedResolve]=resolve19}else{
+resolve19(null)}})}[kDestroy](err){return new Promise(resolve19=>{const requests=this[kQueue].splice(this[kPendingIdx]);
 for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];if(request5!=null){util.errorRequest(this,request5,err)}}
-const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve20(null)};if(this[kHTTPContext]){
+const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve19(null)};if(this[kHTTPContext]){
 this[kHTTPContext].destroy(err,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err){
 if(client3[kRunning]===0&&err.code!=="UND_ERR_INFO"&&err.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
 const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];
@@ -2875,8 +2875,8 @@ ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
 this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i2=0;i2<this[kClients].length;i2++){const client3=this[kClients][i2];
-if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve20=>{
-this[kClosedResolve]=resolve20})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve19=>{
+this[kClosedResolve]=resolve19})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
 onError(err)}const destroyAll=new Array(this[kClients].length);for(let i2=0;i2<this[kClients].length;i2++){destroyAll[i2]=
 this[kClients][i2].destroy(err)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
@@ -3097,16 +3097,16 @@ options.headers||{};this[kProxyProtocol]=options.proxyTls?"https:":"http:";this[
 decodeURIComponent(url.password):null)};this[kConnector]=options.connect||buildConnector({...options.proxyTls,servername:options.
 proxyTls?.servername||url.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
-const socket=await new Promise((resolve20,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err,socket2)=>{if(err){reject(err)}else{resolve20(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+const socket=await new Promise((resolve19,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
+(err,socket2)=>{if(err){reject(err)}else{resolve19(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
 socks5Client.on("error",err=>{debug("SOCKS5 error:",err);socket.destroy()});await socks5Client.handshake();await new Promise(
-(resolve20,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve20()};const onError=err=>{clearTimeout(timeout);
+(resolve19,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve19()};const onError=err=>{clearTimeout(timeout);
 socks5Client.removeListener("authenticated",onAuthenticated);reject(err)};if(socks5Client.state===STATES.AUTHENTICATED){
-clearTimeout(timeout);resolve20()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
-await socks5Client.connect(targetHost,targetPort);await new Promise((resolve20,reject)=>{const timeout=setTimeout(()=>{reject(
+clearTimeout(timeout);resolve19()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
+await socks5Client.connect(targetHost,targetPort);await new Promise((resolve19,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve20()};const onError=err=>{clearTimeout(
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve19()};const onError=err=>{clearTimeout(
 timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
@@ -3115,7 +3115,7 @@ try{const url=new URL2(origin2);const targetHost=url.hostname;const targetPort=p
 s:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upgr\
 ading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
-await new Promise((resolve20,reject)=>{finalSocket.once("secureConnect",resolve20);finalSocket.once("error",reject)})}callback2(
+await new Promise((resolve19,reject)=>{finalSocket.once("secureConnect",resolve19);finalSocket.once("error",reject)})}callback2(
 null,finalSocket)}catch(err){debug("SOCKS5 connection error:",err);callback2(err)}}});this[kPools].set(originKey,pool)}return pool[kDispatch](
 opts,handler2)}catch(err){debug("dispatch error:",err);if(typeof handler2.onResponseError==="function"){handler2.onResponseError(
 null,err);return false}else if(typeof handler2.onError==="function"){handler2.onError(err);return false}else{throw err}}}async[kClose](){
@@ -3188,11 +3188,11 @@ this[kHttpsProxyAgent].destroy(err)])}#getProxyAgentForUrl(url){let{protocol,hos
 replace(/:\d*$/,"").toLowerCase();port=Number.parseInt(port,10)||DEFAULT_PORTS[protocol]||0;if(!this.#shouldProxy(hostname3,
 port)){return this[kNoProxyAgent]}if(protocol==="https:"){return this[kHttpsProxyAgent]}return this[kHttpProxyAgent]}#shouldProxy(hostname3,port){
 if(this.#noProxyChanged){this.#parseNoProxy()}if(this.#noProxyEntries.length===0){return true}if(this.#noProxyValue==="*"){
-return false}for(let i2=0;i2<this.#noProxyEntries.length;i2++){const entry2=this.#noProxyEntries[i2];if(entry2.port&&entry2.
-port!==port){continue}if(hostname3===entry2.hostname){return false}if(hostname3.slice(-(entry2.hostname.length+1))===`.${entry2.
+return false}for(let i2=0;i2<this.#noProxyEntries.length;i2++){const entry=this.#noProxyEntries[i2];if(entry.port&&entry.
+port!==port){continue}if(hostname3===entry.hostname){return false}if(hostname3.slice(-(entry.hostname.length+1))===`.${entry.
 hostname}`){return false}}return true}#parseNoProxy(){const noProxyValue=this.#opts.noProxy??this.#noProxyEnv;const noProxySplit=noProxyValue.
-split(/[,\s]/);const noProxyEntries=[];for(let i2=0;i2<noProxySplit.length;i2++){const entry2=noProxySplit[i2];if(!entry2){
-continue}const parsed4=entry2.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed4?parsed4[1]:entry2).replace(/^\*?\./,
+split(/[,\s]/);const noProxyEntries=[];for(let i2=0;i2<noProxySplit.length;i2++){const entry=noProxySplit[i2];if(!entry){
+continue}const parsed4=entry.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed4?parsed4[1]:entry).replace(/^\*?\./,
 "").toLowerCase(),port:parsed4?Number.parseInt(parsed4[2],10):0})}this.#noProxyValue=noProxyValue;this.#noProxyEntries=noProxyEntries}get#noProxyChanged(){
 if(this.#opts.noProxy!==void 0){return false}return this.#noProxyValue!==this.#noProxyEnv}get#noProxyEnv(){return process.
 env.no_proxy??process.env.NO_PROXY??""}};module.exports=EnvHttpProxyAgent}});var require_retry_handler=__commonJS({"node_modules/undici/lib/handler/retry-handler.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3297,17 +3297,17 @@ if(!this[kBody]){this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kB
 return this[kBody]}dump(opts){const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){
 return Promise.reject(new InvalidArgumentError2("signal must be an AbortSignal"))}const limit2=opts?.limit&&Number.isFinite(
 opts.limit)?opts.limit:128*1024;if(signal?.aborted){return Promise.reject(signal.reason??new AbortError)}if(this._readableState.
-closeEmitted){return Promise.resolve(null)}return new Promise((resolve20,reject)=>{if(this[kContentLength]&&this[kContentLength]>
+closeEmitted){return Promise.resolve(null)}return new Promise((resolve19,reject)=>{if(this[kContentLength]&&this[kContentLength]>
 limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}if(signal){const onAbort=()=>{this.destroy(signal.reason??
 new AbortError)};signal.addEventListener("abort",onAbort);this.on("close",function(){signal.removeEventListener("abort",
-onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve20(null)}})}else{this.on("close",resolve20)}
+onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve19(null)}})}else{this.on("close",resolve19)}
 this.on("error",noop5).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
 isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked(bodyReadable){return bodyReadable[kBody]?.
 locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked(
-bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve20,reject)=>{if(isUnusable(
+bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve19,reject)=>{if(isUnusable(
 stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===false){stream.on("error",reject).
 on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError("unusable"))}}else{queueMicrotask(
-()=>{stream[kConsume]={type,stream,resolve:resolve20,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
+()=>{stream[kConsume]={type,stream,resolve:resolve19,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
 this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
 stream;if(state.bufferIndex){const start3=state.bufferIndex;const end2=state.buffer.length;for(let n2=start3;n2<end2;n2++){
@@ -3320,10 +3320,10 @@ encoding==="utf-8"){return buffer.utf8Slice(start3,bufferLength)}else{return buf
 encoding)}}function chunksConcat(chunks,length2){if(chunks.length===0||length2===0){return new Uint8Array(0)}if(chunks.length===
 1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length2).buffer);let offset=0;for(let i2=0;i2<
 chunks.length;++i2){const chunk=chunks[i2];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
-const{type,body:body2,resolve:resolve20,stream,length:length2}=consume2;try{if(type==="text"){resolve20(chunksDecode(body2,
-length2,encoding))}else if(type==="json"){resolve20(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
-rayBuffer"){resolve20(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve20(new Blob(body2,{type:stream[kContentType]}))}else if(type===
-"bytes"){resolve20(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
+const{type,body:body2,resolve:resolve19,stream,length:length2}=consume2;try{if(type==="text"){resolve19(chunksDecode(body2,
+length2,encoding))}else if(type==="json"){resolve19(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
+rayBuffer"){resolve19(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve19(new Blob(body2,{type:stream[kContentType]}))}else if(type===
+"bytes"){resolve19(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
 consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(consume2,err){if(consume2.body===null){return}
 if(err){consume2.reject(err)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
 reject=null;consume2.length=0;consume2.body=null}module.exports={Readable:BodyReadable,chunksDecode}}});var require_api_request=__commonJS({"node_modules/undici/lib/api/api-request.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3354,8 +3354,8 @@ chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.p
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
 if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop5),err)})}if(body2){this.body=null;if(util.isStream(
 body2)){body2.on("error",noop5);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
-null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{request5.call(this,
-opts,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
+null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{request5.call(this,
+opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
 dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err,{opaque}))}}module.exports=request5;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self2){
@@ -3390,7 +3390,7 @@ const{res}=this;removeSignal(this);if(!res){return}this.trailers=util.parseHeade
 res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;if(res){this.res=null;util.destroy(res,
 err)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}if(body2){
 this.body=null;util.destroy(body2,err)}}};function stream(opts,factory,callback2){if(callback2===void 0){return new Promise(
-(resolve20,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const handler2=new StreamHandler(
+(resolve19,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const handler2=new StreamHandler(
 opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.
 opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
@@ -3437,8 +3437,8 @@ socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:ca
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{upgrade.
-call(this,opts,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
+err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{upgrade.
+call(this,opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
 callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
 upgradeHandler)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
 err,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3453,8 +3453,8 @@ if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abor
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
 rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{
-connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const connectHandler=new ConnectHandler(
+callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{
+connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const connectHandler=new ConnectHandler(
 opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
@@ -3724,7 +3724,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError2(`In\
 valid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve20}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve19}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError:InvalidArgumentError2,
 UndiciError}=require_errors();var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();
 function formatRequestKey(opts,headerFilters,matchOptions={}){const url=new URL(opts.path,opts.origin);const normalized2=opts.
@@ -3763,10 +3763,10 @@ requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash
 get(hash4);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve20(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash4,
+resolve19(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash4,
 snapshot}of parsed4){this.#snapshots.set(hash4,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
 if(error3.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{cause:error3})}}}async saveSnapshots(filePath){
-const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve20(
+const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve19(
 path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash4,
 snapshot])=>({hash:hash4,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
 clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){return this.#snapshots.size}resetCallCounts(){
@@ -4344,25 +4344,25 @@ ze must be a non-negative integer")}this.#maxSize=opts.maxSize}if(opts.maxEntryS
 "number"||!Number.isInteger(opts.maxEntrySize)||opts.maxEntrySize<0){throw new TypeError("MemoryCacheStore options.maxEn\
 trySize must be a non-negative integer")}this.#maxEntrySize=opts.maxEntrySize}}}get size(){return this.#size}isFull(){return this.#size>=
 this.#maxSize||this.#count>=this.#maxCount}get(key){assertCacheKey(key);const topLevelKey=`${key.origin}:${key.path}`;const now=Date.
-now();const entries=this.#entries.get(topLevelKey);const entry2=entries?findEntry(key,entries,now):null;return entry2==null?
-void 0:{statusMessage:entry2.statusMessage,statusCode:entry2.statusCode,headers:entry2.headers,body:entry2.body,vary:entry2.
-vary?entry2.vary:void 0,etag:entry2.etag,cacheControlDirectives:entry2.cacheControlDirectives,cachedAt:entry2.cachedAt,staleAt:entry2.
-staleAt,deleteAt:entry2.deleteAt}}createWriteStream(key,val){assertCacheKey(key);assertCacheValue(val);const topLevelKey=`${key.
-origin}:${key.path}`;const store=this;const entry2={...key,...val,body:[],size:0};return new Writable({write(chunk,encoding,callback2){
-if(typeof chunk==="string"){chunk=Buffer.from(chunk,encoding)}entry2.size+=chunk.byteLength;if(entry2.size>=store.#maxEntrySize){
-this.destroy()}else{entry2.body.push(chunk)}callback2(null)},final(callback2){let entries=store.#entries.get(topLevelKey);
+now();const entries=this.#entries.get(topLevelKey);const entry=entries?findEntry(key,entries,now):null;return entry==null?
+void 0:{statusMessage:entry.statusMessage,statusCode:entry.statusCode,headers:entry.headers,body:entry.body,vary:entry.vary?
+entry.vary:void 0,etag:entry.etag,cacheControlDirectives:entry.cacheControlDirectives,cachedAt:entry.cachedAt,staleAt:entry.
+staleAt,deleteAt:entry.deleteAt}}createWriteStream(key,val){assertCacheKey(key);assertCacheValue(val);const topLevelKey=`${key.
+origin}:${key.path}`;const store=this;const entry={...key,...val,body:[],size:0};return new Writable({write(chunk,encoding,callback2){
+if(typeof chunk==="string"){chunk=Buffer.from(chunk,encoding)}entry.size+=chunk.byteLength;if(entry.size>=store.#maxEntrySize){
+this.destroy()}else{entry.body.push(chunk)}callback2(null)},final(callback2){let entries=store.#entries.get(topLevelKey);
 if(!entries){entries=[];store.#entries.set(topLevelKey,entries)}const previousEntry=findEntry(key,entries,Date.now());if(previousEntry){
-const index=entries.indexOf(previousEntry);entries.splice(index,1,entry2);store.#size-=previousEntry.size}else{entries.push(
-entry2);store.#count+=1}store.#size+=entry2.size;if(store.#size>store.#maxSize||store.#count>store.#maxCount){if(!store.#hasEmittedMaxSizeEvent){
+const index=entries.indexOf(previousEntry);entries.splice(index,1,entry);store.#size-=previousEntry.size}else{entries.push(
+entry);store.#count+=1}store.#size+=entry.size;if(store.#size>store.#maxSize||store.#count>store.#maxCount){if(!store.#hasEmittedMaxSizeEvent){
 store.emit("maxSizeExceeded",{size:store.#size,maxSize:store.#maxSize,count:store.#count,maxCount:store.#maxCount});store.#hasEmittedMaxSizeEvent=
-true}for(const[key2,entries2]of store.#entries){for(const entry3 of entries2.splice(0,entries2.length/2)){store.#size-=entry3.
+true}for(const[key2,entries2]of store.#entries){for(const entry2 of entries2.splice(0,entries2.length/2)){store.#size-=entry2.
 size;store.#count-=1}if(entries2.length===0){store.#entries.delete(key2)}}if(store.#size<store.#maxSize&&store.#count<store.#maxCount){
 store.#hasEmittedMaxSizeEvent=false}}callback2(null)}})}delete(key){if(typeof key!=="object"){throw new TypeError(`expec\
-ted key to be object, got ${typeof key}`)}const topLevelKey=`${key.origin}:${key.path}`;for(const entry2 of this.#entries.
-get(topLevelKey)??[]){this.#size-=entry2.size;this.#count-=1}this.#entries.delete(topLevelKey)}};function findEntry(key,entries,now){
-for(let i2=0;i2<entries.length;i2++){const entry2=entries[i2];if(entry2.deleteAt>now&&entry2.method===key.method&&varyMatches(
-key,entry2)){return entry2}}}function varyMatches(key,entry2){if(entry2.vary==null){return true}for(const headerName in entry2.
-vary){if(Object.hasOwn(entry2.vary,headerName)&&!headerValueEquals(key.headers?.[headerName],entry2.vary[headerName])){return false}}
+ted key to be object, got ${typeof key}`)}const topLevelKey=`${key.origin}:${key.path}`;for(const entry of this.#entries.
+get(topLevelKey)??[]){this.#size-=entry.size;this.#count-=1}this.#entries.delete(topLevelKey)}};function findEntry(key,entries,now){
+for(let i2=0;i2<entries.length;i2++){const entry=entries[i2];if(entry.deleteAt>now&&entry.method===key.method&&varyMatches(
+key,entry)){return entry}}}function varyMatches(key,entry){if(entry.vary==null){return true}for(const headerName in entry.
+vary){if(Object.hasOwn(entry.vary,headerName)&&!headerValueEquals(key.headers?.[headerName],entry.vary[headerName])){return false}}
 return true}function headerValueEquals(lhs,rhs){if(lhs==null&&rhs==null){return true}if(lhs==null&&rhs!=null||lhs!=null&&
 rhs==null){return false}if(Array.isArray(lhs)&&Array.isArray(rhs)){if(lhs.length!==rhs.length){return false}for(let i2=0;i2<
 lhs.length;i2++){if(lhs[i2]!==rhs[i2]){return false}}return true}return lhs===rhs}module.exports=MemoryCacheStore}});var require_cache_revalidation_handler=__commonJS({"node_modules/undici/lib/handler/cache-revalidation-handler.js"(exports,module){
@@ -5254,7 +5254,7 @@ fetchParams.controller.controller.error(fetchParams.controller.serializedAbortRe
 controller.controller.error(new TypeError("terminated",{cause:isErrorLike(reason)?reason:void 0}))}}fetchParams.controller.
 connection.destroy()}return response;function dispatch({body:body2}){const url=requestCurrentURL(request5);const agent=fetchParams.
 controller.dispatcher;const path=url.pathname+url.search;const hasTrailingQuestionMark=url.search.length===0&&url.href[url.
-href.length-url.hash.length-1]==="?";return new Promise((resolve20,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
+href.length-url.hash.length-1]==="?";return new Promise((resolve19,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
 `${path}?`:path,origin:url.origin,method:request5.method,body:agent.isMockActive?request5.body&&(request5.body.source||request5.
 body.stream):body2,headers:request5.headersList.entries,maxRedirections:0,upgrade:request5.mode==="websocket"?"websocket":
 void 0},{body:null,abort:null,onConnect(abort){const{connection}=fetchParams.controller;timingInfo.finalConnectionTimingInfo=
@@ -5276,7 +5276,7 @@ constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflat
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
-new Readable({read:resume});const onError=this.onError.bind(this);resolve20({status,statusText,headersList,body:decoders.
+new Readable({read:resume});const onError=this.onError.bind(this);resolve19({status,statusText,headersList,body:decoders.
 length?pipeline(this.body,...decoders,err=>{if(err){this.onError(err)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
@@ -5284,12 +5284,12 @@ controller.ended=true;this.body.push(null)},onError(error3){if(this.abort){fetch
 abort)}this.body?.destroy(error3);fetchParams.controller.terminate(error3);reject(error3)},onRequestUpgrade(_controller,status,headers,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}const headerName=name2.toLowerCase();if(Array.
-isArray(value3)){for(const entry2 of value3){headersList.append(headerName,String(entry2),true)}}else{headersList.append(
-headerName,String(value3),true)}}resolve20({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
+isArray(value3)){for(const entry of value3){headersList.append(headerName,String(entry),true)}}else{headersList.append(headerName,
+String(value3),true)}}resolve19({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
-toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve20({status,statusText:STATUS_CODES2[status],
+toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve19({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch3,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
@@ -7331,11 +7331,11 @@ return handleReadonlyResult(result)}});$ZodCustom=$constructor("$ZodCustom",(ins
 init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input=payload.value;const r2=def.
 fn(input);if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(r3,payload,input,inst))}handleRefineResult(r2,
 payload,input,inst);return}})}});function isRef(value3){return value3!==null&&typeof value3==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
-path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve20){const cached2=recursive.get(inst);
+path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve19){const cached2=recursive.get(inst);
 if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check4=child=>{
-if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve20);if(answer>result)result=answer}};const shape=(sh,spread)=>{
+if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve19);if(answer>result)result=answer}};const shape=(sh,spread)=>{
 let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.getOwnPropertyDescriptor(sh,key);if(spread&&!desc.
-enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve20):NONE;if(child>
+enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve19):NONE;if(child>
 answer)answer=child}return answer};const merge4=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
 type;switch(kind){case"object":{const raw=rawShape(def);merge4(raw?shape(raw,true):ASSUMED);check4(def.catchall);break}case"\
 array":check4(def.element);break;case"tuple":for(const el of def.items)check4(el);check4(def.rest);break;case"record":case"\
@@ -7343,7 +7343,7 @@ map":check4(def.keyType);check4(def.valueType);break;case"set":check4(def.valueT
 options)check4(el);break;case"intersection":check4(def.left);check4(def.right);break;case"optional":case"nullable":case"\
 default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check4(def.innerType);break;case"\
 pipe":check4(def.in);check4(def.out);break;case"function":check4(def.input);check4(def.output);break;case"lazy":{const inner=def.
-_cachedInner??(resolve20?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
+_cachedInner??(resolve19?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
 plate_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
 custom":break;default:{kind;for(const key in def){const desc=Object.getOwnPropertyDescriptor(def,key);if(!desc||desc.get)
@@ -7355,8 +7355,8 @@ const backEdges=ctx[STATE]?.backEdges;return backEdges!==void 0&&isRef(value3)&&
 STATE,NO_ISSUES,recursive,NONE,ASSUMED,PROVEN,handoff,open,memo;var init_memoizer=__esm({"node_modules/zod/v4/core/memoi\
 zer.js"(){init_util();$ZodCyclicError=class extends Error{constructor(){super(`Cannot parse a reference cycle that close\
 s through a transform`);this.name="ZodCyclicError"}};STATE="~memo";NO_ISSUES=[];recursive=new WeakMap;NONE=0;ASSUMED=1;PROVEN=
-2;open=[];memo={alloc(_inst,payload,empty2){const bucket=handoff;if(!bucket)return empty2;handoff=void 0;const entry2={value:empty2,
-issues:null};bucket.set(payload.value,entry2);open.push(entry2);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??
+2;open=[];memo={alloc(_inst,payload,empty2){const bucket=handoff;if(!bucket)return empty2;handoff=void 0;const entry={value:empty2,
+issues:null};bucket.set(payload.value,entry);open.push(entry);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??
 (_a3.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{if(ctx.direction!==
 "backward"&&isBackEdge(ctx,payload.value))throw new $ZodCyclicError;return base2(payload,ctx)};inst._zod.parse=wrapped;if(inst.
 _zod.run===base2)inst._zod.run=wrapped})},attach(inst){var _a3;let isRecursiveInst;let rechecked=false;let lastCtx;let lastBucket;
@@ -7368,9 +7368,9 @@ rechecked=true}const input=payload.value;if(!isRef(input))return base2(payload,c
 state,inst);lastCtx=ctx;lastBucket=bucket}const hit=bucket.get(input);if(hit){payload.value=hit.value;if(hit.issues){if(hit.
 issues.length)payload.issues.push(...cloneIssues(hit.issues))}else{payload.memo=true;state.backEdges??(state.backEdges=new WeakSet);
 state.backEdges.add(hit.value)}return payload}handoff=bucket;const depth=open.length;const result=base2(payload,ctx);handoff=
-void 0;const entry2=open.length>depth?open.pop():void 0;if(result instanceof Promise){return result.then(r2=>{if(entry2)
-entry2.issues=r2.issues.length?cloneIssues(r2.issues):NO_ISSUES;return r2})}if(entry2)entry2.issues=result.issues.length?
-cloneIssues(result.issues):NO_ISSUES;return result};inst._zod.parse=wrapped;if(inst._zod.run===base2)inst._zod.run=wrapped})}}}});function en_default(){return{localeError:error2()}}var error2;var init_en=__esm({"node_modules/zod/v4/locales/en.js"(){init_util();
+void 0;const entry=open.length>depth?open.pop():void 0;if(result instanceof Promise){return result.then(r2=>{if(entry)entry.
+issues=r2.issues.length?cloneIssues(r2.issues):NO_ISSUES;return r2})}if(entry)entry.issues=result.issues.length?cloneIssues(
+result.issues):NO_ISSUES;return result};inst._zod.parse=wrapped;if(inst._zod.run===base2)inst._zod.run=wrapped})}}}});function en_default(){return{localeError:error2()}}var error2;var init_en=__esm({"node_modules/zod/v4/locales/en.js"(){init_util();
 error2=()=>{const Sizable={string:{unit:"characters",verb:"to have"},file:{unit:"bytes",verb:"to have"},array:{unit:"ite\
 ms",verb:"to have"},set:{unit:"items",verb:"to have"},map:{unit:"entries",verb:"to have"}};function getSizing(origin2){return Sizable[origin2]??
 null}const FormatDictionary={regex:"input",email:"email address",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"\
@@ -7487,90 +7487,90 @@ schema5)){delete result.schema.examples;delete result.schema.default}if(ctx.io==
 result.schema).default??(_a3.default=result.schema._prefault);delete result.schema._prefault;const _result=ctx.seen.get(
 schema5);return _result.schema}function encodeJSONPointerSegment(segment3){return segment3.replace(/~/g,"~0").replace(/\//g,
 "~1")}function extractDefs(ctx,schema5){const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schema. T\
-his is a bug in Zod.");if(ctx.external&&ctx.sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry2 of ctx.
-seen.entries()){const id=ctx.metadataRegistry.get(entry2[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&
-existing2!==entry2[0]){throw new Error(`Duplicate schema id "${id}" detected during JSON Schema conversion. Two differen\
-t schemas cannot share the same id when converted together.`)}idToSchema.set(id,entry2[0])}}const makeURI=entry2=>{const defsSegment=ctx.
-target==="draft-2020-12"?"$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry2[0])?.id;
-const uriGenerator=ctx.external.uri??(id2=>id2);if(externalId){return{ref:uriGenerator(externalId)}}const id=entry2[1].defId??
-entry2[1].schema.id??`schema${ctx.counter++}`;entry2[1].defId=id;return{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}\
-/${encodeJSONPointerSegment(id)}`}}const uriPrefix=`#`;const defUriPrefix=`${uriPrefix}/${defsSegment}/`;if(entry2[1]===
-root&&!entry2[1].schema.id){return{ref:uriPrefix}}const defId=entry2[1].schema.id??`__schema${ctx.counter++}`;return{defId,
-ref:defUriPrefix+encodeJSONPointerSegment(defId)}};const extractToDef=entry2=>{if(entry2[1].schema.$ref){return}const seen2=entry2[1];
-const{ref,defId}=makeURI(entry2);seen2.def={...seen2.schema};if(defId)seen2.defId=defId;const schema6=seen2.schema;for(const key in schema6){
-delete schema6[key]}schema6.$ref=ref};if(ctx.cycles==="throw"){for(const entry2 of ctx.seen.entries()){const seen2=entry2[1];
+his is a bug in Zod.");if(ctx.external&&ctx.sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry of ctx.
+seen.entries()){const id=ctx.metadataRegistry.get(entry[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&
+existing2!==entry[0]){throw new Error(`Duplicate schema id "${id}" detected during JSON Schema conversion. Two different\
+ schemas cannot share the same id when converted together.`)}idToSchema.set(id,entry[0])}}const makeURI=entry=>{const defsSegment=ctx.
+target==="draft-2020-12"?"$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry[0])?.id;
+const uriGenerator=ctx.external.uri??(id2=>id2);if(externalId){return{ref:uriGenerator(externalId)}}const id=entry[1].defId??
+entry[1].schema.id??`schema${ctx.counter++}`;entry[1].defId=id;return{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}\
+/${encodeJSONPointerSegment(id)}`}}const uriPrefix=`#`;const defUriPrefix=`${uriPrefix}/${defsSegment}/`;if(entry[1]===root&&
+!entry[1].schema.id){return{ref:uriPrefix}}const defId=entry[1].schema.id??`__schema${ctx.counter++}`;return{defId,ref:defUriPrefix+
+encodeJSONPointerSegment(defId)}};const extractToDef=entry=>{if(entry[1].schema.$ref){return}const seen2=entry[1];const{
+ref,defId}=makeURI(entry);seen2.def={...seen2.schema};if(defId)seen2.defId=defId;const schema6=seen2.schema;for(const key in schema6){
+delete schema6[key]}schema6.$ref=ref};if(ctx.cycles==="throw"){for(const entry of ctx.seen.entries()){const seen2=entry[1];
 if(seen2.cycle){throw new Error(`Cycle detected: #/${seen2.cycle?.join("/")}/<root>
 
-Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}}}for(const entry2 of ctx.seen.entries()){
-const seen2=entry2[1];if(schema5===entry2[0]){extractToDef(entry2);continue}if(ctx.external){const ext=ctx.external.registry.
-get(entry2[0])?.id;if(schema5!==entry2[0]&&ext){extractToDef(entry2);continue}}const id=ctx.metadataRegistry.get(entry2[0])?.
-id;if(id){extractToDef(entry2);continue}if(seen2.cycle){extractToDef(entry2);continue}if(seen2.count>1){if(ctx.reused===
-"ref"){extractToDef(entry2)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema5){
-const options=schema5.anyOf;if(!Array.isArray(options)||options.length===0||schema5.type!==void 0)return;const types3=[];
-for(const option of options){if(!option||typeof option!=="object")return;compactTypeUnion(option);const keys=Object.keys(
-option);if(keys.length!==1||keys[0]!=="type")return;const type=option.type;for(const member2 of Array.isArray(type)?type:
-[type]){if(typeof member2!=="string")return;if(!types3.includes(member2))types3.push(member2)}}delete schema5.anyOf;schema5.
-type=types3.length===1?types3[0]:types3}function undeclaredConstraint(member2){const extra=member2.additionalProperties;
-if(extra===void 0||extra===false||typeof extra!=="object"||extra===null)return null;return Object.keys(extra).length?extra:
-null}function foldObjects(members3){const objects2=[];for(const member2 of members3){if(typeof member2!=="object"||member2.
-type!=="object")return null;for(const key in member2){if(!FOLDABLE_KEYS.has(key))return null}objects2.push(member2)}const properties2={};
-const required2=new Set;for(const object3 of objects2){for(const key in object3.properties){if(Object.prototype.hasOwnProperty.
-call(properties2,key))continue;const parts=[];for(const other of objects2){const part2=other.properties?.[key]??undeclaredConstraint(
-other);if(part2===null||part2===void 0)continue;if(!parts.some(seen2=>JSON.stringify(seen2)===JSON.stringify(part2)))parts.
-push(part2)}const merged=parts.length===1?parts[0]:foldObjects(parts)??{allOf:parts};assignProp(properties2,key,merged)}
-for(const key of object3.required??[])required2.add(key)}const folded={type:"object",properties:properties2};if(required2.
-size)folded.required=[...required2];if(objects2.every(object3=>object3.additionalProperties===false)){folded.additionalProperties=
-false}else{const constraints=[];for(const object3 of objects2){const constraint=undeclaredConstraint(object3);if(constraint&&
-!constraints.some(seen2=>JSON.stringify(seen2)===JSON.stringify(constraint)))constraints.push(constraint)}if(constraints.
-length===1)folded.additionalProperties=constraints[0];else if(constraints.length>1)folded.additionalProperties={allOf:constraints}}
-return folded}function foldIntersection(json){const allOf=json.allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key of FOLDABLE_KEYS)
-if(key in json)return;const unions=allOf.filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){
-folded=foldObjects(allOf)}else{const union2=unions[0];const keyword=UNION_KEYS.find(k=>Array.isArray(union2[k]));if(Object.
-keys(union2).length!==1)return;const rest=allOf.filter(m=>m!==union2);const branches=union2[keyword].map(branch=>foldObjects(
-[...rest,branch]));if(branches.some(b=>!b))return;folded={[keyword]:branches}}if(!folded)return;delete json.allOf;assignProps(
-json,folded)}function finalize(ctx,schema5){const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schem\
-a. This is a bug in Zod.");const flattenRef=zodSchema=>{const seen2=ctx.seen.get(zodSchema);if(seen2.ref===null)return;const schema6=seen2.
-def??seen2.schema;const _cached={...schema6};const ref=seen2.ref;seen2.ref=null;if(ref){flattenRef(ref);const refSeen=ctx.
-seen.get(ref);const refSchema=refSeen.schema;if(refSchema.$ref&&(ctx.target==="draft-07"||ctx.target==="draft-04"||ctx.target===
-"openapi-3.0")){schema6.allOf=schema6.allOf??[];schema6.allOf.push(refSchema)}else{assignProps(schema6,refSchema)}assignProps(
-schema6,_cached);const isParentRef=zodSchema._zod.parent===ref;if(isParentRef){for(const key in schema6){if(key==="$ref"||
-key==="allOf")continue;if(!(key in _cached)){delete schema6[key]}}}if(refSchema.$ref&&refSeen.def){for(const key in schema6){
-if(key==="$ref"||key==="allOf")continue;if(key in refSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(refSeen.def[key])){
-delete schema6[key]}}}}const parent=zodSchema._zod.parent;if(parent&&parent!==ref){flattenRef(parent);const parentSeen=ctx.
-seen.get(parent);if(parentSeen?.schema.$ref){schema6.$ref=parentSeen.schema.$ref;if(parentSeen.def){for(const key in schema6){
-if(key==="$ref"||key==="allOf")continue;if(key in parentSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(parentSeen.
-def[key])){delete schema6[key]}}}}}ctx.override({zodSchema,jsonSchema:schema6,path:seen2.path??[]})};if(!ctx.external||ctx.
-sharedEmitDoneFor!==ctx.external){for(const entry2 of[...ctx.seen.entries()].reverse()){flattenRef(entry2[0])}if(ctx.target!==
-"openapi-3.0"){for(const entry2 of ctx.seen.entries()){compactTypeUnion(entry2[1].def??entry2[1].schema)}}for(const rewrite2 of ctx.
-deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;for(const seen2 of ctx.seen.values()){for(const json of[
-seen2.schema,seen2.def]){const allOf=json?.allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)
-existing2.push(json);else carriers.set(allOf,[json])}}for(const allOf of ctx.intersections){for(const json of carriers.get(
-allOf)??[])foldIntersection(json)}}}const result={};if(ctx.target==="draft-2020-12"){result.$schema="https://json-schema\
-.org/draft/2020-12/schema"}else if(ctx.target==="draft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.
-target==="draft-04"){result.$schema="http://json-schema.org/draft-04/schema#"}else if(ctx.target==="openapi-3.0"){}else{}
-if(ctx.external?.uri){const id=ctx.external.registry.get(schema5)?.id;if(!id)throw new Error("Schema is missing an `id` \
-property");result.$id=ctx.external.uri(id)}assignProps(result,root.defId?root.schema:root.def??root.schema);const rootMetaId=ctx.
-metadataRegistry.get(schema5)?.id;if(rootMetaId!==void 0&&result.id===rootMetaId)delete result.id;const defs=ctx.external?.
-defs??{};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry2 of ctx.seen.entries()){const seen2=entry2[1];
-if(seen2.def&&seen2.defId){if(seen2.def.id===seen2.defId)delete seen2.def.id;assignProp(defs,seen2.defId,seen2.def)}}}if(ctx.
-external)ctx.sharedEmitDoneFor=ctx.external;if(ctx.external){}else{if(Object.keys(defs).length>0){if(ctx.target==="draft\
--2020-12"){result.$defs=defs}else{result.definitions=defs}}}try{const finalized=JSON.parse(JSON.stringify(result));Object.
-defineProperty(finalized,"~standard",{value:{...schema5["~standard"],jsonSchema:{input:createStandardJSONSchemaMethod(schema5,
-"input",ctx.processors),output:createStandardJSONSchemaMethod(schema5,"output",ctx.processors)}},enumerable:false,writable:false});
-return finalized}catch(_err){throw new Error("Error converting schema to JSON.")}}function isTransforming(_schema,_ctx){
-const ctx=_ctx??{seen:new Set};if(ctx.seen.has(_schema))return false;ctx.seen.add(_schema);const def=_schema._zod.def;if(def.
-type==="transform")return true;if(def.type==="array")return isTransforming(def.element,ctx);if(def.type==="set")return isTransforming(
-def.valueType,ctx);if(def.type==="lazy")return isTransforming(def.getter(),ctx);if(def.type==="promise"||def.type==="opt\
-ional"||def.type==="nonoptional"||def.type==="nullable"||def.type==="readonly"||def.type==="default"||def.type==="prefau\
-lt"||def.type==="catch"){return isTransforming(def.innerType,ctx)}if(def.type==="intersection"){return isTransforming(def.
-left,ctx)||isTransforming(def.right,ctx)}if(def.type==="record"||def.type==="map"){return isTransforming(def.keyType,ctx)||
-isTransforming(def.valueType,ctx)}if(def.type==="pipe"){if(_schema._zod.traits.has("$ZodCodec"))return true;return isTransforming(
-def.in,ctx)||isTransforming(def.out,ctx)}if(def.type==="object"){for(const key in def.shape){if(isTransforming(def.shape[key],
-ctx))return true}return false}if(def.type==="union"){for(const option of def.options){if(isTransforming(option,ctx))return true}
-return false}if(def.type==="tuple"){for(const item of def.items){if(isTransforming(item,ctx))return true}if(def.rest&&isTransforming(
-def.rest,ctx))return true;return false}return false}var FOLDABLE_KEYS,UNION_KEYS,createToJSONSchemaMethod,createStandardJSONSchemaMethod;
-var init_to_json_schema=__esm({"node_modules/zod/v4/core/to-json-schema.js"(){init_registries();init_util();FOLDABLE_KEYS=
-new Set(["type","properties","required","additionalProperties"]);UNION_KEYS=["oneOf","anyOf"];createToJSONSchemaMethod=(schema5,processors={})=>params=>{
+Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}}}for(const entry of ctx.seen.entries()){
+const seen2=entry[1];if(schema5===entry[0]){extractToDef(entry);continue}if(ctx.external){const ext=ctx.external.registry.
+get(entry[0])?.id;if(schema5!==entry[0]&&ext){extractToDef(entry);continue}}const id=ctx.metadataRegistry.get(entry[0])?.
+id;if(id){extractToDef(entry);continue}if(seen2.cycle){extractToDef(entry);continue}if(seen2.count>1){if(ctx.reused==="r\
+ef"){extractToDef(entry)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema5){const options=schema5.
+anyOf;if(!Array.isArray(options)||options.length===0||schema5.type!==void 0)return;const types3=[];for(const option of options){
+if(!option||typeof option!=="object")return;compactTypeUnion(option);const keys=Object.keys(option);if(keys.length!==1||
+keys[0]!=="type")return;const type=option.type;for(const member2 of Array.isArray(type)?type:[type]){if(typeof member2!==
+"string")return;if(!types3.includes(member2))types3.push(member2)}}delete schema5.anyOf;schema5.type=types3.length===1?types3[0]:
+types3}function undeclaredConstraint(member2){const extra=member2.additionalProperties;if(extra===void 0||extra===false||
+typeof extra!=="object"||extra===null)return null;return Object.keys(extra).length?extra:null}function foldObjects(members3){
+const objects2=[];for(const member2 of members3){if(typeof member2!=="object"||member2.type!=="object")return null;for(const key in member2){
+if(!FOLDABLE_KEYS.has(key))return null}objects2.push(member2)}const properties2={};const required2=new Set;for(const object3 of objects2){
+for(const key in object3.properties){if(Object.prototype.hasOwnProperty.call(properties2,key))continue;const parts=[];for(const other of objects2){
+const part2=other.properties?.[key]??undeclaredConstraint(other);if(part2===null||part2===void 0)continue;if(!parts.some(
+seen2=>JSON.stringify(seen2)===JSON.stringify(part2)))parts.push(part2)}const merged=parts.length===1?parts[0]:foldObjects(
+parts)??{allOf:parts};assignProp(properties2,key,merged)}for(const key of object3.required??[])required2.add(key)}const folded={
+type:"object",properties:properties2};if(required2.size)folded.required=[...required2];if(objects2.every(object3=>object3.
+additionalProperties===false)){folded.additionalProperties=false}else{const constraints=[];for(const object3 of objects2){
+const constraint=undeclaredConstraint(object3);if(constraint&&!constraints.some(seen2=>JSON.stringify(seen2)===JSON.stringify(
+constraint)))constraints.push(constraint)}if(constraints.length===1)folded.additionalProperties=constraints[0];else if(constraints.
+length>1)folded.additionalProperties={allOf:constraints}}return folded}function foldIntersection(json){const allOf=json.
+allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key of FOLDABLE_KEYS)if(key in json)return;const unions=allOf.
+filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){folded=foldObjects(allOf)}else{const union2=unions[0];
+const keyword=UNION_KEYS.find(k=>Array.isArray(union2[k]));if(Object.keys(union2).length!==1)return;const rest=allOf.filter(
+m=>m!==union2);const branches=union2[keyword].map(branch=>foldObjects([...rest,branch]));if(branches.some(b=>!b))return;
+folded={[keyword]:branches}}if(!folded)return;delete json.allOf;assignProps(json,folded)}function finalize(ctx,schema5){
+const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schema. This is a bug in Zod.");const flattenRef=zodSchema=>{
+const seen2=ctx.seen.get(zodSchema);if(seen2.ref===null)return;const schema6=seen2.def??seen2.schema;const _cached={...schema6};
+const ref=seen2.ref;seen2.ref=null;if(ref){flattenRef(ref);const refSeen=ctx.seen.get(ref);const refSchema=refSeen.schema;
+if(refSchema.$ref&&(ctx.target==="draft-07"||ctx.target==="draft-04"||ctx.target==="openapi-3.0")){schema6.allOf=schema6.
+allOf??[];schema6.allOf.push(refSchema)}else{assignProps(schema6,refSchema)}assignProps(schema6,_cached);const isParentRef=zodSchema.
+_zod.parent===ref;if(isParentRef){for(const key in schema6){if(key==="$ref"||key==="allOf")continue;if(!(key in _cached)){
+delete schema6[key]}}}if(refSchema.$ref&&refSeen.def){for(const key in schema6){if(key==="$ref"||key==="allOf")continue;
+if(key in refSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(refSeen.def[key])){delete schema6[key]}}}}const parent=zodSchema.
+_zod.parent;if(parent&&parent!==ref){flattenRef(parent);const parentSeen=ctx.seen.get(parent);if(parentSeen?.schema.$ref){
+schema6.$ref=parentSeen.schema.$ref;if(parentSeen.def){for(const key in schema6){if(key==="$ref"||key==="allOf")continue;
+if(key in parentSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(parentSeen.def[key])){delete schema6[key]}}}}}ctx.
+override({zodSchema,jsonSchema:schema6,path:seen2.path??[]})};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry of[
+...ctx.seen.entries()].reverse()){flattenRef(entry[0])}if(ctx.target!=="openapi-3.0"){for(const entry of ctx.seen.entries()){
+compactTypeUnion(entry[1].def??entry[1].schema)}}for(const rewrite2 of ctx.deferred)rewrite2();if(ctx.intersections.length){
+const carriers=new Map;for(const seen2 of ctx.seen.values()){for(const json of[seen2.schema,seen2.def]){const allOf=json?.
+allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)existing2.push(json);else carriers.
+set(allOf,[json])}}for(const allOf of ctx.intersections){for(const json of carriers.get(allOf)??[])foldIntersection(json)}}}
+const result={};if(ctx.target==="draft-2020-12"){result.$schema="https://json-schema.org/draft/2020-12/schema"}else if(ctx.
+target==="draft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.target==="draft-04"){result.$schema=
+"http://json-schema.org/draft-04/schema#"}else if(ctx.target==="openapi-3.0"){}else{}if(ctx.external?.uri){const id=ctx.
+external.registry.get(schema5)?.id;if(!id)throw new Error("Schema is missing an `id` property");result.$id=ctx.external.
+uri(id)}assignProps(result,root.defId?root.schema:root.def??root.schema);const rootMetaId=ctx.metadataRegistry.get(schema5)?.
+id;if(rootMetaId!==void 0&&result.id===rootMetaId)delete result.id;const defs=ctx.external?.defs??{};if(!ctx.external||ctx.
+sharedEmitDoneFor!==ctx.external){for(const entry of ctx.seen.entries()){const seen2=entry[1];if(seen2.def&&seen2.defId){
+if(seen2.def.id===seen2.defId)delete seen2.def.id;assignProp(defs,seen2.defId,seen2.def)}}}if(ctx.external)ctx.sharedEmitDoneFor=
+ctx.external;if(ctx.external){}else{if(Object.keys(defs).length>0){if(ctx.target==="draft-2020-12"){result.$defs=defs}else{
+result.definitions=defs}}}try{const finalized=JSON.parse(JSON.stringify(result));Object.defineProperty(finalized,"~stand\
+ard",{value:{...schema5["~standard"],jsonSchema:{input:createStandardJSONSchemaMethod(schema5,"input",ctx.processors),output:createStandardJSONSchemaMethod(
+schema5,"output",ctx.processors)}},enumerable:false,writable:false});return finalized}catch(_err){throw new Error("Error\
+ converting schema to JSON.")}}function isTransforming(_schema,_ctx){const ctx=_ctx??{seen:new Set};if(ctx.seen.has(_schema))
+return false;ctx.seen.add(_schema);const def=_schema._zod.def;if(def.type==="transform")return true;if(def.type==="array")
+return isTransforming(def.element,ctx);if(def.type==="set")return isTransforming(def.valueType,ctx);if(def.type==="lazy")
+return isTransforming(def.getter(),ctx);if(def.type==="promise"||def.type==="optional"||def.type==="nonoptional"||def.type===
+"nullable"||def.type==="readonly"||def.type==="default"||def.type==="prefault"||def.type==="catch"){return isTransforming(
+def.innerType,ctx)}if(def.type==="intersection"){return isTransforming(def.left,ctx)||isTransforming(def.right,ctx)}if(def.
+type==="record"||def.type==="map"){return isTransforming(def.keyType,ctx)||isTransforming(def.valueType,ctx)}if(def.type===
+"pipe"){if(_schema._zod.traits.has("$ZodCodec"))return true;return isTransforming(def.in,ctx)||isTransforming(def.out,ctx)}
+if(def.type==="object"){for(const key in def.shape){if(isTransforming(def.shape[key],ctx))return true}return false}if(def.
+type==="union"){for(const option of def.options){if(isTransforming(option,ctx))return true}return false}if(def.type==="t\
+uple"){for(const item of def.items){if(isTransforming(item,ctx))return true}if(def.rest&&isTransforming(def.rest,ctx))return true;
+return false}return false}var FOLDABLE_KEYS,UNION_KEYS,createToJSONSchemaMethod,createStandardJSONSchemaMethod;var init_to_json_schema=__esm(
+{"node_modules/zod/v4/core/to-json-schema.js"(){init_registries();init_util();FOLDABLE_KEYS=new Set(["type","properties",
+"required","additionalProperties"]);UNION_KEYS=["oneOf","anyOf"];createToJSONSchemaMethod=(schema5,processors={})=>params=>{
 const ctx=initializeContext({...params,processors});processSchema(schema5,ctx);extractDefs(ctx,schema5);return finalize(
 ctx,schema5)};createStandardJSONSchemaMethod=(schema5,io,processors={})=>params=>{const{libraryOptions,target}=params??{};
 const ctx=initializeContext({...libraryOptions??{},target,io,processors});processSchema(schema5,ctx);extractDefs(ctx,schema5);
@@ -7592,11 +7592,11 @@ enum??(json.const!==void 0?[json.const]:void 0);if(!numericType&&!values?.some(v
 minimum,maximum,exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json;if(rest.enum)rest.enum=rest.enum.map(
 v=>typeof v==="number"?String(v):v);else if(typeof rest.const==="number")rest.const=String(rest.const);if(!numericType)return rest;
 rest.type="string";if(!values)rest.pattern=(types3.includes("number")?number:integer).source;return rest}function rewriteKeyNames(ctx){
-const bySchema=new Map;for(const entry2 of ctx.seen.values()){if(entry2.def&&!bySchema.has(entry2.schema))bySchema.set(entry2.
-schema,entry2)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
+const bySchema=new Map;for(const entry of ctx.seen.values()){if(entry.def&&!bySchema.has(entry.schema))bySchema.set(entry.
+schema,entry)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
 const names3=(seen2?.def??seen2?.schema)?.propertyNames;if(!names3||names3===true||rewrites.has(names3))continue;const rewritten=stringifyKeyNames(
-bySchema,names3,new Set);if(rewritten!==names3)rewrites.set(names3,rewritten)}if(!rewrites.size)return;for(const entry2 of ctx.
-seen.values()){for(const carrier of[entry2.schema,entry2.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
+bySchema,names3,new Set);if(rewritten!==names3)rewrites.set(names3,rewritten)}if(!rewrites.size)return;for(const entry of ctx.
+seen.values()){for(const carrier of[entry.schema,entry.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
 if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value3,schema5,ctx,json,params){let unrepresentable=false;
 const serialized=JSON.stringify(value3,(_,val)=>{if(typeof val!=="bigint")return val;unrepresentable=true;return null});
 if(!unrepresentable)return JSON.parse(serialized);handleUnrepresentable(schema5,ctx,json,params,"BigInt defaults cannot \
@@ -8161,7 +8161,7 @@ null;match=word2.exec(head)){if(/^["']?[\s:=]+\S/.test(head.slice(word2.lastInde
 if([...words,...foreign].some(word2=>name2.includes(word2)))return true;if(secretKeys.some(pattern=>pattern.test(name2)))
 return true;if(name2.length>100)return false;if(secretFields.some(field2=>(0,import_fastest_levenshtein.distance)(name2,
 field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part2=>abbreviations.has(part2)||words.some(word2=>(0,import_fastest_levenshtein.distance)(
-part2,word2)<=(word2==="token"?1:2)))}function looksLikeCredential2(text6){return credentials.some(pattern=>pattern.test(
+part2,word2)<=(word2==="token"?1:2)))}function looksLikeCredential(text6){return credentials.some(pattern=>pattern.test(
 text6))}var import_fastest_levenshtein,secretFields,secretFieldNames,secretMembers,words,abbreviations,foreign,secretKeys,
 keyCharacter,memo2,strokes,loose,credentials;var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein=
 __toESM(require_mod(),1);secretFields=["ldap_master_password","smtp_password"];secretFieldNames=new Set(secretFields);secretMembers=
@@ -8380,7 +8380,7 @@ void 0?[]:[{name:name2}];const byId=id===void 0?[]:[{id}];const address2=(unique
 {};return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function lookUp(identity2,index){if(identity2.
 id===void 0){const found2=index.findNamed(identity2.name??"");if(typeof found2==="string")return{exists:false,identity:identity2,
 fields:{},trouble:found2};return{exists:true,identity:extended2(identity2,{id:String(found2.id)}),fields:found2}}const row=index.
-byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.anonymous>0)return{exists:true,
+byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.unsure)return{exists:true,
 identity:identity2,fields:{}};const trouble=index.lacksId(identity2.id);return{exists:false,identity:identity2,fields:{},
 trouble}}var traits4,schema4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();
 init_extended();init_once();init_problems();init_discovery();init_fields();init_rules();init_schema();init_texts();traits4=
@@ -8451,10 +8451,11 @@ Math.min(this.#wanted,number4)});return page}async end(){this.#wanted=0;await Pr
 null?null:new Catalog(rows)}async function readRows(name2,read2,parse11,reader){let offered=true;const rows=await readListing(
 name2,async(number4,wanted)=>{const page=await reader.listExtra(read2,number4,parse11,wanted);if(page===null)offered=false;
 return{...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;
-var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_listing();Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){
-let unsure3=false;for(const row of rows){if(typeof row.id!=="string"){unsure3=true;continue}this.#byId.set(row.id,row);if(typeof row.
-name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.set(row.name,[row]);else
-others.push(row)}this.unsure=unsure3}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
+var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_values();init_listing();Catalog=class{ids=new Map;names=new Map;anonymous;constructor(rows){
+let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.ids.set(identifierKey(row.
+id),row);if(typeof row.name!=="string")continue;const others=this.names.get(row.name);if(others===void 0)this.names.set(
+row.name,[row]);else others.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
+ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
 let best;let least=Math.min(most3,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
 const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}function areNear(one,other){const sorted=text6=>[...text6].sort().join("");return(0,import_fastest_levenshtein2.distance)(
@@ -8467,28 +8468,24 @@ organizations.findNamed(called2):organizations.byId(given2);if(found2===void 0||
 name:name2,label:label2}=fields3;const change2={...given2!==void 0&&typeof name2==="string"?{name:name2}:{},...typeof label2===
 "string"||label2===null?{label:label2}:{}};return Object.keys(change2).length===0?[]:[[String(found2.id),change2]]});return organizations.
 changed(new Map(changes))}var OrganizationIndex;var init_organizations=__esm({"src/kinds/organizations.ts"(){"use strict";
-init_nearest();init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;#meant=new Map;anonymous;constructor(rows,formerNames=new Map){
-let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(identifierKey(row.
-id),row);if(typeof row.name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.
-set(row.name,[row]);else others.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}rows(){return[...this.#byId].
-sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#byId.get(identifierKey(id))}byName(name2){return this.#byName.
-get(name2)??[]}changed(changes){const former2=new Map;const given2=new Map([...changes].map(([id,change2])=>[identifierKey(
-id),change2]));const rows=[...this.#byId].map(([id,row])=>{const change2=given2.get(id);if(change2===void 0)return row;const next={
-...row,...change2};if(typeof row.name==="string"&&typeof next.name==="string"&&next.name!==row.name)former2.set(row.name,
-next.name);return next});return new _OrganizationIndex(rows,former2)}find(reference){const byId=this.byId(reference);return this.#only(
-reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set(
-[...candidates2,...this.byName(reference)]);const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.
-size>1){const ids=[...found2].map(({id})=>id).join(", ");return`${found2.size} organizations are called "${reference}" (${ids}\
-): refer to one by its id`}const renamed=this.#formerNames.get(reference);if(renamed!==void 0){return`the organization "${reference}\
-" is renamed to "${renamed}": refer to it by its new name`}const unsure3=this.anonymous>0?" (its list has rows without a\
-n id)":"";return this.#lacks(`"${reference}"${unsure3}`,reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(
-`with the id ${id}`,id,"id")}#lacks(which,reference,what){const[,field2,named6]=/^(id|name):(\S.*)$/s.exec(reference)??[];
-const similar=field2===void 0?this.#similar(reference,what):void 0;const meant3=field2!==void 0?`; a space may be missin\
-g behind the colon: "${field2}: ${named6}"`:similar===void 0?"":`; did you mean "${similar}"?`;return`the server has no \
-organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant3}`}#similar(reference,what){
-if(this.#meant.has(reference))return this.#meant.get(reference);const labelled3=[...this.#byId.values()].find(({label:label2})=>label2===
-reference)?.name;const meant3=typeof labelled3==="string"?labelled3:nearest(reference,(what==="id"?this.#byId:this.#byName).
-keys());this.#meant.set(reference,meant3);return meant3}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+init_nearest();init_values();init_catalog();init_listing();OrganizationIndex=class _OrganizationIndex extends Catalog{#formerNames;#meant=new Map;constructor(rows,formerNames=new Map){
+super(rows);this.#formerNames=formerNames}rows(){return[...this.ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}changed(changes){
+const former2=new Map;const given2=new Map([...changes].map(([id,change2])=>[identifierKey(id),change2]));const rows=[...this.
+ids].map(([id,row])=>{const change2=given2.get(id);if(change2===void 0)return row;const next={...row,...change2};if(typeof row.
+name==="string"&&typeof next.name==="string"&&next.name!==row.name)former2.set(row.name,next.name);return next});return new _OrganizationIndex(
+rows,former2)}find(reference){const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){
+return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([...candidates2,...this.byName(reference)]);
+const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids=[...found2].map(({id})=>id).
+join(", ");return`${found2.size} organizations are called "${reference}" (${ids}): refer to one by its id`}const renamed=this.#formerNames.
+get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
+s new name`}const unsure3=this.unsure?" (its list has rows without an id)":"";return this.#lacks(`"${reference}"${unsure3}`,
+reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(`with the id ${id}`,id,"id")}#lacks(which,reference,what){
+const[,field2,named6]=/^(id|name):(\S.*)$/s.exec(reference)??[];const similar=field2===void 0?this.#similar(reference,what):
+void 0;const meant3=field2!==void 0?`; a space may be missing behind the colon: "${field2}: ${named6}"`:similar===void 0?
+"":`; did you mean "${similar}"?`;return`the server has no organization ${which}, and no operation creates one: create i\
+t there, or correct the ${what}${meant3}`}#similar(reference,what){if(this.#meant.has(reference))return this.#meant.get(
+reference);const labelled3=[...this.ids.values()].find(({label:label2})=>label2===reference)?.name;const meant3=typeof labelled3===
+"string"?labelled3:nearest(reference,(what==="id"?this.ids:this.names).keys());this.#meant.set(reference,meant3);return meant3}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
 const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list2=type.read(reader,profile);
 held[name2]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held){const references={};const take2=async name2=>{
 const list2=held[name2];if(list2!==void 0)references[name2]=await list2};for(const name2 of listNames)await take2(name2);
@@ -8528,7 +8525,7 @@ references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{..
 ({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}
 return{fields:resolved2,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
 const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({
-id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept3=Object.
+id})=>organizations==null||organizations.unsure||typeof id==="string"&&organizations.byId(id)!==void 0;const kept3=Object.
 entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2===
 "authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.
 filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(isMember).map(member2=>member2.roles===void 0?member2:
@@ -8561,8 +8558,8 @@ push(`the organization ${id} is twice in organizations: remove one of the two`);
 if(misnamed!==void 0)troubles.push(misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:
 {}}]});return{elements:elements2,troubles,sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.
 find(String(reference));if(typeof reference.id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.
-byId(reference.id);if(row!==void 0)return row;if(organizations.anonymous>0)return{id:reference.id};return organizations.
-lacksId(reference.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
+byId(reference.id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(
+reference.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
 init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
 init_once();init_schema();scope=once(()=>strictObject({id:text2().optional().meta({description:"The id of the scope. Ser\
 vers go by it alone; the boruta profile looks it up by the name where it is left out.",examples:[UUID]}),name:text2().meta(
@@ -8877,7 +8874,7 @@ context==="undefined"){optionsObj.context=4}const context3=optionsObj.context;if
 return diffLinesResultToPatch(diffLines(oldStr,newStr,optionsObj))}else{const{callback:callback2}=optionsObj;diffLines(oldStr,
 newStr,Object.assign(Object.assign({},optionsObj),{callback:diff=>{const patch=diffLinesResultToPatch(diff);callback2(patch)}}))}
 function diffLinesResultToPatch(diff){if(!diff){return}diff.push({value:"",lines:[]});function contextLines(lines){return lines.
-map(function(entry2){return" "+entry2})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
+map(function(entry){return" "+entry})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
 for(let i2=0;i2<diff.length;i2++){const current=diff[i2],lines=current.lines||splitLines(current.value);current.lines=lines;
 if(current.added||current.removed){if(!oldRangeStart){const prev=diff[i2-1];oldRangeStart=oldLine;newRangeStart=newLine;
 if(prev){curRange=context3>0?contextLines(prev.lines.slice(-context3)):[];oldRangeStart-=curRange.length;newRangeStart-=
@@ -9386,14 +9383,14 @@ raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","lin
 ["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
 0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
 3);return allotment}function sectionTexts(sections2,shown3){return sections2.flatMap(section2=>{const texts2=section2.entries.
-flatMap(entry2=>{const how=shown3.get(entry2);return how===void 0?[]:[entryText(entry2,how)]});if(texts2.length===0)return[];
+flatMap(entry=>{const how=shown3.get(entry);return how===void 0?[]:[entryText(entry,how)]});if(texts2.length===0)return[];
 const missing3=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing3>0?`
 \u2026 and ${missing3} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
 
-`}function entryText(entry2,{form,detail}){if(detail===null)return`- ${entry2.line(form)}
+`}function entryText(entry,{form,detail}){if(detail===null)return`- ${entry.line(form)}
 `;return`
-<details><summary>${entry2.summary(form)}</summary>
+<details><summary>${entry.summary(form)}</summary>
 
 ${detail}
 </details>
@@ -9401,17 +9398,17 @@ ${detail}
 `}var moreRoom,leastDetail,Allotment;var init_room=__esm({"src/report/room.ts"(){"use strict";init_lines();moreRoom=60;leastDetail=
 20;Allotment=class{shown=new Map;#sections;#begun=new Set;#left;constructor(sections2,room){this.#sections=sections2;this.#left=
 room}raise=(forms2,...ranks2)=>{for(const form of forms2)for(const rank2 of ranks2)this.#raise(form,rank2)};#raise(form,rank2){
-for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(form!=="named"&&now===void 0)continue;
-if(now!==void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry2.folds};this.#show(
-section2,entry2,next,now)}}has(...ranks2){return ranks2.every(rank2=>[...this.#of(rank2)].every(([,entry2])=>this.shown.
-has(entry2)))}unfold(rank2){for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(now===void 0||
-!entry2.folds||!this.#holds(entry2,now))continue;entry2.details().some((detail,index)=>this.#show(section2,entry2,{...now,
-detail,whole:index===0&&tells(now.form,"told")},now))}}within(share2,work){const kept3=Math.ceil(this.#left*(1-share2));
-this.#left-=kept3;work();this.#left+=kept3}#holds(entry2,now){const folded=entryText(entry2,{...now,detail:""}).length-entryText(
-entry2,now).length;return folded+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry2 of section2.
-entries)if(entry2.rank===rank2)yield[section2,entry2]}}#show(section2,entry2,next,now){const begins2=this.#begun.has(section2)?
-0:headingOf(section2).length+moreRoom;const cost=begins2+entryText(entry2,next).length-(now===void 0?0:entryText(entry2,
-now).length);if(cost>this.#left)return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry2,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
+for(const[section2,entry]of this.#of(rank2)){const now=this.shown.get(entry);if(form!=="named"&&now===void 0)continue;if(now!==
+void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry.folds};this.#show(section2,
+entry,next,now)}}has(...ranks2){return ranks2.every(rank2=>[...this.#of(rank2)].every(([,entry])=>this.shown.has(entry)))}unfold(rank2){
+for(const[section2,entry]of this.#of(rank2)){const now=this.shown.get(entry);if(now===void 0||!entry.folds||!this.#holds(
+entry,now))continue;entry.details().some((detail,index)=>this.#show(section2,entry,{...now,detail,whole:index===0&&tells(
+now.form,"told")},now))}}within(share2,work){const kept3=Math.ceil(this.#left*(1-share2));this.#left-=kept3;work();this.#left+=
+kept3}#holds(entry,now){const folded=entryText(entry,{...now,detail:""}).length-entryText(entry,now).length;return folded+
+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry of section2.entries)if(entry.rank===
+rank2)yield[section2,entry]}}#show(section2,entry,next,now){const begins2=this.#begun.has(section2)?0:headingOf(section2).
+length+moreRoom;const cost=begins2+entryText(entry,next).length-(now===void 0?0:entryText(entry,now).length);if(cost>this.#left)
+return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
 budget=defaultBudget,only:only2}=options;const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(
 plan,warnings,options);const{intro=""}=options;const title=`## ${options.title??`idops plan: ${headline(plan)}`}
 ${intro===""?"":`
@@ -9440,14 +9437,14 @@ objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.l
 let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once2(form=>changeLine(
 change2,form,markdown,forge)),summary:once2(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(
 change2,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
-form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing=entry2=>!shown3.
-has(entry2);const kept3=changes.filter(entry2=>!isMissing(entry2));return leftOutParts({changes:changes.filter(isMissing),
-details:kept3.filter(entry2=>shown3.get(entry2)?.whole!==true),places:kept3.filter(entry2=>!tells(shown3.get(entry2)?.form??
-"named","placed")),warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
-sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
-flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
-({rank:rank2})=>rank2==="warnings")}}function leftOutParts(entries){return[...counted("the changes of ",entries.changes),
-...counted("details of ",entries.details),...counted("places of ",entries.places),...counted("",entries.warnings)]}function counted(what,entries){
+form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing=entry=>!shown3.
+has(entry);const kept3=changes.filter(entry=>!isMissing(entry));return leftOutParts({changes:changes.filter(isMissing),details:kept3.
+filter(entry=>shown3.get(entry)?.whole!==true),places:kept3.filter(entry=>!tells(shown3.get(entry)?.form??"named","place\
+d")),warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(sections2);return leftOutParts(
+{changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.flatMap(section2=>section2.
+entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(({rank:rank2})=>rank2===
+"warnings")}}function leftOutParts(entries){return[...counted("the changes of ",entries.changes),...counted("details of ",
+entries.details),...counted("places of ",entries.places),...counted("",entries.warnings)]}function counted(what,entries){
 const nouns=new Map;for(const{noun}of entries)nouns.set(noun,(nouns.get(noun)??0)+1);const counts2=[...nouns].map(([noun,
 number4])=>plural(number4,noun));return counts2.length===0?[]:[`${what}${counts2.join(", ")}`]}function notice(parts,budget){
 if(parts.length===0)return"";return[`> **Shortened** to stay within ${budget.toLocaleString("en")} characters. Left out:\
@@ -10253,35 +10250,35 @@ this.current)===NS.HTML){this.pop()}}}}});var NOAH_ARK_CAPACITY,EntryType,Format
 parser/formatting-element-list.js"(){NOAH_ARK_CAPACITY=3;(function(EntryType2){EntryType2[EntryType2["Marker"]=0]="Marke\
 r";EntryType2[EntryType2["Element"]=1]="Element"})(EntryType||(EntryType={}));FormattingElementList=class{constructor(){
 this.newest=null;this.bookmark=null;this.index=null;this.elementEntries=new Map}_insertElementEntry(element,token,older){
-const newer=older===null?null:older.newer;const entry2={type:EntryType.Element,element,token,older,newer,ark:null,olderSameTag:null,
-newerSameTag:null};if(newer===null){this.newest=entry2}else{newer.older=entry2}if(older!==null){older.newer=entry2}return this.
-index===null?null:this._addToIndex(this.index,entry2)}_addToIndex(index,entry2){const{tagName,attrs}=entry2.token;const key=tagName+
+const newer=older===null?null:older.newer;const entry={type:EntryType.Element,element,token,older,newer,ark:null,olderSameTag:null,
+newerSameTag:null};if(newer===null){this.newest=entry}else{newer.older=entry}if(older!==null){older.newer=entry}return this.
+index===null?null:this._addToIndex(this.index,entry)}_addToIndex(index,entry){const{tagName,attrs}=entry.token;const key=tagName+
 attrs.map(({name:name2,value:value3})=>`\0${name2}\0${value3}`).sort().join("");let ark=index.arks.get(key);if(ark===void 0){
-ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry2);entry2.ark=ark;this.elementEntries.set(entry2.element,
-entry2);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.set(tagName,head)}
-entry2.olderSameTag=head.olderSameTag;entry2.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.newerSameTag=
-entry2}head.olderSameTag=entry2;return ark}insertMarker(){if(this.index===null){for(let entry2=this.newest;entry2!==null&&
-entry2.type===EntryType.Element;entry2=entry2.older){this.elementEntries.set(entry2.element,entry2)}}const marker={type:EntryType.
-Marker,older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}this.newest=marker;
-this.index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry2=this.newest;entry2!==
-null&&entry2.type===EntryType.Element;entry2=entry2.older){oldest=entry2;count3++}if(count3>=NOAH_ARK_CAPACITY){this.index=
-{arks:new Map,tagNames:new Map};for(let entry2=oldest;entry2!==null&&entry2.type===EntryType.Element;entry2=entry2.newer){
-this._addToIndex(this.index,entry2)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&ark.entries.
+ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry);entry.ark=ark;this.elementEntries.set(entry.element,
+entry);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.set(tagName,head)}
+entry.olderSameTag=head.olderSameTag;entry.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.newerSameTag=
+entry}head.olderSameTag=entry;return ark}insertMarker(){if(this.index===null){for(let entry=this.newest;entry!==null&&entry.
+type===EntryType.Element;entry=entry.older){this.elementEntries.set(entry.element,entry)}}const marker={type:EntryType.Marker,
+older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}this.newest=marker;this.
+index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry=this.newest;entry!==
+null&&entry.type===EntryType.Element;entry=entry.older){oldest=entry;count3++}if(count3>=NOAH_ARK_CAPACITY){this.index={
+arks:new Map,tagNames:new Map};for(let entry=oldest;entry!==null&&entry.type===EntryType.Element;entry=entry.newer){this.
+_addToIndex(this.index,entry)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&ark.entries.
 length>NOAH_ARK_CAPACITY){this.removeEntry(ark.entries[0])}}insertElementAfterBookmark(element,token){const{bookmark}=this;
-this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry2){var _a3;if(entry2.newer===null?this.
-newest!==entry2:entry2.newer.older!==entry2){return}this.elementEntries.delete(entry2.element);if(entry2.newer===null){this.
-newest=entry2.older}else{entry2.newer.older=entry2.older}if(entry2.older!==null){entry2.older.newer=entry2.newer}if(entry2.
-ark!==null){const{entries,key}=entry2.ark;entries.splice(entries.indexOf(entry2),1);if(entries.length===0)(_a3=this.index)===
-null||_a3===void 0?void 0:_a3.arks.delete(key)}if(entry2.newerSameTag!==null){entry2.newerSameTag.olderSameTag=entry2.olderSameTag;
-if(entry2.olderSameTag!==null){entry2.olderSameTag.newerSameTag=entry2.newerSameTag}}}replaceElement(entry2,element){if(this.
-elementEntries.delete(entry2.element)){this.elementEntries.set(element,entry2)}entry2.element=element}clearToLastMarker(){
-let marker=this.newest;for(;marker!==null&&marker.type===EntryType.Element;marker=marker.older){this.elementEntries.delete(
-marker.element)}this.newest=marker===null?null:marker.older;this.index=marker===null?null:marker.outerIndex;if(this.newest!==
-null){this.newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a3,_b;if(this.index!==null){return(_b=(_a3=
-this.index.tagNames.get(tagName))===null||_a3===void 0?void 0:_a3.olderSameTag)!==null&&_b!==void 0?_b:null}for(let entry2=this.
-newest;entry2!==null&&entry2.type===EntryType.Element;entry2=entry2.older){if(entry2.token.tagName===tagName){return entry2}}
-return null}getElementEntry(element){if(this.index===null){for(let entry2=this.newest;entry2!==null&&entry2.type===EntryType.
-Element;entry2=entry2.older){if(entry2.element===element){return entry2}}}return this.elementEntries.get(element)}}}});var attrListIndexes,defaultTreeAdapter;var init_default=__esm({"node_modules/parse5/dist/tree-adapters/default.js"(){init_html();
+this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry){var _a3;if(entry.newer===null?this.
+newest!==entry:entry.newer.older!==entry){return}this.elementEntries.delete(entry.element);if(entry.newer===null){this.newest=
+entry.older}else{entry.newer.older=entry.older}if(entry.older!==null){entry.older.newer=entry.newer}if(entry.ark!==null){
+const{entries,key}=entry.ark;entries.splice(entries.indexOf(entry),1);if(entries.length===0)(_a3=this.index)===null||_a3===
+void 0?void 0:_a3.arks.delete(key)}if(entry.newerSameTag!==null){entry.newerSameTag.olderSameTag=entry.olderSameTag;if(entry.
+olderSameTag!==null){entry.olderSameTag.newerSameTag=entry.newerSameTag}}}replaceElement(entry,element){if(this.elementEntries.
+delete(entry.element)){this.elementEntries.set(element,entry)}entry.element=element}clearToLastMarker(){let marker=this.
+newest;for(;marker!==null&&marker.type===EntryType.Element;marker=marker.older){this.elementEntries.delete(marker.element)}
+this.newest=marker===null?null:marker.older;this.index=marker===null?null:marker.outerIndex;if(this.newest!==null){this.
+newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a3,_b;if(this.index!==null){return(_b=(_a3=this.index.
+tagNames.get(tagName))===null||_a3===void 0?void 0:_a3.olderSameTag)!==null&&_b!==void 0?_b:null}for(let entry=this.newest;entry!==
+null&&entry.type===EntryType.Element;entry=entry.older){if(entry.token.tagName===tagName){return entry}}return null}getElementEntry(element){
+if(this.index===null){for(let entry=this.newest;entry!==null&&entry.type===EntryType.Element;entry=entry.older){if(entry.
+element===element){return entry}}}return this.elementEntries.get(element)}}}});var attrListIndexes,defaultTreeAdapter;var init_default=__esm({"node_modules/parse5/dist/tree-adapters/default.js"(){init_html();
 attrListIndexes=new WeakMap;defaultTreeAdapter={createDocument(){return{nodeName:"#document",mode:DOCUMENT_MODE.NO_QUIRKS,
 childNodes:[]}},createDocumentFragment(){return{nodeName:"#document-fragment",childNodes:[]}},createElement(tagName,namespaceURI,attrs){
 return{nodeName:tagName,tagName,attrs,namespaceURI,childNodes:[],parentNode:null}},createCommentNode(data3){return{nodeName:"\
@@ -10838,55 +10835,55 @@ TAG_ID.ANNOTATION_XML&&ns===NS.MATHML&&foreignNS!==NS.MATHML){const verdicts=(_a
 null&&_a3!==void 0?_a3:this.annotationXmlIntegrationPoints=new Map;let isIntegrationPoint2=verdicts.get(element);if(isIntegrationPoint2===
 void 0){isIntegrationPoint2=isIntegrationPoint(tid,ns,this.treeAdapter.getAttrList(element));verdicts.set(element,isIntegrationPoint2)}
 return isIntegrationPoint2}return isIntegrationPoint(tid,ns,EMPTY_ATTRS,foreignNS)}_reconstructActiveFormattingElements(){
-let oldest=null;for(let entry2=this.activeFormattingElements.newest;entry2!==null&&entry2.type===EntryType.Element&&!this.
-openElements.contains(entry2.element);entry2=entry2.older){oldest=entry2}for(let entry2=oldest;entry2!==null&&entry2.type===
-EntryType.Element;entry2=entry2.newer){this._insertElement(entry2.token,this.treeAdapter.getNamespaceURI(entry2.element));
-this.activeFormattingElements.replaceElement(entry2,this.openElements.current)}}_closeTableCell(){this.openElements.generateImpliedEndTags();
-this.openElements.popUntilTableCellPopped();this.activeFormattingElements.clearToLastMarker();this.insertionMode=InsertionMode.
-IN_ROW}_closePElement(){this.openElements.generateImpliedEndTagsWithExclusion(TAG_ID.P);this.openElements.popUntilTagNamePopped(
-TAG_ID.P)}_resetInsertionMode(){const i2=this.openElements.indexOfTopmostOf(INSERTION_MODE_TAGS);const tn=i2===0&&this.fragmentContext?
-this.fragmentContextID:this.openElements.tagIDs[i2];const node2=i2===0&&this.fragmentContext?this.fragmentContext:this.openElements.
-items[i2];if(node2!==void 0&&this.treeAdapter.getNamespaceURI(node2)===NS.HTML){switch(tn){case TAG_ID.TR:{this.insertionMode=
-InsertionMode.IN_ROW;return}case TAG_ID.TBODY:case TAG_ID.THEAD:case TAG_ID.TFOOT:{this.insertionMode=InsertionMode.IN_TABLE_BODY;
-return}case TAG_ID.CAPTION:{this.insertionMode=InsertionMode.IN_CAPTION;return}case TAG_ID.COLGROUP:{this.insertionMode=
-InsertionMode.IN_COLUMN_GROUP;return}case TAG_ID.TABLE:{this.insertionMode=InsertionMode.IN_TABLE;return}case TAG_ID.BODY:{
-this.insertionMode=InsertionMode.IN_BODY;return}case TAG_ID.FRAMESET:{this.insertionMode=InsertionMode.IN_FRAMESET;return}case TAG_ID.
-SELECT:{this._resetInsertionModeForSelect(i2);return}case TAG_ID.TEMPLATE:{this.insertionMode=this.tmplInsertionModeStack[this.
-tmplInsertionModeStack.length-1];return}case TAG_ID.HTML:{this.insertionMode=this.headElement?InsertionMode.AFTER_HEAD:InsertionMode.
-BEFORE_HEAD;return}case TAG_ID.TD:case TAG_ID.TH:{if(i2>0){this.insertionMode=InsertionMode.IN_CELL;return}break}case TAG_ID.
-HEAD:{if(i2>0){this.insertionMode=InsertionMode.IN_HEAD;return}break}}}this.insertionMode=InsertionMode.IN_BODY}_resetInsertionModeForSelect(selectIdx){
-if(selectIdx>0){const tableIdx=this.openElements.indexOfTopmost(TAG_ID.TABLE);if(tableIdx>0&&tableIdx>this.openElements.
-indexOfTopmost(TAG_ID.TEMPLATE)){this.insertionMode=InsertionMode.IN_SELECT_IN_TABLE;return}}this.insertionMode=InsertionMode.
-IN_SELECT}_isElementCausesFosterParenting(tn){return TABLE_STRUCTURE_TAGS.has(tn)}_shouldFosterParentOnInsertion(){return this.
-fosterParentingEnabled&&this.openElements.currentTagId!==void 0&&this._isElementCausesFosterParenting(this.openElements.
-currentTagId)}_findFosterParentingLocation(){const{openElements}=this;const tableIdx=openElements.indexOfTopmost(TAG_ID.
-TABLE);const templateIdx=openElements.indexOfTopmost(TAG_ID.TEMPLATE);if(templateIdx>tableIdx){return{parent:this.treeAdapter.
-getTemplateContent(openElements.items[templateIdx]),beforeElement:null}}if(tableIdx!==-1){const table2=openElements.items[tableIdx];
-const parent=this.treeAdapter.getParentNode(table2);if(parent){return{parent,beforeElement:table2}}return{parent:openElements.
-items[openElements.slotBelow(tableIdx)],beforeElement:null}}return{parent:openElements.items[0],beforeElement:null}}_fosterParentElement(element){
-const location=this._findFosterParentingLocation();if(location.beforeElement){this.treeAdapter.insertBefore(location.parent,
-element,location.beforeElement)}else{this.treeAdapter.appendChild(location.parent,element)}}_isSpecialElement(element,id){
-const ns=this.treeAdapter.getNamespaceURI(element);return SPECIAL_ELEMENTS[ns].has(id)}onCharacter(token){this.skipNextNewLine=
-false;if(this.tokenizer.inForeignNode){characterInForeignContent(this,token);return}switch(this.insertionMode){case InsertionMode.
-INITIAL:{tokenInInitialMode(this,token);break}case InsertionMode.BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.
-BEFORE_HEAD:{tokenBeforeHead(this,token);break}case InsertionMode.IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.
-IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(this,token);break}case InsertionMode.AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.
-IN_BODY:case InsertionMode.IN_CAPTION:case InsertionMode.IN_CELL:case InsertionMode.IN_TEMPLATE:{characterInBody(this,token);
-break}case InsertionMode.TEXT:case InsertionMode.IN_SELECT:case InsertionMode.IN_SELECT_IN_TABLE:{this._insertCharacters(
-token);break}case InsertionMode.IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.IN_ROW:{characterInTable(this,
-token);break}case InsertionMode.IN_TABLE_TEXT:{characterInTableText(this,token);break}case InsertionMode.IN_COLUMN_GROUP:{
-tokenInColumnGroup(this,token);break}case InsertionMode.AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.
-AFTER_AFTER_BODY:{tokenAfterAfterBody(this,token);break}default:}}onNullCharacter(token){this.skipNextNewLine=false;if(this.
-tokenizer.inForeignNode){nullCharacterInForeignContent(this,token);return}switch(this.insertionMode){case InsertionMode.
-INITIAL:{tokenInInitialMode(this,token);break}case InsertionMode.BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.
-BEFORE_HEAD:{tokenBeforeHead(this,token);break}case InsertionMode.IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.
-IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(this,token);break}case InsertionMode.AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.
-TEXT:{this._insertCharacters(token);break}case InsertionMode.IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.
-IN_ROW:{characterInTable(this,token);break}case InsertionMode.IN_COLUMN_GROUP:{tokenInColumnGroup(this,token);break}case InsertionMode.
-AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.AFTER_AFTER_BODY:{tokenAfterAfterBody(this,token);break}default:}}onComment(token){
-this.skipNextNewLine=false;if(this.currentNotInHTML){appendComment(this,token);return}switch(this.insertionMode){case InsertionMode.
-INITIAL:case InsertionMode.BEFORE_HTML:case InsertionMode.BEFORE_HEAD:case InsertionMode.IN_HEAD:case InsertionMode.IN_HEAD_NO_SCRIPT:case InsertionMode.
-AFTER_HEAD:case InsertionMode.IN_BODY:case InsertionMode.IN_TABLE:case InsertionMode.IN_CAPTION:case InsertionMode.IN_COLUMN_GROUP:case InsertionMode.
+let oldest=null;for(let entry=this.activeFormattingElements.newest;entry!==null&&entry.type===EntryType.Element&&!this.openElements.
+contains(entry.element);entry=entry.older){oldest=entry}for(let entry=oldest;entry!==null&&entry.type===EntryType.Element;entry=
+entry.newer){this._insertElement(entry.token,this.treeAdapter.getNamespaceURI(entry.element));this.activeFormattingElements.
+replaceElement(entry,this.openElements.current)}}_closeTableCell(){this.openElements.generateImpliedEndTags();this.openElements.
+popUntilTableCellPopped();this.activeFormattingElements.clearToLastMarker();this.insertionMode=InsertionMode.IN_ROW}_closePElement(){
+this.openElements.generateImpliedEndTagsWithExclusion(TAG_ID.P);this.openElements.popUntilTagNamePopped(TAG_ID.P)}_resetInsertionMode(){
+const i2=this.openElements.indexOfTopmostOf(INSERTION_MODE_TAGS);const tn=i2===0&&this.fragmentContext?this.fragmentContextID:
+this.openElements.tagIDs[i2];const node2=i2===0&&this.fragmentContext?this.fragmentContext:this.openElements.items[i2];if(node2!==
+void 0&&this.treeAdapter.getNamespaceURI(node2)===NS.HTML){switch(tn){case TAG_ID.TR:{this.insertionMode=InsertionMode.IN_ROW;
+return}case TAG_ID.TBODY:case TAG_ID.THEAD:case TAG_ID.TFOOT:{this.insertionMode=InsertionMode.IN_TABLE_BODY;return}case TAG_ID.
+CAPTION:{this.insertionMode=InsertionMode.IN_CAPTION;return}case TAG_ID.COLGROUP:{this.insertionMode=InsertionMode.IN_COLUMN_GROUP;
+return}case TAG_ID.TABLE:{this.insertionMode=InsertionMode.IN_TABLE;return}case TAG_ID.BODY:{this.insertionMode=InsertionMode.
+IN_BODY;return}case TAG_ID.FRAMESET:{this.insertionMode=InsertionMode.IN_FRAMESET;return}case TAG_ID.SELECT:{this._resetInsertionModeForSelect(
+i2);return}case TAG_ID.TEMPLATE:{this.insertionMode=this.tmplInsertionModeStack[this.tmplInsertionModeStack.length-1];return}case TAG_ID.
+HTML:{this.insertionMode=this.headElement?InsertionMode.AFTER_HEAD:InsertionMode.BEFORE_HEAD;return}case TAG_ID.TD:case TAG_ID.
+TH:{if(i2>0){this.insertionMode=InsertionMode.IN_CELL;return}break}case TAG_ID.HEAD:{if(i2>0){this.insertionMode=InsertionMode.
+IN_HEAD;return}break}}}this.insertionMode=InsertionMode.IN_BODY}_resetInsertionModeForSelect(selectIdx){if(selectIdx>0){
+const tableIdx=this.openElements.indexOfTopmost(TAG_ID.TABLE);if(tableIdx>0&&tableIdx>this.openElements.indexOfTopmost(TAG_ID.
+TEMPLATE)){this.insertionMode=InsertionMode.IN_SELECT_IN_TABLE;return}}this.insertionMode=InsertionMode.IN_SELECT}_isElementCausesFosterParenting(tn){
+return TABLE_STRUCTURE_TAGS.has(tn)}_shouldFosterParentOnInsertion(){return this.fosterParentingEnabled&&this.openElements.
+currentTagId!==void 0&&this._isElementCausesFosterParenting(this.openElements.currentTagId)}_findFosterParentingLocation(){
+const{openElements}=this;const tableIdx=openElements.indexOfTopmost(TAG_ID.TABLE);const templateIdx=openElements.indexOfTopmost(
+TAG_ID.TEMPLATE);if(templateIdx>tableIdx){return{parent:this.treeAdapter.getTemplateContent(openElements.items[templateIdx]),
+beforeElement:null}}if(tableIdx!==-1){const table2=openElements.items[tableIdx];const parent=this.treeAdapter.getParentNode(
+table2);if(parent){return{parent,beforeElement:table2}}return{parent:openElements.items[openElements.slotBelow(tableIdx)],
+beforeElement:null}}return{parent:openElements.items[0],beforeElement:null}}_fosterParentElement(element){const location=this.
+_findFosterParentingLocation();if(location.beforeElement){this.treeAdapter.insertBefore(location.parent,element,location.
+beforeElement)}else{this.treeAdapter.appendChild(location.parent,element)}}_isSpecialElement(element,id){const ns=this.treeAdapter.
+getNamespaceURI(element);return SPECIAL_ELEMENTS[ns].has(id)}onCharacter(token){this.skipNextNewLine=false;if(this.tokenizer.
+inForeignNode){characterInForeignContent(this,token);return}switch(this.insertionMode){case InsertionMode.INITIAL:{tokenInInitialMode(
+this,token);break}case InsertionMode.BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.BEFORE_HEAD:{tokenBeforeHead(
+this,token);break}case InsertionMode.IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(
+this,token);break}case InsertionMode.AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.IN_BODY:case InsertionMode.
+IN_CAPTION:case InsertionMode.IN_CELL:case InsertionMode.IN_TEMPLATE:{characterInBody(this,token);break}case InsertionMode.
+TEXT:case InsertionMode.IN_SELECT:case InsertionMode.IN_SELECT_IN_TABLE:{this._insertCharacters(token);break}case InsertionMode.
+IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.IN_ROW:{characterInTable(this,token);break}case InsertionMode.
+IN_TABLE_TEXT:{characterInTableText(this,token);break}case InsertionMode.IN_COLUMN_GROUP:{tokenInColumnGroup(this,token);
+break}case InsertionMode.AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.AFTER_AFTER_BODY:{tokenAfterAfterBody(
+this,token);break}default:}}onNullCharacter(token){this.skipNextNewLine=false;if(this.tokenizer.inForeignNode){nullCharacterInForeignContent(
+this,token);return}switch(this.insertionMode){case InsertionMode.INITIAL:{tokenInInitialMode(this,token);break}case InsertionMode.
+BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.BEFORE_HEAD:{tokenBeforeHead(this,token);break}case InsertionMode.
+IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(this,token);break}case InsertionMode.
+AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.TEXT:{this._insertCharacters(token);break}case InsertionMode.
+IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.IN_ROW:{characterInTable(this,token);break}case InsertionMode.
+IN_COLUMN_GROUP:{tokenInColumnGroup(this,token);break}case InsertionMode.AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.
+AFTER_AFTER_BODY:{tokenAfterAfterBody(this,token);break}default:}}onComment(token){this.skipNextNewLine=false;if(this.currentNotInHTML){
+appendComment(this,token);return}switch(this.insertionMode){case InsertionMode.INITIAL:case InsertionMode.BEFORE_HTML:case InsertionMode.
+BEFORE_HEAD:case InsertionMode.IN_HEAD:case InsertionMode.IN_HEAD_NO_SCRIPT:case InsertionMode.AFTER_HEAD:case InsertionMode.
+IN_BODY:case InsertionMode.IN_TABLE:case InsertionMode.IN_CAPTION:case InsertionMode.IN_COLUMN_GROUP:case InsertionMode.
 IN_TABLE_BODY:case InsertionMode.IN_ROW:case InsertionMode.IN_CELL:case InsertionMode.IN_SELECT:case InsertionMode.IN_SELECT_IN_TABLE:case InsertionMode.
 IN_TEMPLATE:case InsertionMode.IN_FRAMESET:case InsertionMode.AFTER_FRAMESET:{appendComment(this,token);break}case InsertionMode.
 IN_TABLE_TEXT:{tokenInTableText(this,token);break}case InsertionMode.AFTER_BODY:{appendCommentToRootHtmlElement(this,token);
@@ -12077,7 +12074,7 @@ return[...count3>0?[markup`<p class="loss"><strong>${plural(count3,"destructive 
 length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:
 []]}function section({title,filter,entries},context3){return markup`<section class="group"${filter}>
 <h2>${title} (${entries.length})</h2>
-${entries.map(entry2=>changeBox(entry2,context3))}</section>
+${entries.map(entry=>changeBox(entry,context3))}</section>
 `}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_contents();
 init_emails();init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
 function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups3=debug?result.results.
@@ -12202,7 +12199,7 @@ null}
 ${groups3.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
 <h2>${title} (${inGroup.length})</h2>
 ${meaning===""?null:markup`<p class="quiet">${meaning}</p>\n`}
-${inGroup.map(entry2=>resultBox(entry2,context3))}</section>
+${inGroup.map(entry=>resultBox(entry,context3))}</section>
 `)}
 </main>${plan===null?null:markup`
 <footer>
@@ -12374,11 +12371,11 @@ iterator](){let current=this.#head;while(current){yield current.value;current=cu
 dequeue()}}}}});function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve20,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve20(result);try{await result}catch{}next()};const enqueue=(function_,resolve20,reject,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve19,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve19(result);try{await result}catch{}next()};const enqueue=(function_,resolve19,reject,arguments_)=>{
 const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run4.
-bind(void 0,function_,resolve20,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve20,reject)=>{enqueue(function_,resolve20,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+bind(void 0,function_,resolve19,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve19,reject)=>{enqueue(function_,resolve19,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
 abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
 validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
@@ -13459,16 +13456,16 @@ return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayP
 source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
 return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
 return{value:this.source[this.position++],escaped:true}}return{value:character,escaped:false}}record(character){this.recorded.
-push(character)}newEntry(includeEmpty){var entry2;if(this.recorded.length>0||includeEmpty){entry2=this.recorded.join("");
-if(entry2==="NULL"&&!includeEmpty){entry2=null}if(entry2!==null)entry2=this.transform(entry2);this.entries.push(entry2);
-this.recorded=[]}}consumeDimensions(){if(this.source[0]==="["){while(!this.isEof()){var char=this.nextCharacter();if(char.
-value==="=")break}}}parse(nested2){var character,parser,quote2;this.consumeDimensions();while(!this.isEof()){character=this.
-nextCharacter();if(character.value==="{"&&!quote2){this.dimension++;if(this.dimension>1){parser=new _ArrayParser(this.source.
-substr(this.position-1),this.transform);this.entries.push(parser.parse(true));this.position+=parser.position-2}}else if(character.
-value==="}"&&!quote2){this.dimension--;if(!this.dimension){this.newEntry();if(nested2)return this.entries}}else if(character.
-value==='"'&&!character.escaped){if(quote2)this.newEntry(true);quote2=!quote2}else if(character.value===","&&!quote2){this.
-newEntry()}else{this.record(character.value)}}if(this.dimension!==0){throw new Error("array dimension not balanced")}return this.
-entries}};function identity2(value3){return value3}}});var require_arrayParser=__commonJS({"node_modules/pg-types/lib/arrayParser.js"(exports,module){var array2=require_postgres_array();
+push(character)}newEntry(includeEmpty){var entry;if(this.recorded.length>0||includeEmpty){entry=this.recorded.join("");if(entry===
+"NULL"&&!includeEmpty){entry=null}if(entry!==null)entry=this.transform(entry);this.entries.push(entry);this.recorded=[]}}consumeDimensions(){
+if(this.source[0]==="["){while(!this.isEof()){var char=this.nextCharacter();if(char.value==="=")break}}}parse(nested2){var character,
+parser,quote2;this.consumeDimensions();while(!this.isEof()){character=this.nextCharacter();if(character.value==="{"&&!quote2){
+this.dimension++;if(this.dimension>1){parser=new _ArrayParser(this.source.substr(this.position-1),this.transform);this.entries.
+push(parser.parse(true));this.position+=parser.position-2}}else if(character.value==="}"&&!quote2){this.dimension--;if(!this.
+dimension){this.newEntry();if(nested2)return this.entries}}else if(character.value==='"'&&!character.escaped){if(quote2)
+this.newEntry(true);quote2=!quote2}else if(character.value===","&&!quote2){this.newEntry()}else{this.record(character.value)}}
+if(this.dimension!==0){throw new Error("array dimension not balanced")}return this.entries}};function identity2(value3){
+return value3}}});var require_arrayParser=__commonJS({"node_modules/pg-types/lib/arrayParser.js"(exports,module){var array2=require_postgres_array();
 module.exports={create:function(source,transform2){return{parse:function(){return array2.parse(source,transform2)}}}}}});var require_postgres_date=__commonJS({"node_modules/postgres-date/index.js"(exports,module){"use strict";var DATE_TIME=/(\d{1,})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})(\.\d{1,})?.*?( BC)?$/;
 var DATE=/^(\d{1,})-(\d{2})-(\d{2})( BC)?$/;var TIME_ZONE=/([Z+-])(\d{2})?:?(\d{2})?:?(\d{2})?/;var INFINITY=/^-?infinity$/;
 module.exports=function parseDate(isoDate){if(INFINITY.test(isoDate)){return Number(isoDate.replace("i","I"))}var matches=DATE_TIME.
@@ -13516,14 +13513,14 @@ return fn(value3)}}function parseBool(value3){if(value3===null)return value3;ret
 "true"||value3==="y"||value3==="yes"||value3==="on"||value3==="1"}function parseBoolArray(value3){if(!value3)return null;
 return array2.parse(value3,parseBool)}function parseBaseTenInt(string3){return parseInt(string3,10)}function parseIntegerArray(value3){
 if(!value3)return null;return array2.parse(value3,allowNull(parseBaseTenInt))}function parseBigIntegerArray(value3){if(!value3)
-return null;return array2.parse(value3,allowNull(function(entry2){return parseBigInteger(entry2).trim()}))}var parsePointArray=function(value3){
-if(!value3){return null}var p=arrayParser.create(value3,function(entry2){if(entry2!==null){entry2=parsePoint(entry2)}return entry2});
-return p.parse()};var parseFloatArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry2){
-if(entry2!==null){entry2=parseFloat(entry2)}return entry2});return p.parse()};var parseStringArray=function(value3){if(!value3){
+return null;return array2.parse(value3,allowNull(function(entry){return parseBigInteger(entry).trim()}))}var parsePointArray=function(value3){
+if(!value3){return null}var p=arrayParser.create(value3,function(entry){if(entry!==null){entry=parsePoint(entry)}return entry});
+return p.parse()};var parseFloatArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry){
+if(entry!==null){entry=parseFloat(entry)}return entry});return p.parse()};var parseStringArray=function(value3){if(!value3){
 return null}var p=arrayParser.create(value3);return p.parse()};var parseDateArray=function(value3){if(!value3){return null}
-var p=arrayParser.create(value3,function(entry2){if(entry2!==null){entry2=parseDate(entry2)}return entry2});return p.parse()};
-var parseIntervalArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry2){if(entry2!==
-null){entry2=parseInterval(entry2)}return entry2});return p.parse()};var parseByteAArray=function(value3){if(!value3){return null}
+var p=arrayParser.create(value3,function(entry){if(entry!==null){entry=parseDate(entry)}return entry});return p.parse()};
+var parseIntervalArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry){if(entry!==
+null){entry=parseInterval(entry)}return entry});return p.parse()};var parseByteAArray=function(value3){if(!value3){return null}
 return array2.parse(value3,allowNull(parseByteA))};var parseInteger=function(value3){return parseInt(value3,10)};var parseBigInteger=function(value3){
 var valStr=String(value3);if(/^\d+$/.test(valStr)){return valStr}return value3};var parseJsonArray=function(value3){if(!value3){
 return null}return array2.parse(value3,allowNull(JSON.parse))};var parsePoint=function(value3){if(value3[0]!=="("){return null}
@@ -13732,37 +13729,37 @@ format)[oid]||this._types.getTypeParser(oid,format)};module.exports=TypeOverride
 if(str.charAt(0)==="/"){const config4=str.split(" ");return{host:config4[0],database:config4[1]}}const config3=Object.create(
 null);let result;let dummyHost=false;if(/ |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(str)){str=encodeURI(str).replace(/%25(\d\d)/g,
 "%$1")}try{try{result=new URL(str,"postgres://base")}catch(e2){result=new URL(str.replace("@/","@___DUMMY___/"),"postgre\
-s://base");dummyHost=true}}catch(err){err.input&&(err.input="*****REDACTED*****");throw err}for(const entry2 of result.searchParams.
-entries()){config3[entry2[0]]=entry2[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.password=
-config3.password||decodeURIComponent(result.password);if(result.protocol=="socket:"){config3.host=decodeURI(result.pathname);
-config3.database=result.searchParams.get("db");config3.client_encoding=result.searchParams.get("encoding");return config3}
-const hostname3=(dummyHost?"":result.hostname).replace(/^\[(.+)\]$/,"$1");if(!config3.host){config3.host=decodeURIComponent(
-hostname3)}else if(hostname3&&/^%2f/i.test(hostname3)){result.pathname=hostname3+result.pathname}if(!config3.port){config3.
-port=result.port}const pathname=result.pathname.slice(1)||null;config3.database=pathname?decodeURI(pathname):null;if(config3.
-ssl==="true"||config3.ssl==="1"){config3.ssl=true}if(config3.ssl==="0"){config3.ssl=false}if(config3.sslcert||config3.sslkey||
-config3.sslrootcert||config3.sslmode){config3.ssl={}}if(config3.sslnegotiation==="direct"&&config3.ssl===void 0){config3.
-ssl=true}const fs3=config3.sslcert||config3.sslkey||config3.sslrootcert?__require("fs"):null;if(config3.sslcert){config3.
-ssl.cert=fs3.readFileSync(config3.sslcert).toString()}if(config3.sslkey){config3.ssl.key=fs3.readFileSync(config3.sslkey).
-toString()}if(config3.sslrootcert){config3.ssl.ca=fs3.readFileSync(config3.sslrootcert).toString()}if(options.useLibpqCompat&&
-config3.uselibpqcompat){throw new Error("Both useLibpqCompat and uselibpqcompat are set. Please use only one of them.")}
-if(config3.uselibpqcompat==="true"||options.useLibpqCompat){switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"\
-prefer":{config3.ssl.rejectUnauthorized=false;break}case"require":{if(config3.sslrootcert){config3.ssl.checkServerIdentity=
-function(){}}else{config3.ssl.rejectUnauthorized=false}break}case"verify-ca":{if(!config3.ssl.ca){throw new Error("SECUR\
-ITY WARNING: Using sslmode=verify-ca requires specifying a CA with sslrootcert. If a public CA is used, verify-ca allows\
- connections to a server that somebody else may have registered with the CA, making you vulnerable to Man-in-the-Middle \
-attacks. Either specify a custom CA certificate with sslrootcert parameter or use sslmode=verify-full for proper securit\
-y.")}config3.ssl.checkServerIdentity=function(){};break}case"verify-full":{break}}}else{switch(config3.sslmode){case"dis\
-able":{config3.ssl=false;break}case"prefer":case"require":case"verify-ca":case"verify-full":{if(config3.sslmode!=="verif\
-y-full"){deprecatedSslModeWarning(config3.sslmode)}break}case"no-verify":{config3.ssl.rejectUnauthorized=false;break}}}return config3}
-function toConnectionOptions(sslConfig){const connectionOptions2=Object.entries(sslConfig).reduce((c2,[key,value3])=>{if(value3!==
-void 0&&value3!==null){c2[key]=value3}return c2},Object.create(null));return connectionOptions2}function toClientConfig(config3){
-const poolConfig=Object.entries(config3).reduce((c2,[key,value3])=>{if(key==="ssl"){const sslConfig=value3;if(typeof sslConfig===
-"boolean"){c2[key]=sslConfig}if(typeof sslConfig==="object"){c2[key]=toConnectionOptions(sslConfig)}}else if(value3!==void 0&&
-value3!==null){if(key==="port"){if(value3!==""){const v=parseInt(value3,10);if(isNaN(v)){throw new Error(`Invalid ${key}\
-: ${value3}`)}c2[key]=v}}else{c2[key]=value3}}return c2},Object.create(null));return poolConfig}function parseIntoClientConfig(str){
-return toClientConfig(parse11(str))}function deprecatedSslModeWarning(sslmode){if(!deprecatedSslModeWarning.warned&&typeof process!==
-"undefined"&&process.emitWarning){deprecatedSslModeWarning.warned=true;process.emitWarning(`SECURITY WARNING: The SSL mo\
-des 'prefer', 'require', and 'verify-ca' are treated as aliases for 'verify-full'.
+s://base");dummyHost=true}}catch(err){err.input&&(err.input="*****REDACTED*****");throw err}for(const entry of result.searchParams.
+entries()){config3[entry[0]]=entry[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.password=config3.
+password||decodeURIComponent(result.password);if(result.protocol=="socket:"){config3.host=decodeURI(result.pathname);config3.
+database=result.searchParams.get("db");config3.client_encoding=result.searchParams.get("encoding");return config3}const hostname3=(dummyHost?
+"":result.hostname).replace(/^\[(.+)\]$/,"$1");if(!config3.host){config3.host=decodeURIComponent(hostname3)}else if(hostname3&&
+/^%2f/i.test(hostname3)){result.pathname=hostname3+result.pathname}if(!config3.port){config3.port=result.port}const pathname=result.
+pathname.slice(1)||null;config3.database=pathname?decodeURI(pathname):null;if(config3.ssl==="true"||config3.ssl==="1"){config3.
+ssl=true}if(config3.ssl==="0"){config3.ssl=false}if(config3.sslcert||config3.sslkey||config3.sslrootcert||config3.sslmode){
+config3.ssl={}}if(config3.sslnegotiation==="direct"&&config3.ssl===void 0){config3.ssl=true}const fs3=config3.sslcert||config3.
+sslkey||config3.sslrootcert?__require("fs"):null;if(config3.sslcert){config3.ssl.cert=fs3.readFileSync(config3.sslcert).
+toString()}if(config3.sslkey){config3.ssl.key=fs3.readFileSync(config3.sslkey).toString()}if(config3.sslrootcert){config3.
+ssl.ca=fs3.readFileSync(config3.sslrootcert).toString()}if(options.useLibpqCompat&&config3.uselibpqcompat){throw new Error(
+"Both useLibpqCompat and uselibpqcompat are set. Please use only one of them.")}if(config3.uselibpqcompat==="true"||options.
+useLibpqCompat){switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"prefer":{config3.ssl.rejectUnauthorized=
+false;break}case"require":{if(config3.sslrootcert){config3.ssl.checkServerIdentity=function(){}}else{config3.ssl.rejectUnauthorized=
+false}break}case"verify-ca":{if(!config3.ssl.ca){throw new Error("SECURITY WARNING: Using sslmode=verify-ca requires spe\
+cifying a CA with sslrootcert. If a public CA is used, verify-ca allows connections to a server that somebody else may h\
+ave registered with the CA, making you vulnerable to Man-in-the-Middle attacks. Either specify a custom CA certificate w\
+ith sslrootcert parameter or use sslmode=verify-full for proper security.")}config3.ssl.checkServerIdentity=function(){};
+break}case"verify-full":{break}}}else{switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"prefer":case"r\
+equire":case"verify-ca":case"verify-full":{if(config3.sslmode!=="verify-full"){deprecatedSslModeWarning(config3.sslmode)}
+break}case"no-verify":{config3.ssl.rejectUnauthorized=false;break}}}return config3}function toConnectionOptions(sslConfig){
+const connectionOptions2=Object.entries(sslConfig).reduce((c2,[key,value3])=>{if(value3!==void 0&&value3!==null){c2[key]=
+value3}return c2},Object.create(null));return connectionOptions2}function toClientConfig(config3){const poolConfig=Object.
+entries(config3).reduce((c2,[key,value3])=>{if(key==="ssl"){const sslConfig=value3;if(typeof sslConfig==="boolean"){c2[key]=
+sslConfig}if(typeof sslConfig==="object"){c2[key]=toConnectionOptions(sslConfig)}}else if(value3!==void 0&&value3!==null){
+if(key==="port"){if(value3!==""){const v=parseInt(value3,10);if(isNaN(v)){throw new Error(`Invalid ${key}: ${value3}`)}c2[key]=
+v}}else{c2[key]=value3}}return c2},Object.create(null));return poolConfig}function parseIntoClientConfig(str){return toClientConfig(
+parse11(str))}function deprecatedSslModeWarning(sslmode){if(!deprecatedSslModeWarning.warned&&typeof process!=="undefine\
+d"&&process.emitWarning){deprecatedSslModeWarning.warned=true;process.emitWarning(`SECURITY WARNING: The SSL modes 'pref\
+er', 'require', and 'verify-ca' are treated as aliases for 'verify-full'.
 In the next major version (pg-connection-string v3.0.0 and pg v9.0.0), these modes will adopt standard libpq semantics, \
 which have weaker security guarantees.
 
@@ -14007,7 +14004,7 @@ fields3.n;message.file=fields3.F;message.line=fields3.L;message.routine=fields3.
 Object.defineProperty(exports,"DatabaseError",{enumerable:true,get:function(){return messages_1.DatabaseError}});var serializer_1=require_serializer();
 Object.defineProperty(exports,"serialize",{enumerable:true,get:function(){return serializer_1.serialize}});var parser_1=require_parser();
 function parse11(stream,callback2){const parser=new parser_1.Parser;stream.on("data",buffer=>parser.parse(buffer,callback2));
-return new Promise(resolve20=>stream.on("end",()=>resolve20()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
+return new Promise(resolve19=>stream.on("end",()=>resolve19()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
 "__esModule",{value:true});exports.default={}}});var require_stream=__commonJS({"node_modules/pg/lib/stream.js"(exports,module){var{getStream,getSecureStream}=getStreamFuncs();
 module.exports={getStream,getSecureStream};function getNodejsStreamFuncs(){function getStream2(ssl){const net=__require("net");
 return new net.Socket}function getSecureStream2(options){const tls=__require("tls");return tls.connect(options)}return{getStream:getStream2,
@@ -14076,10 +14073,10 @@ process.env;var file=env.PGPASSFILE||(isWin2?path.join(env.APPDATA||"./","postgr
 env,"PGPASSWORD")){return false}if(isWin2){return true}fname=fname||"<unkn>";if(!isRegFile(stats.mode)){warn('WARNING: p\
 assword file "%s" is not a plain file',fname);return false}if(stats.mode&(S_IRWXG|S_IRWXO)){warn('WARNING: password file\
  "%s" has group or world access; permissions should be u=rw (0600) or less',fname);return false}return true};var matcher=module.
-exports.match=function(connInfo,entry2){return fieldNames3.slice(0,-1).reduce(function(prev,field2,idx){if(idx==1){if(Number(
-connInfo[field2]||defaultPort2)===Number(entry2[field2])){return prev&&true}}return prev&&(entry2[field2]==="*"||entry2[field2]===
+exports.match=function(connInfo,entry){return fieldNames3.slice(0,-1).reduce(function(prev,field2,idx){if(idx==1){if(Number(
+connInfo[field2]||defaultPort2)===Number(entry[field2])){return prev&&true}}return prev&&(entry[field2]==="*"||entry[field2]===
 connInfo[field2])},true)};module.exports.getPassword=function(connInfo,stream,cb){var pass;var lineStream=stream.pipe(split3());
-function onLine(line){var entry2=parseLine2(line);if(entry2&&isValidEntry(entry2)&&matcher(connInfo,entry2)){pass=entry2[passKey];
+function onLine(line){var entry=parseLine2(line);if(entry&&isValidEntry(entry)&&matcher(connInfo,entry)){pass=entry[passKey];
 lineStream.end()}}var onEnd=function(){stream.destroy();cb(pass)};var onErr=function(err){stream.destroy();warn("WARNING\
 : error on reading file: %s",err);cb(void 0)};stream.on("error",onErr);lineStream.on("data",onLine).on("end",onEnd).on("\
 error",onErr)};var parseLine2=module.exports.parseLine=function(line){if(line.length<11||line.match(/^\s+#/)){return null}
@@ -14088,10 +14085,10 @@ var field2=line.substring(i0,i1);if(!Object.hasOwnProperty.call(process.env,"PGP
 /\\([:\\])/g,"$1")}obj[fieldNames3[idx]]=field2};for(var i2=0;i2<line.length-1;i2+=1){curChar=line.charAt(i2+1);prevChar=
 line.charAt(i2);isLastField=fieldIdx==nrOfFields-1;if(isLastField){addToObj(fieldIdx,startIdx);break}if(i2>=0&&curChar==
 ":"&&prevChar!=="\\"){addToObj(fieldIdx,startIdx,i2+1);startIdx=i2+2;fieldIdx+=1}}obj=Object.keys(obj).length===nrOfFields?
-obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry2){var rules={0:function(x){return x.length>
+obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry){var rules={0:function(x){return x.length>
 0},1:function(x){if(x==="*"){return true}x=Number(x);return isFinite(x)&&x>0&&x<9007199254740992&&Math.floor(x)===x},2:function(x){
 return x.length>0},3:function(x){return x.length>0},4:function(x){return x.length>0}};for(var idx=0;idx<fieldNames3.length;idx+=
-1){var rule=rules[idx];var value3=entry2[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
+1){var rule=rules[idx];var value3=entry[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
 var helper=require_helper();module.exports=function(connInfo,cb){var file=helper.getFileName();fs3.stat(file,function(err,stat9){
 if(err||!helper.usePgPass(stat9,file)){return cb(void 0)}var st=fs3.createReadStream(file);helper.getPassword(connInfo,st,
 cb)})};module.exports.warnTo=helper.warnTo}});var require_client2=__commonJS({"node_modules/pg/lib/client.js"(exports,module){var EventEmitter=__require("events").EventEmitter;
@@ -14136,8 +14133,8 @@ con.once("end",()=>{const error3=this._ending?new Error("Connection terminated")
 ctedly");clearTimeout(this.connectionTimeoutHandle);this._errorAllQueries(error3);this._ended=true;if(!this._ending){if(this.
 _connecting&&!this._connectionError){if(this._connectionCallback){this._connectionCallback(error3)}else{this._handleErrorEvent(
 error3)}}else if(!this._connectionError){this._handleErrorEvent(error3)}}process.nextTick(()=>{this.emit("end")})})}connect(callback2){
-if(callback2){this._connect(callback2);return}return new this._Promise((resolve20,reject)=>{this._connect(error3=>{if(error3){
-reject(error3)}else{resolve20(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
+if(callback2){this._connect(callback2);return}return new this._Promise((resolve19,reject)=>{this._connect(error3=>{if(error3){
+reject(error3)}else{resolve19(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
 bind(this));con.on("authenticationMD5Password",this._handleAuthMD5Password.bind(this));con.on("authenticationSASL",this.
 _handleAuthSASL.bind(this));con.on("authenticationSASLContinue",this._handleAuthSASLContinue.bind(this));con.on("authent\
 icationSASLFinal",this._handleAuthSASLFinal.bind(this));con.on("backendKeyData",this._handleBackendKeyData.bind(this));con.
@@ -14211,8 +14208,8 @@ this._sentQueryQueue.shift();this.readyForQuery=false}if(!this._activeQuery&&thi
 length===0&&this.hasExecuted){this.emit("drain")}}query(config3,values,callback2){let query2;let result;if(config3==null){
 throw new TypeError("Client was passed a null or undefined query")}if(typeof config3.submit==="function"){result=query2=
 config3;if(!query2.callback){if(typeof values==="function"){query2.callback=values}else if(callback2){query2.callback=callback2}}}else{
-query2=new Query2(config3,values,callback2);if(!query2.callback){result=new this._Promise((resolve20,reject)=>{query2.callback=
-(err,res)=>err?reject(err):resolve20(res)}).catch(err=>{Error.captureStackTrace(err);throw err})}else if(typeof query2.callback!==
+query2=new Query2(config3,values,callback2);if(!query2.callback){result=new this._Promise((resolve19,reject)=>{query2.callback=
+(err,res)=>err?reject(err):resolve19(res)}).catch(err=>{Error.captureStackTrace(err);throw err})}else if(typeof query2.callback!==
 "function"){throw new TypeError("callback is not a function")}}const readTimeout=config3.query_timeout||this.connectionParameters.
 query_timeout;if(readTimeout){const queryCallback=query2.callback||(()=>{});const readTimeoutTimer=setTimeout(()=>{const error3=new Error(
 "Query read timeout");process.nextTick(()=>{query2.handleError(error3,this.connection)});queryCallback(error3);query2.callback=
@@ -14230,14 +14227,14 @@ ref()}unref(){this.connection.unref()}getTransactionStatus(){return this._txStat
 _connecting||this._ended){if(cb){cb();return}else{return this._Promise.resolve()}}if(!this._queryable){this.connection.stream.
 destroy()}else if(this.pipeline&&(this._getActiveQuery()||this._sentQueryQueue.length>0||this._queryQueue.length>0)){this.
 once("drain",()=>this.connection.end())}else if(this._getActiveQuery()){this.connection.stream.destroy()}else{this.connection.
-end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(resolve20=>{this.connection.once("end",resolve20)})}}get queryQueue(){
+end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(resolve19=>{this.connection.once("end",resolve19)})}}get queryQueue(){
 queryQueueDeprecationNotice();return this._queryQueue}};Client2.Query=Query2;module.exports=Client2}});var require_pg_pool=__commonJS({"node_modules/pg-pool/index.js"(exports,module){"use strict";var EventEmitter=__require("events").
 EventEmitter;var NOOP=function(){};var removeWhere=(list2,predicate)=>{const i2=list2.findIndex(predicate);return i2===-1?
 void 0:list2.splice(i2,1)[0]};var IdleItem=class{constructor(client3,idleListener,timeoutId){this.client=client3;this.idleListener=
 idleListener;this.timeoutId=timeoutId}};var PendingItem=class{constructor(callback2){this.callback=callback2}};function throwOnDoubleRelease(){
 throw new Error("Release called on client which has already been released to the pool.")}function promisify(Promise2,callback2){
 if(callback2){return{callback:callback2,result:void 0}}let rej;let res;const cb=function(err,client3){err?rej(err):res(client3)};
-const result=new Promise2(function(resolve20,reject){res=resolve20;rej=reject}).catch(err=>{Error.captureStackTrace(err);
+const result=new Promise2(function(resolve19,reject){res=resolve19;rej=reject}).catch(err=>{Error.captureStackTrace(err);
 throw err});return{callback:cb,result}}function makeIdleListener(pool,client3){return function idleListener(err){err.client=
 client3;client3.removeListener("error",idleListener);client3.on("error",()=>{pool.log("additional client error after dis\
 connection due to error",err)});pool._remove(client3);pool.emit("error",err,client3)}}var Pool3=class extends EventEmitter{constructor(options,Client2){
@@ -14249,7 +14246,7 @@ this.options.allowExitOnIdle||false;this.options.maxLifetimeSeconds=this.options
 log||function(){};this.Client=this.options.Client||Client2||require_lib2().Client;this.Promise=this.options.Promise||global.
 Promise;if(typeof this.options.idleTimeoutMillis==="undefined"){this.options.idleTimeoutMillis=1e4}this._clients=[];this.
 _idle=[];this._expired=new WeakSet;this._pendingQueue=[];this._endCallback=void 0;this.ending=false;this.ended=false}_promiseTry(f){
-const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve20=>resolve20(
+const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve19=>resolve19(
 f()))}_isFull(){return this._clients.length>=this.options.max}_isAboveMin(){return this._clients.length>this.options.min}_pulseQueue(){
 this.log("pulse queue");if(this.ended){this.log("pulse queue ended");return}if(this.ending){this.log("pulse queue on end\
 ing");if(this._idle.length){this._idle.slice().map(item=>{this._remove(item.client)})}if(!this._clients.length){this.ended=
@@ -14320,7 +14317,7 @@ if(fields3){for(const key in fields3){const normalizedFieldName=errorFieldMap[ke
 if(this.callback){this.callback(err)}else{this.emit("error",err)}this.state="error"};NativeQuery.prototype.then=function(onSuccess,onFailure){
 return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch=function(callback2){return this._getPromise().
 catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
-function(resolve20,reject){this._once("end",resolve20);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
+function(resolve19,reject){this._once("end",resolve19);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
 prototype.submit=function(client3){this.state="running";const self2=this;this.native=client3.native;client3.native.arrayMode=
 this._arrayMode;let after2=function(err,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
 "_done")});if(err){return self2.handleError(err)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i2)=>{
@@ -14356,13 +14353,13 @@ if(err)return cb(err);self2.native.connect(conString,function(err2){if(err2){sel
 true;self2.native.on("error",function(err3){self2._queryable=false;self2._errorAllQueries(err3);self2.emit("error",err3)});
 self2.native.on("notification",function(msg){self2.emit("notification",{channel:msg.relname,payload:msg.extra})});self2.
 emit("connect");self2._pulseQueryQueue(true);cb(null,this)})})};Client2.prototype.connect=function(callback2){if(callback2){
-this._connect(callback2);return}return new this._Promise((resolve20,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
-resolve20(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query2;let result;let readTimeout;let readTimeoutTimer;
+this._connect(callback2);return}return new this._Promise((resolve19,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
+resolve19(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query2;let result;let readTimeout;let readTimeoutTimer;
 let queryCallback;if(config3===null||config3===void 0){throw new TypeError("Client was passed a null or undefined query")}else if(typeof config3.
 submit==="function"){readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;result=query2=config3;if(typeof values===
 "function"){config3.callback=values}}else{readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;query2=
-new NativeQuery(config3,values,callback2);if(!query2.callback){let resolveOut,rejectOut;result=new this._Promise((resolve20,reject)=>{
-resolveOut=resolve20;rejectOut=reject}).catch(err=>{Error.captureStackTrace(err);throw err});query2.callback=(err,res)=>err?
+new NativeQuery(config3,values,callback2);if(!query2.callback){let resolveOut,rejectOut;result=new this._Promise((resolve19,reject)=>{
+resolveOut=resolve19;rejectOut=reject}).catch(err=>{Error.captureStackTrace(err);throw err});query2.callback=(err,res)=>err?
 rejectOut(err):resolveOut(res)}}if(readTimeout){queryCallback=query2.callback||(()=>{});readTimeoutTimer=setTimeout(()=>{
 const error3=new Error("Query read timeout");process.nextTick(()=>{query2.handleError(error3,this.connection)});queryCallback(
 error3);query2.callback=()=>{};const index=this._queryQueue.indexOf(query2);if(index>-1){this._queryQueue.splice(index,1)}
@@ -14372,8 +14369,8 @@ d a connection error and is not queryable"))});return result}if(this._ending){qu
 ()=>{query2.handleError(new Error("Client was closed and is not queryable"))});return result}if(this._queryQueue.length>
 0&&!this.pipeline){queryQueueLengthDeprecationNotice()}this._queryQueue.push(query2);this._pulseQueryQueue();return result};
 Client2.prototype.end=function(cb){const self2=this;this._ending=true;if(this._connecting&&!this._connected){this.once("\
-connect",()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve20,reject){cb=err=>err?reject(
-err):resolve20()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
+connect",()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve19,reject){cb=err=>err?reject(
+err):resolve19()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
 "Connection terminated"));process.nextTick(()=>{self2.emit("end");if(cb)cb()})})};if(this.pipeline&&(this._pipelineInFlight||
 this._queryQueue.length>0)){this.once("drain",doEnd)}else{doEnd()}return result};Client2.prototype._hasActiveQuery=function(){
 return this._activeQuery&&this._activeQuery.state!=="error"&&this._activeQuery.state!=="end"};Client2.prototype._pulseQueryQueue=
@@ -16414,39 +16411,39 @@ opts)}${SLASH_LITERAL})?${slashDot}${star}${DOT_LITERAL}${ONE_CHAR}${star}`;case
 match[1]);if(!source2)return;return source2+DOT_LITERAL+match[2]}}};const output=utils.removePrefix(input,state);let source=create2(
 output);if(source&&opts.strictSlashes!==true){source+=`${SLASH_LITERAL}?`}return source};module.exports=parse11}});var require_picomatch=__commonJS({"node_modules/picomatch/lib/picomatch.js"(exports,module){"use strict";var scan2=require_scan();
 var parse11=require_parse2();var utils=require_utils4();var constants7=require_constants6();var isObject4=val=>val&&typeof val===
-"object"&&!Array.isArray(val);var picomatch2=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
-map(input=>picomatch2(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
+"object"&&!Array.isArray(val);var picomatch3=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
+map(input=>picomatch3(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
 str);if(state2)return state2}return false};return arrayMatcher}const isState2=isObject4(glob2)&&glob2.tokens&&glob2.input;
 if(glob2===""||typeof glob2!=="string"&&!isState2){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
-{};const posix5=opts.windows;const regex2=isState2?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
+{};const posix5=opts.windows;const regex2=isState2?picomatch3.compileRe(glob2,options):picomatch3.makeRe(glob2,options,false,
 true);const state=regex2.state;delete regex2.state;let isIgnored=()=>false;if(opts.ignore){const ignoreOpts={...options,
-ignore:null,onMatch:null,onResult:null};isIgnored=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
-const{isMatch,match,output}=picomatch2.test(input,regex2,options,{glob:glob2,posix:posix5});const result={glob:glob2,state,
+ignore:null,onMatch:null,onResult:null};isIgnored=picomatch3(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
+const{isMatch,match,output}=picomatch3.test(input,regex2,options,{glob:glob2,posix:posix5});const result={glob:glob2,state,
 regex:regex2,posix:posix5,input,output,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(result)}if(isMatch===
 false){result.isMatch=false;return returnObject?result:false}if(isIgnored(input)){if(typeof opts.onIgnore==="function"){
 opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch==="function"){opts.onMatch(
-result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch2.test=(input,regex2,options,{
+result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch3.test=(input,regex2,options,{
 glob:glob2,posix:posix5}={})=>{if(typeof input!=="string"){throw new TypeError("Expected input to be a string")}if(input===
 ""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix5?utils.toPosixSlashes:null);
 let match=input===glob2;let output=match&&format?format(input):input;if(match===false){output=format?format(input):input;
-match=output===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.basename===true){match=picomatch2.
-matchBase(input,regex2,options,posix5)}else{match=regex2.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch2.
-matchBase=(input,glob2,options,posix5=options&&options.windows)=>{const regex2=glob2 instanceof RegExp?glob2:picomatch2.
-makeRe(glob2,options);return regex2.test(utils.basename(input,{windows:posix5}))};picomatch2.isMatch=(str,patterns,options)=>picomatch2(
-patterns,options)(str);picomatch2.parse=(pattern,options)=>{if(Array.isArray(pattern))return pattern.map(p=>picomatch2.parse(
-p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch2.scan=(input,options)=>scan2(input,options);
-picomatch2.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===true){return state.output}
+match=output===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.basename===true){match=picomatch3.
+matchBase(input,regex2,options,posix5)}else{match=regex2.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch3.
+matchBase=(input,glob2,options,posix5=options&&options.windows)=>{const regex2=glob2 instanceof RegExp?glob2:picomatch3.
+makeRe(glob2,options);return regex2.test(utils.basename(input,{windows:posix5}))};picomatch3.isMatch=(str,patterns,options)=>picomatch3(
+patterns,options)(str);picomatch3.parse=(pattern,options)=>{if(Array.isArray(pattern))return pattern.map(p=>picomatch3.parse(
+p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch3.scan=(input,options)=>scan2(input,options);
+picomatch3.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===true){return state.output}
 const opts=options||{};const prepend=opts.contains?"":"^";const append=opts.contains?"":"$";let source=`${prepend}(?:${state.
-output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex2=picomatch2.toRegex(source,options);
-if(returnState===true){regex2.state=state}return regex2};picomatch2.makeRe=(input,options={},returnOutput=false,returnState=false)=>{
+output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex2=picomatch3.toRegex(source,options);
+if(returnState===true){regex2.state=state}return regex2};picomatch3.makeRe=(input,options={},returnOutput=false,returnState=false)=>{
 if(!input||typeof input!=="string"){throw new TypeError("Expected a non-empty string")}let parsed4={negated:false,fastpaths:true};
 if(options.fastpaths!==false&&(input[0]==="."||input[0]==="*")){parsed4.output=parse11.fastpaths(input,options)}if(!parsed4.
-output){parsed4=parse11(input,options)}return picomatch2.compileRe(parsed4,options,returnOutput,returnState)};picomatch2.
+output){parsed4=parse11(input,options)}return picomatch3.compileRe(parsed4,options,returnOutput,returnState)};picomatch3.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err){
-if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants7;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
-var utils=require_utils4();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
-windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch2,
-pico);module.exports=picomatch2}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
+if(options&&options.debug===true)throw err;return/$^/}};picomatch3.constants=constants7;module.exports=picomatch3}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
+var utils=require_utils4();function picomatch3(glob2,options,returnState=false){if(options&&(options.windows===null||options.
+windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch3,
+pico);module.exports=picomatch3}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
 super(message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name;this.code=code2;this.exitCode=
 exitCode;this.nestedError=void 0}};var InvalidArgumentError2=class extends CommanderError2{constructor(message){super(1,
 "commander.invalidArgument",message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name}};exports.
@@ -16943,9 +16940,9 @@ var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
 var result={};if(mod!=null){for(var k=ownKeys(mod),i2=0;i2<k.length;i2++)if(k[i2]!=="default")__createBinding(result,mod,
 k[i2])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve20){resolve20(value3)})}return new(P||(P=
-Promise))(function(resolve20,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve20(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=
+Promise))(function(resolve19,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};Object.defineProperty(
 exports,"__esModule",{value:true});exports.HttpClient=exports.HttpClientResponse=exports.HttpClientError=exports.MediaTypes=
 exports.Headers=exports.HttpCodes=void 0;exports.getProxyUrl=getProxyUrl;exports.isHttps=isHttps;var http=__importStar(__require("http"));
@@ -16973,10 +16970,10 @@ HttpCodes.GatewayTimeout];var RetryableHttpVerbs=["OPTIONS","GET","DELETE","HEAD
 var HttpClientError=class _HttpClientError extends Error{constructor(message,statusCode){super(message);this.name="HttpC\
 lientError";this.statusCode=statusCode;Object.setPrototypeOf(this,_HttpClientError.prototype)}};exports.HttpClientError=
 HttpClientError;var HttpClientResponse=class{constructor(message){this.message=message}readBody(){return __awaiter3(this,
-void 0,void 0,function*(){return new Promise(resolve20=>__awaiter3(this,void 0,void 0,function*(){let output=Buffer.alloc(
-0);this.message.on("data",chunk=>{output=Buffer.concat([output,chunk])});this.message.on("end",()=>{resolve20(output.toString())})}))})}readBodyBuffer(){
-return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve20=>__awaiter3(this,void 0,void 0,function*(){
-const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",()=>{resolve20(Buffer.concat(chunks))})}))})}};
+void 0,void 0,function*(){return new Promise(resolve19=>__awaiter3(this,void 0,void 0,function*(){let output=Buffer.alloc(
+0);this.message.on("data",chunk=>{output=Buffer.concat([output,chunk])});this.message.on("end",()=>{resolve19(output.toString())})}))})}readBodyBuffer(){
+return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve19=>__awaiter3(this,void 0,void 0,function*(){
+const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",()=>{resolve19(Buffer.concat(chunks))})}))})}};
 exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){const parsedUrl=new URL(requestUrl);return parsedUrl.
 protocol==="https:"}var HttpClient2=class{constructor(userAgent2,handlers,requestOptions){this._ignoreSslError=false;this.
 _allowRedirects=true;this._allowRedirectDowngrade=false;this._maxRedirects=50;this._allowRetries=false;this._maxRetries=
@@ -17026,8 +17023,8 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve20,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
-"Unknown error"))}else{resolve20(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve19,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
+"Unknown error"))}else{resolve19(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
 byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err,res){if(!callbackCalled){callbackCalled=true;
 onResult(err,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
@@ -17072,15 +17069,15 @@ return proxyAgent}_getUserAgentWithOrchestrationId(userAgent2){const baseUserAge
 env["ACTIONS_ORCHESTRATION_ID"];if(orchId){const sanitizedId=orchId.replace(/[^a-z0-9_.-]/gi,"_");return`${baseUserAgent}\
  actions_orchestration_id/${sanitizedId}`}return baseUserAgent}_performExponentialBackoff(retryNumber){return __awaiter3(
 this,void 0,void 0,function*(){retryNumber=Math.min(ExponentialBackoffCeiling,retryNumber);const ms=ExponentialBackoffTimeSlice*
-Math.pow(2,retryNumber);return new Promise(resolve20=>setTimeout(()=>resolve20(),ms))})}_processResponse(res,options){return __awaiter3(
-this,void 0,void 0,function*(){return new Promise((resolve20,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
-message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve20(response)}
+Math.pow(2,retryNumber);return new Promise(resolve19=>setTimeout(()=>resolve19(),ms))})}_processResponse(res,options){return __awaiter3(
+this,void 0,void 0,function*(){return new Promise((resolve19,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
+message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve19(response)}
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents2;try{contents2=yield res.readBody();if(contents2&&contents2.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents2,dateTimeDeserializer)}else{obj=JSON.parse(contents2)}response.result=
 obj}response.headers=res.message.headers}catch(err){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents2&&
 contents2.length>0){msg=contents2}else{msg=`Failed request: (${statusCode})`}const err=new HttpClientError(msg,statusCode);
-err.result=response.result;reject(err)}else{resolve20(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+err.result=response.result;reject(err)}else{resolve19(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -17094,9 +17091,9 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
 nternal/utils.js"(){httpClient=__toESM(require_lib3(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve20){resolve20(value3)})}return new(P||(P=
-Promise))(function(resolve20,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve20(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=
+Promise))(function(resolve19,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})}}});function getUserAgent(){if(typeof navigator==="object"&&"userAgent"in navigator){return navigator.userAgent}if(typeof process===
 "object"&&process.version!==void 0){return`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`}
 return"<environment undetectable>"}var init_universal_user_agent=__esm({"node_modules/universal-user-agent/index.js"(){}});function register(state,name2,method,options){if(typeof method!=="function"){throw new Error("method for before hook mus\
@@ -18183,8 +18180,8 @@ reservoirIncreaseMaximum:maximum,reservoir}=this.storeOptions);this._lastReservo
 amount,maximum-reservoir):amount;if(incr>0){this.storeOptions.reservoir+=incr;return this.instance._drainAll(this.computeCapacity())}}},
 this.heartbeatInterval)).unref==="function"?base2.unref():void 0}else{return clearInterval(this.heartbeat)}}async __publish__(message){
 await this.yieldLoop();return this.instance.Events.trigger("message",message.toString())}async __disconnect__(flush){await this.
-yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve20,reject){
-return setTimeout(resolve20,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
+yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve19,reject){
+return setTimeout(resolve19,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
 minTime||5e3}async __updateSettings__(options){await this.yieldLoop();parser$2.overwrite(options,options,this.storeOptions);
 this._startHeartbeat();this.instance._drainAll(this.computeCapacity());return true}async __running__(){await this.yieldLoop();
 return this._running}async __queued__(){await this.yieldLoop();return this.instance.queued()}async __done__(){await this.
@@ -18219,12 +18216,12 @@ pos,ref,results,v;if(status!=null){pos=this.status.indexOf(status);if(pos<0){thr
 return Object.keys(this._jobs)}}statusCounts(){return this.counts.reduce(((acc,v,i2)=>{acc[this.status[i2]]=v;return acc}),
 {})}};var States_1=States;var DLList$2,Sync;DLList$2=DLList_1;Sync=class Sync{constructor(name2,Promise2){this.schedule=
 this.schedule.bind(this);this.name=name2;this.Promise=Promise2;this._running=0;this._queue=new DLList$2}isEmpty(){return this.
-_queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve20,returned,task;if(this._running<1&&this._queue.length>
-0){this._running++;({task,args,resolve:resolve20,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
-...args);return function(){return resolve20(returned)}}catch(error1){error3=error1;return function(){return reject(error3)}}})();
-this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise2,reject,resolve20;resolve20=reject=null;
-promise2=new this.Promise(function(_resolve,_reject){resolve20=_resolve;return reject=_reject});this._queue.push({task,args,
-resolve:resolve20,reject});this._tryToRun();return promise2}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
+_queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve19,returned,task;if(this._running<1&&this._queue.length>
+0){this._running++;({task,args,resolve:resolve19,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
+...args);return function(){return resolve19(returned)}}catch(error1){error3=error1;return function(){return reject(error3)}}})();
+this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise2,reject,resolve19;resolve19=reject=null;
+promise2=new this.Promise(function(_resolve,_reject){resolve19=_resolve;return reject=_reject});this._queue.push({task,args,
+resolve:resolve19,reject});this._tryToRun();return promise2}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
 var version$2=Object.freeze({version:version3,default:version$1});var require$$2=()=>console.log("You must import the fu\
 ll version of Bottleneck in order to use this feature.");var require$$3=()=>console.log("You must import the full versio\
 n of Bottleneck in order to use this feature.");var require$$4=()=>console.log("You must import the full version of Bott\
@@ -18304,8 +18301,8 @@ _drainAll(newCapacity,total+drained)}else{return this.Promise.resolve(total)}}).
 rror",e2)})}_dropAllQueued(message){return this._queues.shiftAll(function(job){return job.doDrop({message})})}stop(options={}){
 var done2,waitForExecuting;options=parser$5.load(options,this.stopDefaults);waitForExecuting=at3=>{var finished;finished=
 ()=>{var counts2;counts2=this._states.counts;return counts2[0]+counts2[1]+counts2[2]+counts2[3]===at3};return new this.Promise(
-(resolve20,reject)=>{if(finished()){return resolve20()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
-"done");return resolve20()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
+(resolve19,reject)=>{if(finished()){return resolve19()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
+"done");return resolve19()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
 dropErrorMessage})},this._drainOne=()=>{return this.Promise.resolve(null)},this._registerLock.schedule(()=>{return this.
 _submitLock.schedule(()=>{var k,ref,v;ref=this._scheduled;for(k in ref){v=ref[k];if(this.jobStatus(v.job.options.id)==="\
 RUNNING"){clearTimeout(v.timeout);clearTimeout(v.expiration);v.job.doDrop({message:options.dropErrorMessage})}}this._dropAllQueued(
@@ -18324,8 +18321,8 @@ jobStatus(job.options.id)!=null){job._reject(new Bottleneck3.prototype.Bottlenec
 xists (id=${job.options.id})`));return false}else{job.doReceive();return this._submitLock.schedule(this._addToQueue,job)}}submit(...args){
 var cb,fn,job,options,ref,ref1,task;if(typeof args[0]==="function"){ref=args,[fn,...args]=ref,[cb]=splice.call(args,-1);
 options=parser$5.load({},this.jobDefaults)}else{ref1=args,[options,fn,...args]=ref1,[cb]=splice.call(args,-1);options=parser$5.
-load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve20,reject){return fn(...args2,function(...args3){
-return(args3[0]!=null?reject:resolve20)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
+load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve19,reject){return fn(...args2,function(...args3){
+return(args3[0]!=null?reject:resolve19)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
 Events,this._states,this.Promise);job.promise.then(function(args2){return typeof cb==="function"?cb(...args2):void 0}).catch(
 function(args2){if(Array.isArray(args2)){return typeof cb==="function"?cb(...args2):void 0}else{return typeof cb==="func\
 tion"?cb(args2):void 0}});return this._receive(job)}schedule(...args){var job,options,task;if(typeof args[0]==="function"){
@@ -18441,9 +18438,9 @@ g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(messa
 const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter2}"`)}return`${key}<<${delimiter2}${os2.EOL}${convertedValue}${os2.EOL}${delimiter2}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
-return value3 instanceof P?value3:new P(function(resolve20){resolve20(value3)})}return new(P||(P=Promise))(function(resolve20,reject){
+return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=Promise))(function(resolve19,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
-throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve20(result.value):adopt(result.value).then(
+throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(result.value).then(
 fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};var{access,appendFile,writeFile}=promises;
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
@@ -18479,14 +18476,14 @@ UTPUT",prepareKeyValueMessage(name2,value3))}process.stdout.write(os3.EOL);issue
 value3))}function warning(message,properties2={}){issueCommand("warning",toCommandProperties(properties2),message instanceof Error?
 message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text6=>text6){
 const hidden2=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden2.set(
-word2,clean);else if(looksLikeCredential(word2))hidden2.set(word2,stead(word2))}const found2=[...hidden2].sort(([one],[other])=>other.
+word2,clean);else if(looksRandom(word2))hidden2.set(word2,stead(word2))}const found2=[...hidden2].sort(([one],[other])=>other.
 length-one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text6)}function withoutPastedIn(problems,words7,{
 holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
 hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
 place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
 const bare3=one.replace(/^-+/,"");const split3=bare3.indexOf("=");return split3<0?[bare3]:[bare3,bare3.slice(split3+1)]});
 return parts.filter(({length:length2})=>length2>=leastWord)}var run=/^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/;
-var fileName=/\.[a-z]{2,8}$/;function looksLikeCredential(word2){if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.
+var fileName=/\.[a-z]{2,8}$/;function looksRandom(word2){if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.
 test(word2)&&!/^[\w+=][\w+=/]{39,}$/.test(word2))return false;if(isUuid(word2)||run.test(word2)||fileName.test(word2))return false;
 const digits=word2.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length??0;const cases=word2.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.
 length??0;return new Set(word2).size>=10&&(digits>=4||cases>=word2.length/3)}init_plan();init_redact();init_values();init_kinds();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change2=>redactChange(
@@ -18678,8 +18675,8 @@ const own5=spare??new Map;spare=void 0;lacking=own5;let result;let thrown;try{re
 lacking=around}if(own5.size>0)return{result,thrown,lacks:own5};spare=own5;return{result,thrown,lacks:nothing}}async function prepared(one,signal){
 const key=keyOf2(one.salt,one.text);const before=known2.get(key);if(before!==void 0){keep(key,before);return}let work=underWay2.
 get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay2.
-delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise((resolve20,reject)=>{
-scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve20(hash4);else reject(failure2)})})}function keep(key,hash4){
+delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise((resolve19,reject)=>{
+scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve19(hash4);else reject(failure2)})})}function keep(key,hash4){
 known2.delete(key);known2.set(key,hash4);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(
 oldest)}return hash4}function keyOf2(salt,text6){return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text6])).
 digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
@@ -19355,23 +19352,23 @@ f the journal of run ${run4} could not be brought to its place and is kept in ${
  takes it along`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return distinct2(failure2.problems.map(
 ({message})=>message));if(failure2 instanceof AggregateError)return distinct2(failure2.errors.map(messageOf));return whyRefused(
 failure2)}function distinct2(sentences){return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
-g"){const entry2={sending:line,answers:[]};byKey.set(line.key,entry2);bySequence.set(line.seq,entry2)}else if(line.type===
-"answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
+g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
+answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
 open:answer===void 0}})}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
 const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
-for(const entry2 of entriesOf(content)){const{key}=entry2.sending;const former2=entries.get(key);const one=former2===void 0?
-entry2:after(former2,entry2);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
+for(const entry of entriesOf(content)){const{key}=entry.sending;const former2=entries.get(key);const one=former2===void 0?
+entry:after(former2,entry);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
 answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open8=contents2.
 filter(({ended})=>!ended);const ends2=contents2.flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.
 toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open8.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
 content)&&!wasBegunAgain(content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:
-lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former2,entry2){if(!mayBeDone(former2))
-return entry2;if(!mayBeDone(entry2))return former2;const{before,existed,expected}=former2.sending;const{fields:fields3,hashes}=entry2.
+lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former2,entry){if(!mayBeDone(former2))
+return entry;if(!mayBeDone(entry))return former2;const{before,existed,expected}=former2.sending;const{fields:fields3,hashes}=entry.
 sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(fields3,pointer.split("/")[1]??
-""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry2,
-sending:{...entry2.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="a\
-dopt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==
+""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry,
+sending:{...entry.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="ad\
+opt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==
 null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
 last.interrupted}function wasBegunAgain({run:run4},contents2){const part2=partOfRun(run4.run);return contents2.some(other=>{
 const again=partOfRun(other.run.run);return again?.shard.index===part2?.shard.index&&(again?.attempt??0)>(part2?.attempt??
@@ -19401,9 +19398,9 @@ const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const
 0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep3=fields3=>state.salt===run4.
 salt?fields3:withoutHashes(fields3,journalHasher);const entries=entriesOf(content).filter(({sending})=>isNews(content,state.
 resources[sending.key]));const{live,read:read2}=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,
-options);const takeIn=()=>{const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry2 of entries){
-const{sending,answered}=entry2;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
-options.profile);const became=answered===void 0?becameOf(entry2,live.get(entry2),journalHasher):{...answered,otherProfile:answered.
+options);const takeIn=()=>{const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry of entries){
+const{sending,answered}=entry;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
+options.profile);const became=answered===void 0?becameOf(entry,live.get(entry),journalHasher):{...answered,otherProfile:answered.
 other_profile,sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.
 at??options.now().toISOString();const expected=keep3(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,
 before:keep3(fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,
@@ -19420,18 +19417,17 @@ write(line);await journal.write({type:"end",at:options.now().toISOString(),inter
 await journal.close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)
 return record2.run<run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==
 void 0:record2.run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({
-sending})=>sending.action!=="adopt").map(entry2=>({kind:entry2.sending.kind,identity:entry2.sending.identity,entry:entry2}));
-const isUnsteady=({entry:entry2},live2)=>options.now().getTime()-Date.parse(entry2.sending.at)<SETTLED&&becameOf(entry2,
-live2,hasher).status==="failed";const{live,read:read2}=await readBack(objects2,isUnsteady,options);return{live:new Map([
-...live].map(([object3,found2])=>[object3.entry,found2])),read:read2}}function becameOf({sending},live,hasher){const{action:action2}=sending;
-const aim={action:action2,before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,
-unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,
-after:void 0,unverified,sentence:sentence2}}const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="\
-done"?"applied":"failed",ambiguous:false,after:shown3,unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){
-const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
-return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept3){
-if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name2))return true;const part2=partOfRun(name2);return part2===
-void 0?kept3.has(name2):isShard(part2.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
+sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isUnsteady=({
+entry},live2)=>options.now().getTime()-Date.parse(entry.sending.at)<SETTLED&&becameOf(entry,live2,hasher).status==="fail\
+ed";const{live,read:read2}=await readBack(objects2,isUnsteady,options);return{live:new Map([...live].map(([object3,found2])=>[
+object3.entry,found2])),read:read2}}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,
+before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(
+kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}
+const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown3,
+unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(
+Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.
+has(field2)))}function isFor(name2,shard2,state,kept3){if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(
+name2))return true;const part2=partOfRun(name2);return part2===void 0?kept3.has(name2):isShard(part2.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
 list();const name2=meant(names3,given2);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others]=contents2;if(first===
 void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others]}}function meant(names3,name2){
@@ -19534,10 +19530,10 @@ resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf
 const folder=dirname2(target);return folder===target?target:join3(await realPlaceOf(folder),basename(target))}catch{return path}}
 function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_locks();init_zod();init_regular();import{readdir}from"node:fs/promises";import{basename as basename2,dirname as dirname3,join as join4}from"node:path";
 var nameSchema=object({lineage:string2(),salt:string2(),resources:unknown()});async function statesBeside(statePath){const folder=dirname3(
-statePath);const entries=await readdir(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry2=>!entry2.
-isDirectory()&&entry2.name!==basename2(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(
-join4(folder,name2))));return states2.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.
-safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";
+statePath);const entries=await readdir(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry=>!entry.
+isDirectory()&&entry.name!==basename2(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(join4(
+folder,name2))));return states2.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.safeParse(
+JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";
 import{link,lstat as lstat2,open as open4,readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{
 basename as basename3,dirname as dirname5,join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_process();import{createHash as createHash2,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,
 rm,stat}from"node:fs/promises";import{join as join5}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
@@ -19740,9 +19736,9 @@ http")?[username]:[]].filter(one=>one!=="");return given2.flatMap(one=>[one,deco
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
-string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve20,reject)=>{new Exchange(
-resolve20,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve20,reject,limits2){
-this.#resolve=resolve20;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve19,reject)=>{new Exchange(
+resolve19,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve19,reject,limits2){
+this.#resolve=resolve19;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch(extended2(request5,{headersTimeout:0,bodyTimeout:0}),
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
 is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
@@ -19803,7 +19799,7 @@ if(onSecret!==void 0&&"value"in document2){for(const secret3 of secretTextsIn(do
 return document2}#target(location){const base2=this.#options.baseUrl.href;if(location===void 0||!URL.canParse(location,base2))
 return null;const{origin:origin2,pathname}=new URL(location,base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
-this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve20=>this.#waiting.push(resolve20));for(let held;held!==
+this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve19=>this.#waiting.push(resolve19));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome3){this.#running-=
 1;if(outcome3==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome3==="crowded"&&turn.
 era===this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
@@ -19890,12 +19886,12 @@ command ${basename7(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is se
 he token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
 ([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,timeout){
-return new Promise(resolve20=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
-program2,args,where);if(typeof child==="string"){resolve20({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
+return new Promise(resolve19=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
+program2,args,where);if(typeof child==="string"){resolve19({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
 why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
  not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=
 chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a\
- token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{clearTimeout(timer);resolve20(
+ token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{clearTimeout(timer);resolve19(
 {stdout:text6("stdout"),stderr:text6("stderr"),why:why??reason})};child.on("error",failure2=>end2(whyNotStarted(failure2.
 code)));child.on("close",(code2,signal)=>{end2(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
@@ -19973,10 +19969,10 @@ clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:
 rl")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};if(Array.
 isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
-...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry2 of entriesOf(
-content)){const owed2=debtOf(entry2,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry2.sending.
-key];if(owed2!==void 0)resources[entry2.sending.key]=debtor(entry2,owed2,hasher)}}return Object.keys(resources).length===
-0?state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names3=await runs.list();if(names3.
+...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
+content)){const owed2=debtOf(entry,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry.sending.
+key];if(owed2!==void 0)resources[entry.sending.key]=debtor(entry,owed2,hasher)}}return Object.keys(resources).length===0?
+state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names3=await runs.list();if(names3.
 length===0)return[];const isOther3=await othersOf(state,home);const contents2=await Promise.all(names3.map(name2=>runs.read(
 name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===state.server&&
 !isOther3(content.run)})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!==
@@ -20115,7 +20111,7 @@ value.includes("$"))return node2.value;if(variables===null){if(node2.value.inclu
 ...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text6,tainted,unknown:unknown5}=variables.
 resolve(node2.value,node2,file,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown5});
 return unknown5?UNKNOWN_TEXT:text6}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
-item);path.pop();return value3})}const map2={};for(const[key,entry2]of node2.entries){path.push(key);map2[key]=walk(entry2.
+item);path.pop();return value3})}const map2={};for(const[key,entry]of node2.entries){path.push(key);map2[key]=walk(entry.
 value);path.pop()}return map2};return{value:walk(root),notes}}init_zod();init_json();init_nearest();init_secret_names();init_values();function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
 return void 0;const[,sign,whole3="",fraction="",exponent=""]=parts;const digits=whole3.replace(/^0+(?=\d)/,"")||"0";return`${sign===
 "-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
@@ -20133,7 +20129,7 @@ const type=typeOf(node2);const written3=writtenOf(node2,file);if(written3===void
 null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written3)}`;return`${type.replace(/^a /,
 "the ")}${type==="a number"||type==="a boolean"?` ${written3}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
 ar"||file.hides(node2.range))return void 0;const text6=typeof node2.value==="string"?node2.value:node2.source;const unfit=text6.
-length>MOST3||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential2(text6);return unfit?void 0:
+length>MOST3||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential(text6);return unfit?void 0:
 text6}function gluedHint(node2,file,known3){if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return void 0;
 const glued=/^([A-Za-z_][\w-]{0,60}):(?=[^\s/])/;const[first="",...more]=file.text.slice(node2.range.start,node2.range.end).
 split("\n");const key=glued.exec(first)?.[1];if(key===void 0)return void 0;const where=more.some(line=>glued.test(line.trim()))?
@@ -20184,9 +20180,9 @@ Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:v
 const parent=valueAt3(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
 ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
 member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}function find6(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
-if(node2.type==="map"){const entry2=node2.entries.get(String(step));if(entry2===void 0)return{...found2,complete:false};
-found2={node:entry2.value,key:entry2.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];
-if(item===void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
+if(node2.type==="map"){const entry=node2.entries.get(String(step));if(entry===void 0)return{...found2,complete:false};found2=
+{node:entry.value,key:entry.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];if(item===
+void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
 return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure2([...entries.values()].
 map(({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure2(items)}}
 function measure2(children){let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,
@@ -20228,25 +20224,25 @@ found2.node.type==="scalar"&&found2.node.value===""){return[error("wrong-value",
 test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}
 return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){
 if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({
-value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry2,bare3,file){
-const told5=shownKey(key);if(entry2===void 0||told5!==key)return told5;const isAlone=hasNothing(entry2);if(isAlone&&bare3.
-some(name2=>name2!==key)){file.hide(entry2.key);return void 0}if(!file.hides(entry2.key)){if(!isAlone||!looksSecret(key)||
-!/\d/.test(key))return key;file.hide(entry2.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:
+value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry,bare3,file){
+const told5=shownKey(key);if(entry===void 0||told5!==key)return told5;const isAlone=hasNothing(entry);if(isAlone&&bare3.
+some(name2=>name2!==key)){file.hide(entry.key);return void 0}if(!file.hides(entry.key)){if(!isAlone||!looksSecret(key)||
+!/\d/.test(key))return key;file.hide(entry.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:
 key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,
 schema:schema5,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find6(root,issue3.path);const known3=knownFields(
-schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry2])=>isSecretField(
-key)&&hasNothing(entry2)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry2=entries.get(key);return{key,entry:entry2,
-told:toldKey(key,entry2,bare3,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
+schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry])=>isSecretField(
+key)&&hasNothing(entry)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry=entries.get(key);return{key,entry,told:toldKey(
+key,entry,bare3,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
 for(const inner of knownFields(schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(
-name2,[...under,...issue3.path]);return keys.map(({key,entry:entry2,told:told5})=>{const place2=entry2===void 0?placeIn(
-file,root,issue3.path):file.place(entry2.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(
-key,free)===void 0?void 0:nearest(key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??
-withWords(key,known3);const message=`unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===
-void 0?void 0:`"${key}" stands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:
-void 0);if(similar!==void 0&&elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[
-place2])}const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",
-message,[place2],hint)})}function gluedField(key,told5,where,place2){if(told5===void 0)return error("unknown-field",`unk\
-nown field in ${where}, whose name is not shown, since it may be a secret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.
+name2,[...under,...issue3.path]);return keys.map(({key,entry,told:told5})=>{const place2=entry===void 0?placeIn(file,root,
+issue3.path):file.place(entry.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(key,free)===
+void 0?void 0:nearest(key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??withWords(key,
+known3);const message=`unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===void 0?
+void 0:`"${key}" stands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:void 0);
+if(similar!==void 0&&elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[place2])}
+const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",message,
+[place2],hint)})}function gluedField(key,told5,where,place2){if(told5===void 0)return error("unknown-field",`unknown fie\
+ld in ${where}, whose name is not shown, since it may be a secret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.
 test(key.slice(told5.length));const missing3=hasColon?"a space is missing behind the colon of":"a colon and a space are \
 missing behind";return error("unknown-field",`${missing3} "${told5}" in ${where}`,[place2],`write it as "${told5}: \u2026"`)}
 function onlyValue(schema5,path){const[only2,...others]=schemasAt(schema5,path);return only2 instanceof ZodLiteral&&others.
@@ -20397,7 +20393,7 @@ colon.length):isOpen(owner,said3);if(!isPlain2&&!isReference(written3)){const[kn
 exec(written3)??[];const from=known3.length<written3.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
 found2.push({start:from,end:tokenEnd})}if(isKey)owner=said3;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
 length??0);if(at3<end2&&at3===tokenEnd&&text6[at3]===":")at3+=1}}function isOpen(owner,said3){const pattern=owner!==void 0&&
-Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said3)===true&&said3.length<=100&&!looksLikeCredential2(
+Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said3)===true&&said3.length<=100&&!looksLikeCredential(
 said3)}function endsThere(text6,at3){const[rest=""]=text6.slice(at3,at3+500).split("\n",1);if(!/^\s*(?:$|[,}#])/.test(rest))
 return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text6.slice(at3,at3+500))??[];const line=text6.slice(text6.lastIndexOf(
 "\n",at3-1)+1,at3);return/^\s*[,}]/.test(rest)||below2.trim()===""||below2.search(/\S/)<=line.search(/\S/)}function plainEnd(text6,at3){
@@ -20598,11 +20594,11 @@ items;return node2.flow===true&&node2.items.length===1&&(0,import_yaml.isMap)(pa
 null}function numberOf2(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
 source);return text6===void 0?void 0:exactly(text6)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
 ange"in node2&&Array.isArray(node2.range)){const[start3,end2]=node2.range;if(typeof start3==="number"&&typeof end2==="nu\
-mber")return{start:start3,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry2]of over.entries){const below2=entries.
-get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry2.value.type==="map"&&!exclusive2.has(name2);entries.
-set(name2,both?{key:entry2.key,value:mergeMaps(below2.value,entry2.value,exclusive2)}:entry2)}return mapNode(base2.range,
-entries)}function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,
-exclusive2):above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
+mber")return{start:start3,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
+get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
+set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
+function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
+above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
 name2,value3))))}var exclusive=new Set(["auth"]);function readConfig(file,environment){for(const range2 of credentialRanges(file.text))file.
 hide(range2);const{documents,problems:found2}=parseYaml(file);const problems=[...found2];const[first,second]=documents;if(second!==
 void 0){problems.push(error("wrong-value","a configuration is one document",[file.place(second.root.range)],"remove the \
@@ -20628,11 +20624,11 @@ const environments=root.entries.get("environments")?.value;const chosen=environm
 values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of hidden){const found2=find6(
 node2,path);if(found2.complete)file.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!==
 "version"&&isEmpty3(value4));const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;
-const cleaned=new Map([...environments.value.entries].map(([name2,entry2])=>{const{value:value4}=entry2;if(isEmpty3(value4))
-return[name2,{...entry2,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry2,value:without(
-value4,(_,inner)=>isEmpty3(inner))}:entry2]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.
-range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.
-type==="scalar"&&node2.value===null}var secretPaths=[["server","auth","token"],["server","auth","client_credentials","client_secret"],["server","auth","head\
+const cleaned=new Map([...environments.value.entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty3(value4))
+return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without(value4,
+(_,inner)=>isEmpty3(inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,
+new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.type===
+"scalar"&&node2.value===null}var secretPaths=[["server","auth","token"],["server","auth","client_credentials","client_secret"],["server","auth","head\
 er","value"],["state","git","remote"],["state","postgres","url"]];var isOpen2=(path,text6)=>path[0]==="state"&&!/^[^/]*:\/\/[^/@]*:[^/@]+@|[?&]password=./.
 test(text6);function plainCredentials(configs){const found2=configs.flatMap(config3=>secretPaths.flatMap(path=>{const{node:node2,
 complete:complete2}=find6(config3,path);if(!complete2||node2.type==="scalar"&&isOpen2(path,String(node2.value)))return[];
@@ -20676,9 +20672,9 @@ return found2!==null&&"severity"in found2}function setting(variables,name2){for(
 const value3=Object.hasOwn(variables,writing)?variables[writing]?.trim():void 0;if(value3)return{name:writing,value:value3}}
 return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host,port,variables){
 const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
-"");return entries.filter(Boolean).some(entry2=>{if(entry2==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
-exec(entry2)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address2??entry2).replace(/^\[|\]$/g,
-"").replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable){const bad2=why=>error(
+"");return entries.filter(Boolean).some(entry=>{if(entry==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
+exec(entry)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address2??entry).replace(/^\[|\]$/g,"").
+replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable){const bad2=why=>error(
 "bad-proxy",`the proxy in ${variable} ${why}`,[],"write it as http://proxy.example.com:3128");const address2=/^[a-z][a-z0-9+.-]*:\/\//i.
 test(text6)?text6:`http://${text6}`;const url=URL.canParse(address2)?new URL(address2):void 0;if(url===void 0||url.hostname===
 "")return bad2("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad2("is neither http nor \
@@ -20788,30 +20784,29 @@ const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)con
 config3,this.#source,this.#process),{lenient:true});resolve4(node2,this.#source,variables,["server"]);for(const problem of variables.
 takeProblems()){const[place2]=problem.places;if(problem.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
 problem)}}return[...found2.values()]}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
-return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry2=this.#config.
-entries.get("manifests");if(entry2===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
-"manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry2.value,[index]).node.
+return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry=this.#config.
+entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
+"manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry.value,[index]).node.
 range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
 overrides.baseUrl===void 0;const given2={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
 tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
 if(given2.baseUrl!==void 0)replaced3.add("base_url");if(given2.tokenFile!==void 0||given2.token!==void 0)replaced3.add("\
-auth");const entry2=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
-replaced3),given:given2,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry2===void 0?
-[]:[this.#source.place(entry2.key)],place:(...path)=>entry2===void 0?[]:[this.#source.place(find6(entry2.value,path).node.
-range)]})}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){
-return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry2=this.#config.
-entries.get(name2);if(entry2===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry2.
-value.type==="map"?without(entry2.value,member2=>replaced3.has(member2)):entry2.value;const variables=new Variables(this.#sources,
-{lenient});return check2({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
-const{node:node2,complete:complete2}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
-void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
-let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text6,
-tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||unknown5)return fallback;name2=text6}return(Object.
-hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){const vars=config3.
-entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="\
-map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.
-type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(
-item.value)]:[])),process:process2}}async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew||
+auth");const entry=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
+replaced3),given:given2,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===void 0?
+[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find6(entry.value,path).node.range)]})}#section(name2,schema5){
+const{data:data3,problems}=this.#needed(name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(
+name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry=this.#config.entries.get(name2);if(entry===
+void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry.value.type==="map"?without(entry.
+value,member2=>replaced3.has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient});return check2(
+{schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){const{node:node2,
+complete:complete2}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===void 0)throw new Error(
+"no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;let name2=node2.
+value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text6,tainted,unknown:unknown5}=variables.
+resolve(name2,node2,this.#source);if(tainted||unknown5)return fallback;name2=text6}return(Object.hasOwn(profiles,name2)?
+profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){const vars=config3.entries.get("vars")?.
+value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[name2,
+{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.type==="list"?allowed.
+items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(item.value)]:[])),process:process2}}async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew||
 project.state().in==="file")return null;const{root,environment}=project;const usual=[DEFAULT_STATE,...environment===null?
 []:[`.idops/${environment}.json`]];for(const path of usual){const backend3=await fileBackend({path:resolve5(root,path),allowTracked:true});
 const there=await backend3.saved().catch(()=>void 0);const records=Object.keys(there?.resources??{}).length;if(there?.server!==
@@ -20894,24 +20889,24 @@ state.paths,this.state.options.filters);this.walkDirectory(this.state,this.root,
 walk);return this.isSynchronous?this.callbackInvoker(this.state,null):null}walk=(entries,directoryPath,depth)=>{const{paths,
 options:{filters:filters2,resolveSymlinks:resolveSymlinks$1,excludeSymlinks,exclude,maxFiles,signal,useRealPaths,pathSeparator},
 controller:controller2}=this.state;if(controller2.aborted||signal&&signal.aborted||maxFiles&&paths.length>maxFiles)return;
-const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry2=entries[i2];if(entry2.isFile()||
-entry2.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry2.name,directoryPath);this.
-pushFile(filename,files,this.state.counts,filters2)}else if(entry2.isDirectory()){let path=joinDirectoryPath(entry2.name,
-directoryPath,this.state.options.pathSeparator);if(exclude&&exclude(entry2.name,path))continue;this.pushDirectory(path,paths,
-filters2);this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry2.isSymbolicLink()){
-let path=joinPathWithBasePath(entry2.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.
-isDirectory()){resolvedPath=normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry2.name,useRealPaths?
-resolvedPath:path+pathSeparator))return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,
-depth-1,this.walk)}else{resolvedPath=useRealPaths?resolvedPath:path;const filename=basename9(resolvedPath);const directoryPath$1=normalizePath(
-dirname11(resolvedPath),this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,
-files,this.state.counts,filters2)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise(root,options){
-return new Promise((resolve$1,reject)=>{callback(root,options,(err,output)=>{if(err)return reject(err);resolve$1(output)})})}
-function callback(root,options,callback$1){let walker=new Walker(root,options,callback$1);walker.start()}function sync(root,options){
-const walker=new Walker(root,options);return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;
-this.options=options}withPromise(){return promise(this.root,this.options)}withCallback(cb){callback(this.root,this.options,
-cb)}sync(){return sync(this.root,this.options)}};var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatc\
-h")}catch{}var Builder=class{globCache={};options={maxDepth:Infinity,suppressErrors:true,pathSeparator:sep4,filters:[]};globFunction;constructor(options){
-this.options={...this.options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
+const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry=entries[i2];if(entry.isFile()||
+entry.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry.name,directoryPath);this.
+pushFile(filename,files,this.state.counts,filters2)}else if(entry.isDirectory()){let path=joinDirectoryPath(entry.name,directoryPath,
+this.state.options.pathSeparator);if(exclude&&exclude(entry.name,path))continue;this.pushDirectory(path,paths,filters2);
+this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry.isSymbolicLink()){let path=joinPathWithBasePath(
+entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.isDirectory()){resolvedPath=
+normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
+return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
+useRealPaths?resolvedPath:path;const filename=basename9(resolvedPath);const directoryPath$1=normalizePath(dirname11(resolvedPath),
+this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,files,this.state.counts,
+filters2)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise(root,options){return new Promise(
+(resolve$1,reject)=>{callback(root,options,(err,output)=>{if(err)return reject(err);resolve$1(output)})})}function callback(root,options,callback$1){
+let walker=new Walker(root,options,callback$1);walker.start()}function sync(root,options){const walker=new Walker(root,options);
+return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;this.options=options}withPromise(){return promise(
+this.root,this.options)}withCallback(cb){callback(this.root,this.options,cb)}sync(){return sync(this.root,this.options)}};
+var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatch")}catch{}var Builder=class{globCache={};options={
+maxDepth:Infinity,suppressErrors:true,pathSeparator:sep4,filters:[]};globFunction;constructor(options){this.options={...this.
+options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
 this.options.pathSeparator=separator;return this}withBasePath(){this.options.includeBasePath=true;return this}withRelativePaths(){
 this.options.relativePaths=true;return this}withDirs(){this.options.includeDirs=true;return this}withMaxDepth(depth){this.
 options.maxDepth=depth;return this}withMaxFiles(limit2){this.options.maxFiles=limit2;return this}withFullPaths(){this.options.
@@ -21052,17 +21047,17 @@ entries=>callback2(null,entries),failure2=>{if(this.#unfollowed.has(folder))this
 root}=this.#project;if(isFirst&&folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);return[]}}
 if(this.#outside.has(folder)){if(this.#seeking&&!relative12(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
 extname(folder)===""&&!basename11(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
-readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry2=>{if(entry2.isFile()||entry2.
-isDirectory())return[entry2];if(!entry2.isSymbolicLink())return[asFile(entry2.name)];const path=join17(folder,entry2.name);
-if(await leadsOut(path,root)){this.#outside.add(path);return[asFile(entry2.name),asFolder(entry2.name)]}const target=await stat4(
-path).catch(()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry2.name),asFolder(
-entry2.name)]}if(target?.isDirectory()!==true)return[asFile(entry2.name)];if(await isMountedFolder(path))return[asFolder(
-entry2.name)];if(!entry2.name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){
-const name2=nameOf3(folder,this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} is a link tha\
-t leads out of the project`,[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(
-path,this.#project);this.#refused.set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(
-name2)]))}};function asFile(name2){return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){
-return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown3=path=>shownPath(
+readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())
+return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join17(folder,entry.name);if(await leadsOut(
+path,root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat4(path).catch(
+()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}
+if(target?.isDirectory()!==true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.
+name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){const name2=nameOf3(folder,
+this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} is a link that leads out of the project`,
+[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(path,this.#project);this.#refused.
+set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(name2)]))}};function asFile(name2){
+return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){return{name:name2,
+isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown3=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
 const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names3=await glob(
 patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
@@ -21215,17 +21210,17 @@ kind,root,file,notes);const found2=[...mistyped,...problems.filter(problem=>!sen
 kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant3(),problems:[...found2,...bodies2]}))}return new Builder2(
 kind,root,notes,reading).build(data3,found2).then(read2=>read2.declared===void 0?{...read2,...meant3()}:read2)}function covers(one,other){
 const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&
-a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry2=root.
-entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry2===void 0){const hint=`write one of ${names3.
-join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(startOf2(root))],hint)]}
-const{value:node2}=entry2;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:entry2.key)];if(node2.
-type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, g\
-ot ${typeOf(node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved2=variables.resolve(name2,node2,
-file);if(resolved2.tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved2.unknown)return variables.
-takeProblems();name2=resolved2.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(name2,names3);return[
-error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names3.
-join(", ")}`)]}function sensitiveIdentities(kind,root,file,notes){return[...notes.values()].filter(({path,tainted})=>tainted&&
-identifies(kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file,root,path)]))}function sensitiveIdentity(what,places){
+a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry=root.
+entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry===void 0){const hint=`write one of ${names3.join(
+", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(startOf2(root))],hint)]}const{
+value:node2}=entry;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:entry.key)];if(node2.type!==
+"scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, got ${typeOf(
+node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved2=variables.resolve(name2,node2,file);if(resolved2.
+tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved2.unknown)return variables.takeProblems();
+name2=resolved2.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(name2,names3);return[error("unknown\
+-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names3.join(", ")}`)]}
+function sensitiveIdentities(kind,root,file,notes){return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(
+kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file,root,path)]))}function sensitiveIdentity(what,places){
 return error("sensitive-identity",`"${what}" can't come from a process variable, since it says which object is meant`,places,
 "put the value into vars of the configuration")}function identifies(kind,root,path){const[field2="",...rest]=path;const decisive=kind.
 deciding?.(part2=>root.entries.has(part2))??kind.identity;if(decisive.includes(String(field2)))return true;const type=kind.
@@ -21311,16 +21306,16 @@ value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(m
 problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
 problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
-const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry2 of entriesOf(content)){const reason=whyNot(
-entry2);if(reason!==void 0){left.push({address:entry2.sending.address,path:null,reason});continue}if(!wasDone(entry2))continue;
-const undone=undoEntry(entry2,hasher,`run ${content.run.run}`);if(!isRefused(entry2)){left.push(...undone.left.map(why=>({
-address:entry2.sending.address,...why})))}if(undone.document!==void 0)kept3.set(undone.document,undone.after)}for(const{
-former:former2,field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(former2,{[field2]:false})}return{
-declared:[...kept3.keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.
-keys()])??withoutConflicts(document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){
-return entriesOf(content).flatMap(entry2=>{const{sending}=entry2;const{succession}=kindOf(sending.kind);if(succession===
-void 0||!wasDone(entry2))return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[
-id,...others]=holders(before)??[];const moved2=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
+const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
+entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
+const undone=undoEntry(entry,hasher,`run ${content.run.run}`);if(!isRefused(entry)){left.push(...undone.left.map(why=>({
+address:entry.sending.address,...why})))}if(undone.document!==void 0)kept3.set(undone.document,undone.after)}for(const{former:former2,
+field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(former2,{[field2]:false})}return{declared:[...kept3.
+keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.keys()])??withoutConflicts(
+document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
+content).flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))
+return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[id,...others]=holders(
+before)??[];const moved2=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
 some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved2||id===void 0||others.length>0||known3)
 return[];const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,
 false),field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields3}=document2;
@@ -21642,22 +21637,22 @@ endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,g
 ...given2,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
 plan:{...plan,...left.length>0?{leaves:true}:{},changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(
 change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
-changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry2=>[
-entry2.sending.address,entry2]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
-one=>{const entry2=past.get(one.address);const change2=planned.get(entry2?.sending.key??one.address);const{label:label2}=change2??
-(entry2===void 0?{}:labelIn2(entry2,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{
-label:label2}}})}async function undoingOf(content){if(content===null)return void 0;const{declared,left}=await withSlowHashes(
-()=>undoRun(content,false));return{possible:declared.length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){
-if(!sure)return void 0;const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));
-return changes.filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&
-isOther2(document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;
-if(kind!==of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.
-before.name);return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,
-fields:fields3,absent,whole:whole3},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="de\
-lete");const kind=kindOf(name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];
-if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(type,named5(said3),now,whole3.includes(
-field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named5(said3){
-if(!Array.isArray(said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
+changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry=>[
+entry.sending.address,entry]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
+one=>{const entry=past.get(one.address);const change2=planned.get(entry?.sending.key??one.address);const{label:label2}=change2??
+(entry===void 0?{}:labelIn2(entry,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{label:label2}}})}
+async function undoingOf(content){if(content===null)return void 0;const{declared,left}=await withSlowHashes(()=>undoRun(
+content,false));return{possible:declared.length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){if(!sure)
+return void 0;const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));return changes.
+filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&isOther2(
+document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;if(kind!==
+of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.before.name);
+return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,fields:fields3,
+absent,whole:whole3},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="delete");const kind=kindOf(
+name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];if(now===void 0)return false;
+const type=kind.fields[field2]??value;const wanted=desired(type,named5(said3),now,whole3.includes(field2));return wanted!==
+void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named5(said3){if(!Array.isArray(
+said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
 this.#options=options;this.state=state;this.#read=read2}recognise=scope2=>{this.#probed??=probe(this.#options.reader,scope2).
 catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests:{declared}}=this.#options;
@@ -22440,38 +22435,31 @@ lan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan"
 await job.posts.comment(inputs,{key,covers:covers2},async before=>({body:`${first}
 ${sectionText(key,plainText(heading,[...replaced2(before),text6].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
 !quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
-"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve18}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join21,relative as relative16,
-resolve as resolve17,sep as sep11}from"node:path";init_problems();import{posix as posix4,resolve as resolve16}from"node:path";var NOWHERE2=resolve16("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir7=(path,_,callback2)=>{
-const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
-const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
-callback2(null,[...entries].map(([name2,isFolder])=>entry(name2,isFolder)))};const patterns=project.patterns().map(({pattern})=>pattern);
-const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const named6=patterns.filter(one=>!one.startsWith(
-"!")&&!one.split("/").includes(".."));const found2=await Promise.all(named6.map(pattern=>glob(pattern,{cwd:NOWHERE2,ignore,
-expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir7}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
-split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,index).join("/")||".";const entries=folders.
-get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry(name2,isFolder){
-return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join21,relative as relative16,
+resolve as resolve16,sep as sep11}from"node:path";init_problems();var import_picomatch2=__toESM(require_picomatch2(),1);import{posix as posix4}from"node:path";function namedByGlobs(project,paths){const patterns=project.patterns().map(({pattern})=>pattern);const ignore=patterns.flatMap(
+one=>one.startsWith("!")?[one.slice(1)]:[]);const named6=patterns.filter(one=>!one.startsWith("!")&&!one.split("/").includes(
+".."));const isNamed=(0,import_picomatch2.default)(named6,{ignore});return new Set(paths.map(path=>posix4.normalize(path)).
+filter(path=>isNamed(path)))}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
 known3);const taken2=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
-all([resolve17(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
-for(const output of outputs){const path=resolve17(output);const names3=await identity(path);if(names3.some(name2=>inputs.
+all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
+for(const output of outputs){const path=resolve16(output);const names3=await identity(path);if(names3.some(name2=>inputs.
 has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
 way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
 some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
 be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
 a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
 startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
-for(const output of outputs){for(const place2 of await ways3(resolve17(output))){if(!isInside(place2,project.root))continue;
-inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,
-[...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}
-async function inputsOf2(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3===
-"function"?await loadManifests(project,{lenient:true}):known3;const{files,states:states2}=project.guarded();return{files:[
-...files,...read2.files],states:states2,project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
-return{files:[],states:[]}}}function refusal5(output,why){return error("output-is-input",`${output} is not written: ${why}`,
-[],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===
-true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join21(await realPlaceOf(dirname18(
-path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called2="plan"){const name2=fileOf(called2,inputs.shard);const opened2=await openSession(
+for(const output of outputs){for(const place2 of await ways3(resolve16(output))){if(!isInside(place2,project.root))continue;
+inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named6=namedByGlobs(project,[...new Set(
+inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}async function inputsOf2(known3){
+try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3==="function"?await loadManifests(
+project,{lenient:true}):known3;const{files,states:states2}=project.guarded();return{files:[...files,...read2.files],states:states2,
+project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal5(output,why){
+return error("output-is-input",`${output} is not written: ${why}`,[],"name another file")}async function identity(path){
+const there=await stat8(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}
+async function ways3(path){return[path,join21(await realPlaceOf(dirname18(path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called2="plan"){const name2=fileOf(called2,inputs.shard);const opened2=await openSession(
 await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened2,async session=>{if(inputs.planFile!==
-void 0){const asked=resolve18(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
+void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
 plan(planOptionsOf(inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.
 project}});const{plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(
 plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);
@@ -22490,8 +22478,8 @@ No issue is opened, changed or closed: drift is what schedule, push and workflow
 d this run is for something else.";async function tellDrift(job,inputs,{shared:shared2,marker,tells:tells3}){if(inputs.driftIssue&&
 job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells3});else if(inputs.driftIssue)job.log.
 annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
-join22(await job.temporaryFolder(),`${name2}.json`):resolve18(folderOf(inputs),inputs.planFile);await writeResult(planFile,
-await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve19}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
+join22(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(planFile,
+await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve18}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
 some(({token})=>token!==void 0);for(const own5 of eachEnvironment(inputs))each2.push(await planOne(job,own5,hasLines));const list2=each2.
 map(one=>`- ${code(one.name)}: ${wordsOf4(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
 inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each2.length,"environment")}
@@ -22533,7 +22521,7 @@ made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.
 "failed":`${first.code}: ${first.message}`;return`${name3}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
 temporaryFolder();const{planFile}=inputs;const name2=fileOf(`plan-${environmentMark}`,inputs.shard);return{code:job.signal.
 aborted?130:bad2?1:changed2?2:0,summary:titleLine(told5.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
-name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve19(folderOf(inputs),planFile),htmlReport:join23(
+name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join23(
 temporary,`${name2}.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
 every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,

@@ -20,7 +20,7 @@ export function withoutPasted(
   for (const word of words.flatMap(partsOf)) {
     const clean = known(word);
     if (clean !== word) hidden.set(word, clean);
-    else if (looksLikeCredential(word)) hidden.set(word, stead(word));
+    else if (looksRandom(word)) hidden.set(word, stead(word));
   }
   // The longest first: one may be in another.
   const found = [...hidden].sort(([one], [other]) => other.length - one.length);
@@ -57,7 +57,7 @@ const run = /^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/
 const fileName = /\.[a-z]{2,8}$/;
 
 /** Whether a word is a JSON Web Token, or so long and mixed that nobody would have chosen it as a name. */
-export function looksLikeCredential(word: string): boolean {
+export function looksRandom(word: string): boolean {
   if (/^eyJ[\w-]{9,}/.test(word)) return true;
   if (!/^[\w+=.~-]{20,}$/.test(word) && !/^[\w+=][\w+=/]{39,}$/.test(word)) return false;
   if (isUuid(word) || run.test(word) || fileName.test(word)) return false;

@@ -1,4 +1,4 @@
-import type { Fields } from '../base/values.js';
+import { type Fields, identifierKey } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
 import type { ExtraRead } from '../server/reads.js';
@@ -6,33 +6,38 @@ import { readListing } from './listing.js';
 
 /** Things of the server that others refer to, as their list gave them: found by id or by name. */
 export class Catalog {
-  readonly #byId = new Map<string, Fields>();
-  readonly #byName = new Map<string, Fields[]>();
-  /** Whether it has rows without an id: they exist, and nobody can say which things they are. */
-  readonly unsure: boolean;
+  protected readonly ids = new Map<string, Fields>();
+  protected readonly names = new Map<string, Fields[]>();
+  /** Rows without an id: they exist, and nobody can say which things they are. */
+  readonly anonymous: number;
 
   constructor(rows: readonly Fields[]) {
-    let unsure = false;
+    let anonymous = 0;
     for (const row of rows) {
       if (typeof row.id !== 'string') {
-        unsure = true;
+        anonymous += 1;
         continue;
       }
-      this.#byId.set(row.id, row);
+      this.ids.set(identifierKey(row.id), row);
       if (typeof row.name !== 'string') continue;
-      const others = this.#byName.get(row.name);
-      if (others === undefined) this.#byName.set(row.name, [row]);
+      const others = this.names.get(row.name);
+      if (others === undefined) this.names.set(row.name, [row]);
       else others.push(row);
     }
-    this.unsure = unsure;
+    this.anonymous = anonymous;
+  }
+
+  /** Whether what it doesn't have may be there all the same. */
+  get unsure(): boolean {
+    return this.anonymous > 0;
   }
 
   byId(id: string): Fields | undefined {
-    return this.#byId.get(id);
+    return this.ids.get(identifierKey(id));
   }
 
   byName(name: string): readonly Fields[] {
-    return this.#byName.get(name) ?? [];
+    return this.names.get(name) ?? [];
   }
 }
 

@@ -132,7 +132,7 @@ function lookUp(identity: Identity, index: OrganizationIndex): Live {
   const row = index.byId(identity.id);
   if (row !== undefined) return { exists: true, identity, fields: row };
   // Rows that came without their id may be this one.
-  if (index.anonymous > 0) return { exists: true, identity, fields: {} };
+  if (index.unsure) return { exists: true, identity, fields: {} };
   const trouble = index.lacksId(identity.id);
   return { exists: false, identity, fields: {}, trouble };
 }

@@ -2,46 +2,23 @@ import { nearest } from '../base/nearest.js';
 import { compareText, type Fields, identifierKey, isUuid } from '../base/values.js';
 import type { Page } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
+import { Catalog } from './catalog.js';
 import type { Declared } from './declared.js';
 import { readListing } from './listing.js';
 
 /** The organizations of the server as the list gave them, found by id or by name. */
-export class OrganizationIndex {
-  readonly #byId = new Map<string, Fields>();
-  readonly #byName = new Map<string, Fields[]>();
+export class OrganizationIndex extends Catalog {
   readonly #formerNames: ReadonlyMap<string, string>;
   readonly #meant = new Map<string, string | undefined>();
-  /** Rows without an id: they exist, and nobody can say which organizations they are. */
-  readonly anonymous: number;
 
   constructor(rows: readonly Fields[], formerNames: ReadonlyMap<string, string> = new Map()) {
-    let anonymous = 0;
-    for (const row of rows) {
-      if (typeof row.id !== 'string') {
-        anonymous += 1;
-        continue;
-      }
-      this.#byId.set(identifierKey(row.id), row);
-      if (typeof row.name !== 'string') continue;
-      const others = this.#byName.get(row.name);
-      if (others === undefined) this.#byName.set(row.name, [row]);
-      else others.push(row);
-    }
-    this.anonymous = anonymous;
+    super(rows);
     this.#formerNames = formerNames;
   }
 
   /** Those that have an id, in the order of their ids, which a list that writes reorder doesn't have. */
   rows(): readonly Fields[] {
-    return [...this.#byId].sort(([a], [b]) => compareText(a, b)).map(([, row]) => row);
-  }
-
-  byId(id: string): Fields | undefined {
-    return this.#byId.get(identifierKey(id));
-  }
-
-  byName(name: string): readonly Fields[] {
-    return this.#byName.get(name) ?? [];
+    return [...this.ids].sort(([a], [b]) => compareText(a, b)).map(([, row]) => row);
   }
 
   /** The same organizations with the names and labels that they will have, by their ids. */
@@ -50,7 +27,7 @@ export class OrganizationIndex {
   ): OrganizationIndex {
     const former = new Map<string, string>();
     const given = new Map([...changes].map(([id, change]) => [identifierKey(id), change]));
-    const rows = [...this.#byId].map(([id, row]) => {
+    const rows = [...this.ids].map(([id, row]) => {
       const change = given.get(id);
       if (change === undefined) return row;
       const next = { ...row, ...change };
@@ -84,7 +61,7 @@ export class OrganizationIndex {
     if (renamed !== undefined) {
       return `the organization "${reference}" is renamed to "${renamed}": refer to it by its new name`;
     }
-    const unsure = this.anonymous > 0 ? ' (its list has rows without an id)' : '';
+    const unsure = this.unsure ? ' (its list has rows without an id)' : '';
     return this.#lacks(`"${reference}"${unsure}`, reference, isUuid(reference) ? 'id' : 'name');
   }
 
@@ -108,11 +85,11 @@ export class OrganizationIndex {
   /** Many documents may name the same organization that there isn't. */
   #similar(reference: string, what: 'id' | 'name'): string | undefined {
     if (this.#meant.has(reference)) return this.#meant.get(reference);
-    const labelled = [...this.#byId.values()].find(({ label }) => label === reference)?.name;
+    const labelled = [...this.ids.values()].find(({ label }) => label === reference)?.name;
     const meant =
       typeof labelled === 'string'
         ? labelled
-        : nearest(reference, (what === 'id' ? this.#byId : this.#byName).keys());
+        : nearest(reference, (what === 'id' ? this.ids : this.names).keys());
     this.#meant.set(reference, meant);
     return meant;
   }

@@ -89,7 +89,7 @@ export function existing(lists: Fields, { organizations, scopes, roles }: Refere
     catalog == null || catalog.unsure || (typeof id === 'string' && catalog.byId(id) !== undefined);
   const isMember = ({ id }: Fields): boolean =>
     organizations == null ||
-    organizations.anonymous > 0 ||
+    organizations.unsure ||
     (typeof id === 'string' && organizations.byId(id) !== undefined);
   const kept = Object.entries(lists).map(([field, list]): [string, Value] => {
     if (!Array.isArray(list)) return [field, list];
@@ -233,6 +233,6 @@ function findMember(reference: Value, organizations: OrganizationIndex): Fields 
   const row = organizations.byId(reference.id);
   if (row !== undefined) return row;
   // Rows that came without their id may be this one.
-  if (organizations.anonymous > 0) return { id: reference.id };
+  if (organizations.unsure) return { id: reference.id };
   return organizations.lacksId(reference.id);
 }

@@ -68,7 +68,7 @@ export async function withNew(
       return { path: join(root, free), action: 'write', text, before: undefined };
     }),
   );
-  const named = await namedByGlobs(project, [...names]);
+  const named = namedByGlobs(project, [...names]);
   if (![...names].every((name) => named.has(name))) throw noHome(project);
   return [...present, ...made];
 }

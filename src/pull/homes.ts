@@ -34,7 +34,7 @@ export async function homesFor(
   for (const home of candidates) {
     const homes = placesIn(home, documents, layout, inhabited);
     const made = [...new Set(homes.manifests.values())];
-    const named = await namedByGlobs(project, made);
+    const named = namedByGlobs(project, made);
     if (made.every((path) => named.has(path))) return homes;
   }
   throw noHome(project);

@@ -93,7 +93,7 @@ async function takenForManifests(outputs: readonly string[], project: Project): 
       inside.push({ output, path: relative(project.root, place).split(sep).join('/') });
     }
   }
-  const named = await namedByGlobs(project, [...new Set(inside.map(({ path }) => path))]);
+  const named = namedByGlobs(project, [...new Set(inside.map(({ path }) => path))]);
   return new Set(inside.flatMap(({ output, path }) => (named.has(path) ? [output] : [])));
 }
 

@@ -287,7 +287,7 @@ function inProject(path: string, folder: string, root: string): string {
 async function apartness(folder: string, files: readonly NewFile[], project: Project): Promise<Apart> {
   if (folder !== project.root && !isInside(folder, project.root)) return 'outside';
   const paths = files.map(({ path }) => inProject(path, folder, project.root));
-  return (await namedByGlobs(project, paths)).size > 0 ? 'named' : 'inside';
+  return namedByGlobs(project, paths).size > 0 ? 'named' : 'inside';
 }
 
 /** A fresh set must not declare a second time what the project's own manifests declare. */
