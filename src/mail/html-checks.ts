@@ -1,5 +1,4 @@
 import type { Span } from '../base/span.js';
-import { type FaintText, faintTextIn } from './contrast.js';
 import { stylesOf } from './css.js';
 import { type UsedFeature, unsupportedIn } from './features.js';
 import { inspectHtml, type Spotted } from './html.js';
@@ -53,7 +52,6 @@ function treeFindings(tree: Tree, body: string, support: MailSupport | undefined
     told('html-script', active, (what) => `the html body has ${what}, which mail clients remove or distrust`),
     charset(charsets, head),
     withoutAlt(imagesWithoutAlt),
-    faint(faintTextIn(tree, styles)),
     support === undefined ? [] : unsupported(unsupportedIn(tree, styles, support)),
     told('insecure-link', insecure, (what) => `the html body leads to ${what} without https`),
   ];
@@ -92,16 +90,6 @@ function withoutAlt(images: readonly Spotted[]): HtmlFinding[] {
 
 /** So many findings of one kind are told one by one. */
 const eachAtMost = 5;
-
-function faint(found: readonly FaintText[]): HtmlFinding[] {
-  return found.slice(0, eachAtMost).map(({ color, background, ratio, needed, times, at }, index) => {
-    const rest = index === eachAtMost - 1 ? found.slice(eachAtMost) : [];
-    const pairs = some(rest.map((one) => `${one.color} on ${one.background}`));
-    const others = rest.length === 0 ? '' : ` (and ${rest.length} more such pairs of colours: ${pairs})`;
-    const message = `the html body has text in ${color} on ${background}${often(times)}, a contrast of ${ratio}:1 where ${needed}:1 is the least that is easy to read${others}`;
-    return { code: 'low-contrast', message, at: [at, ...rest.map((one) => one.at)].flat() };
-  });
-}
 
 /** Each feature by itself, or all that the same programs don't understand where those are many. */
 function unsupported(found: readonly UsedFeature[]): HtmlFinding[] {

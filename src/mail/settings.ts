@@ -16,7 +16,6 @@ export const checkDescriptions = {
   'html-nesting':
     'HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.',
   'image-without-alt': 'Images without a text for readers who do not see them.',
-  'low-contrast': 'Text that is hard to read, since its colour is too near to that behind it.',
   'mail-programs': 'HTML and CSS that the mail programs that matter do not understand.',
   'insecure-link': 'Addresses that begin with http:, which anybody on the way can read and change.',
 } as const satisfies { readonly [code in ProblemCode]?: string };
@@ -51,7 +50,6 @@ export const checksSchema = z
     'html-charset': level('html-charset'),
     'html-nesting': level('html-nesting'),
     'image-without-alt': level('image-without-alt'),
-    'low-contrast': level('low-contrast'),
     'mail-programs': level('mail-programs'),
     'insecure-link': level('insecure-link'),
   })

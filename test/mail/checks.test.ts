@@ -200,11 +200,6 @@ describe('what a finding is about', () => {
     ],
     ['html-script', '<script></script><p onclick=x><p onclick=y>', ['<script>', 'onclick=x', 'onclick=y']],
     ['image-without-alt', '<img src=a><p><img src=a><img>', ['<img src=a>', '<img src=a>', '<img>']],
-    [
-      'low-contrast',
-      '<p style="color:#999;background:#fff">x<b>y</b></p>',
-      ['<p style="color:#999;background:#fff">', '<b>'],
-    ],
   ])('is all of it: %s', (code, body, expected) => {
     expect(spots(body, code)).toEqual(expected);
   });
@@ -214,15 +209,5 @@ describe('what a finding is about', () => {
       ...['{{ a }}', '{{ a }}', '{{ b }}', '{{ b }}'],
     ]);
     expect(spots('', 'insecure-link', 'http://a.example http://a.example')).toHaveLength(2);
-  });
-
-  it('is told of pairs of colours that are not told one by one too', () => {
-    const faint = ['90', '92', '94', '96', '98', '9a', '9c'].map(
-      (gray) => `<p style="color:#${gray}${gray}${gray};background:#fff">x</p>`,
-    );
-    expect(spots(faint.join(''), 'low-contrast')).toHaveLength(7);
-    expect(messages({ html: start + faint.join('') }).at(-1)).toContain(
-      '(and 2 more such pairs of colours: #9a9a9a on #ffffff, #9c9c9c on #ffffff)',
-    );
   });
 });
