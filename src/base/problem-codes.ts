@@ -51,7 +51,6 @@ export const problemCodes = [
   'linked-folder',
   'locked',
   'lost-placeholder',
-  'mail-programs',
   'manifest-outside',
   'manifest-private',
   'masked-body',

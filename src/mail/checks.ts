@@ -4,7 +4,6 @@ import { type KnownPlaceholders, unknownPlaceholders } from './known.js';
 import { limits } from './limits.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
 import type { CheckCode } from './settings.js';
-import type { MailSupport } from './support.js';
 import { type MustacheTemplate, parseMustache, type SyntaxProblem } from './template.js';
 import { short, some } from './words.js';
 
@@ -31,14 +30,12 @@ export interface TemplateFinding {
   readonly live?: true;
 }
 
-/** An email to check, and what is known of those who fill it in and show it. */
+/** An email to check, and what is known of those who fill it in. */
 export interface CheckedTemplate {
   readonly before?: TemplateBodies;
   readonly after: TemplateBodies;
   /** The placeholders of its type; left out where none are known. */
   readonly known?: KnownPlaceholders | undefined;
-  /** What the programs that matter understand; left out where nobody asks. */
-  readonly support?: MailSupport | undefined;
 }
 
 type ParsedBody = MustacheTemplate | SyntaxProblem;
@@ -47,7 +44,7 @@ type ParsedBody = MustacheTemplate | SyntaxProblem;
  * Everything that is questionable about an email's bodies, and about their change where `before` is given.
  * A body that isn't known or isn't there is not checked.
  */
-export function checkTemplate({ before, after, known, support }: CheckedTemplate): TemplateFinding[] {
+export function checkTemplate({ before, after, known }: CheckedTemplate): TemplateFinding[] {
   const txt = parsed(after.txt);
   const html = parsed(after.html);
   return [
@@ -61,7 +58,7 @@ export function checkTemplate({ before, after, known, support }: CheckedTemplate
     ...(known === undefined ? [] : unknown({ txt, html }, before, known)),
     ...(present(after.txt) && after.txt.length <= limits.bodyCharacters ? insecureText(after.txt) : []),
     ...(present(after.html)
-      ? htmlFindings(after.html, support).map(({ at, ...finding }) => ({
+      ? htmlFindings(after.html).map(({ at, ...finding }) => ({
           ...finding,
           body: 'html' as const,
           ...within('html', at),

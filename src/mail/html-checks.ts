@@ -1,10 +1,7 @@
 import type { Span } from '../base/span.js';
-import { stylesOf } from './css.js';
-import { type UsedFeature, unsupportedIn } from './features.js';
 import { inspectHtml, type Spotted } from './html.js';
 import { limits } from './limits.js';
 import type { CheckCode } from './settings.js';
-import type { MailSupport } from './support.js';
 import { parseBody, type Tree } from './tree.js';
 import { short, some } from './words.js';
 
@@ -20,11 +17,11 @@ export interface HtmlFinding {
 }
 
 /** Everything that is questionable about a body's HTML. */
-export function htmlFindings(body: string, support: MailSupport | undefined): HtmlFinding[] {
+export function htmlFindings(body: string): HtmlFinding[] {
   const tree = parseBody(body, { located: true });
   const size = clipped(body);
   if (!('refused' in tree)) {
-    const [active, ...others] = treeFindings(tree, body, support);
+    const [active, ...others] = treeFindings(tree);
     return [...(active ?? []), ...size, ...others.flat()];
   }
   // That a body has too many characters is told of each, whatever is in it.
@@ -45,14 +42,12 @@ function clipped(body: string): HtmlFinding[] {
   return [{ code: 'html-too-large', message, at: [{ start, end: start + 1 }] }];
 }
 
-function treeFindings(tree: Tree, body: string, support: MailSupport | undefined): HtmlFinding[][] {
+function treeFindings(tree: Tree): HtmlFinding[][] {
   const { active, charsets, imagesWithoutAlt, insecure, head } = inspectHtml(tree);
-  const styles = stylesOf(tree, body);
   return [
     told('html-script', active, (what) => `the html body has ${what}, which mail clients remove or distrust`),
     charset(charsets, head),
     withoutAlt(imagesWithoutAlt),
-    support === undefined ? [] : unsupported(unsupportedIn(tree, styles, support)),
     told('insecure-link', insecure, (what) => `the html body leads to ${what} without https`),
   ];
 }
@@ -86,25 +81,4 @@ function withoutAlt(images: readonly Spotted[]): HtmlFinding[] {
   const sources = [...new Set(images.map(({ text }) => text))].filter((source) => source !== '').map(short);
   const message = `the html body has ${many}${sources.length > 0 ? `: ${some(sources)}` : ''}`;
   return [{ code: 'image-without-alt', message, at: spotsOf(images) }];
-}
-
-/** So many findings of one kind are told one by one. */
-const eachAtMost = 5;
-
-/** Each feature by itself, or all that the same programs don't understand where those are many. */
-function unsupported(found: readonly UsedFeature[]): HtmlFinding[] {
-  const groups = new Map<string, UsedFeature[]>();
-  for (const one of found) groups.set(one.programs, [...(groups.get(one.programs) ?? []), one]);
-  return [...groups].flatMap(([programs, features]) => {
-    const lists = features.length > eachAtMost ? [features] : features.map((one) => [one]);
-    return lists.map((list): HtmlFinding => {
-      const names = some(list.map(({ feature, times }) => `${feature}${often(times)}`));
-      const message = `the html body uses ${names}, not understood by ${programs}`;
-      return { code: 'mail-programs', message, at: list.flatMap(({ at }) => at) };
-    });
-  });
-}
-
-function often(times: number): string {
-  return times === 1 ? '' : ` (${times} times)`;
 }
