@@ -56,9 +56,8 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
     return { syntax: `it has more than ${shown(limits.bodyCharacters)} characters`, limit: true };
   }
   const { text, whole } = withoutLongSpace(body);
-  const writer = createWriter();
   try {
-    const tokens: readonly MustacheToken[] = writer.parse(text);
+    const tokens: readonly MustacheToken[] = new Mustache.Writer().parse(text);
     if (depthOf(tokens) > limits.sectionDepth) {
       return { syntax: `sections are nested more than ${limits.sectionDepth} deep`, limit: true };
     }
@@ -69,7 +68,7 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
     return {
       parts,
       render: (data, { html, absent = new Set() }) =>
-        createWriter().renderTokens(
+        new LimitedWriter().renderTokens(
           tokens as unknown as string[][],
           new JsonContext(data, undefined, absent),
           undefined,
@@ -150,13 +149,6 @@ function tagsIn(parts: readonly Part[]): number {
     if (part.kind === 'section') tags += tagsIn(part.parts);
   }
   return tags;
-}
-
-/** A writer that keeps nothing, since a body is parsed once. */
-function createWriter(): LimitedWriter {
-  const writer: LimitedWriter & { templateCache?: undefined } = new LimitedWriter();
-  writer.templateCache = undefined;
-  return writer;
 }
 
 /** A writer that stops where its text grows too long. */
