@@ -307,7 +307,8 @@ class JsonContext extends Mustache.Context {
   }
 }
 
-function valueAt(view: unknown, path: readonly string[]): unknown {
+/** What a path of names leads to in JSON; nothing is found that an object inherits. */
+export function valueAt(view: unknown, path: readonly string[]): unknown {
   let at = view;
   for (const step of path) {
     if (!isMap(at) || !Object.hasOwn(at, step)) return undefined;
