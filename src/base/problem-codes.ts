@@ -51,8 +51,6 @@ export const problemCodes = [
   'linked-folder',
   'locked',
   'lost-placeholder',
-  'low-contrast',
-  'mail-programs',
   'manifest-outside',
   'manifest-private',
   'masked-body',

@@ -4,7 +4,6 @@ import { type KnownPlaceholders, unknownPlaceholders } from './known.js';
 import { limits } from './limits.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
 import type { CheckCode } from './settings.js';
-import type { MailSupport } from './support.js';
 import { type MustacheTemplate, parseMustache, type SyntaxProblem } from './template.js';
 import { short, some } from './words.js';
 
@@ -31,37 +30,37 @@ export interface TemplateFinding {
   readonly live?: true;
 }
 
-/** An email to check, and what is known of those who fill it in and show it. */
+/** An email to check, and what is known of those who fill it in. */
 export interface CheckedTemplate {
   readonly before?: TemplateBodies;
   readonly after: TemplateBodies;
   /** The placeholders of its type; left out where none are known. */
   readonly known?: KnownPlaceholders | undefined;
-  /** What the programs that matter understand; left out where nobody asks. */
-  readonly support?: MailSupport | undefined;
 }
 
 type ParsedBody = MustacheTemplate | SyntaxProblem;
+type ParsedBodies = { readonly [body in BodyName]: ParsedBody | undefined };
 
 /**
  * Everything that is questionable about an email's bodies, and about their change where `before` is given.
  * A body that isn't known or isn't there is not checked.
  */
-export function checkTemplate({ before, after, known, support }: CheckedTemplate): TemplateFinding[] {
+export function checkTemplate({ before, after, known }: CheckedTemplate): TemplateFinding[] {
   const txt = parsed(after.txt);
   const html = parsed(after.html);
+  const had = { txt: parsed(before?.txt), html: parsed(before?.html) };
   return [
-    ...lost('txt', before?.txt, txt),
-    ...lost('html', before?.html, html),
-    ...unreadLive('txt', before?.txt, txt),
-    ...unreadLive('html', before?.html, html),
+    ...lost('txt', had.txt, txt),
+    ...lost('html', had.html, html),
+    ...unreadLive('txt', had.txt, txt),
+    ...unreadLive('html', had.html, html),
     ...syntax('txt', txt),
     ...syntax('html', html),
     ...mismatch(txt, html),
-    ...(known === undefined ? [] : unknown({ txt, html }, before, known)),
+    ...(known === undefined ? [] : unknown({ txt, html }, had, known)),
     ...(present(after.txt) && after.txt.length <= limits.bodyCharacters ? insecureText(after.txt) : []),
     ...(present(after.html)
-      ? htmlFindings(after.html, support).map(({ at, ...finding }) => ({
+      ? htmlFindings(after.html).map(({ at, ...finding }) => ({
           ...finding,
           body: 'html' as const,
           ...within('html', at),
@@ -88,11 +87,11 @@ function names(template: ParsedBody | undefined): Placeholder[] | undefined {
 
 function lost(
   body: BodyName,
-  before: string | null | undefined,
+  before: ParsedBody | undefined,
   after: ParsedBody | undefined,
 ): TemplateFinding[] {
   const now = names(after);
-  const had = now === undefined ? undefined : names(parsed(before));
+  const had = names(before);
   if (now === undefined || had === undefined) return [];
   const gone = missingFrom(now, had);
   if (gone.length === 0) return [];
@@ -114,11 +113,10 @@ function syntax(body: BodyName, template: ParsedBody | undefined): TemplateFindi
 /** A live body that can't be compared with the new one, where that could be. */
 function unreadLive(
   body: BodyName,
-  before: string | null | undefined,
+  had: ParsedBody | undefined,
   after: ParsedBody | undefined,
 ): TemplateFinding[] {
-  const had = names(after) === undefined ? undefined : parsed(before);
-  if (had === undefined || !('syntax' in had) || !had.limit) return [];
+  if (names(after) === undefined || had === undefined || !('syntax' in had) || !had.limit) return [];
   const message = `the present ${body} body can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;
   return [{ code: 'body-too-large', message, body, live: true }];
 }
@@ -142,12 +140,8 @@ function mismatch(txt: ParsedBody | undefined, html: ParsedBody | undefined): Te
 }
 
 /** What the present bodies have is known to somebody, if not to idops. */
-function unknown(
-  after: { readonly [body in BodyName]: ParsedBody | undefined },
-  before: TemplateBodies | undefined,
-  known: KnownPlaceholders,
-): TemplateFinding[] {
-  const live = [before?.txt, before?.html].flatMap((body) => names(parsed(body)) ?? []);
+function unknown(after: ParsedBodies, had: ParsedBodies, known: KnownPlaceholders): TemplateFinding[] {
+  const live = [had.txt, had.html].flatMap((body) => names(body) ?? []);
   const all = known.with(live.flatMap(({ meanings }) => meanings));
   const found = new Map<
     string,

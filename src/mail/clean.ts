@@ -38,7 +38,6 @@ const childless = new Set(['br', 'col', 'hr', 'wbr']);
 
 class Cleaner {
   readonly #left = new Set<string>();
-  readonly #styles = new Map<string, string>();
 
   get left(): string[] {
     return [...this.#left];
@@ -83,7 +82,7 @@ class Cleaner {
     const target = element.tagName === 'a' ? attribute(element, 'href') : undefined;
     const kept = element.attrs.flatMap(({ name, value }) => {
       if (name === 'style') {
-        const written = this.#declarations(value);
+        const written = cleanDeclarations(value, this.#picture);
         return written === '' ? [] : [attributeText('style', written)];
       }
       if (name === 'background') {
@@ -96,16 +95,6 @@ class Cleaner {
     const link =
       target === undefined ? [] : [attributeText('href', '#'), attributeText('title', target.trim())];
     return [...kept, ...link].join('');
-  }
-
-  /** Layouts repeat their styles by the hundred. */
-  #declarations(text: string): string {
-    const known = this.#styles.get(text);
-    if (known !== undefined) return known;
-    const written = cleanDeclarations(text, this.#picture);
-    // A picture that is left out once is told once, however often it is written.
-    this.#styles.set(text, written);
-    return written;
   }
 
   #sheet(element: Element): string {
@@ -131,7 +120,7 @@ class Cleaner {
         /^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(element, name) ?? '').trim()) ?? [];
       return digits === undefined ? [] : [`${name}:${digits}${percent === '%' ? '%' : 'px'}`];
     });
-    const own = this.#declarations(attribute(element, 'style') ?? '');
+    const own = cleanDeclarations(attribute(element, 'style') ?? '', this.#picture);
     const styles = [noteStyle, ...size, ...(own === '' ? [] : [own])].join(';');
     const names = ['class', 'id'].flatMap((name) => {
       const value = attribute(element, name);

@@ -1,12 +1,7 @@
 import type { Span } from '../base/span.js';
-import { type FaintText, faintTextIn } from './contrast.js';
-import { stylesOf } from './css.js';
-import { type UsedFeature, unsupportedIn } from './features.js';
-import { inspectHtml, type Spotted } from './html.js';
 import { limits } from './limits.js';
 import type { CheckCode } from './settings.js';
-import type { MailSupport } from './support.js';
-import { parseBody, type Tree } from './tree.js';
+import { attribute, type Element, parseBody, spotOf } from './tree.js';
 import { short, some } from './words.js';
 
 /** Gmail clips what is longer, and others follow it. */
@@ -20,13 +15,33 @@ export interface HtmlFinding {
   readonly at: readonly Span[];
 }
 
-/** Everything that is questionable about a body's HTML. */
-export function htmlFindings(body: string, support: MailSupport | undefined): HtmlFinding[] {
+/** Something in a body, and where. */
+interface Spotted {
+  readonly text: string;
+  readonly at: Span | undefined;
+}
+
+/** Everything that is questionable about a body's HTML, read as a browser reads it. */
+export function htmlFindings(body: string): HtmlFinding[] {
   const tree = parseBody(body, { located: true });
   const size = clipped(body);
   if (!('refused' in tree)) {
-    const [active, ...others] = treeFindings(tree, body, support);
-    return [...(active ?? []), ...size, ...others.flat()];
+    const { elements } = tree;
+    return [
+      ...told(
+        'html-script',
+        elements.flatMap(activeParts),
+        (what) => `the html body has ${what}, which mail clients remove or distrust`,
+      ),
+      ...size,
+      ...charset(elements),
+      ...withoutAlt(elements),
+      ...told(
+        'insecure-link',
+        elements.flatMap(insecureParts),
+        (what) => `the html body leads to ${what} without https`,
+      ),
+    ];
   }
   // That a body has too many characters is told of each, whatever is in it.
   if (body.length > limits.bodyCharacters) return size;
@@ -46,19 +61,6 @@ function clipped(body: string): HtmlFinding[] {
   return [{ code: 'html-too-large', message, at: [{ start, end: start + 1 }] }];
 }
 
-function treeFindings(tree: Tree, body: string, support: MailSupport | undefined): HtmlFinding[][] {
-  const { active, charsets, imagesWithoutAlt, insecure, head } = inspectHtml(tree);
-  const styles = stylesOf(tree, body);
-  return [
-    told('html-script', active, (what) => `the html body has ${what}, which mail clients remove or distrust`),
-    charset(charsets, head),
-    withoutAlt(imagesWithoutAlt),
-    faint(faintTextIn(tree, styles)),
-    support === undefined ? [] : unsupported(unsupportedIn(tree, styles, support)),
-    told('insecure-link', insecure, (what) => `the html body leads to ${what} without https`),
-  ];
-}
-
 function told(code: CheckCode, found: readonly Spotted[], message: (what: string) => string): HtmlFinding[] {
   if (found.length === 0) return [];
   const texts = new Set(found.map(({ text }) => text));
@@ -69,10 +71,15 @@ function spotsOf(found: readonly Spotted[]): Span[] {
   return found.flatMap(({ at }) => at ?? []);
 }
 
-function charset(charsets: readonly Spotted[], head: Span | undefined): HtmlFinding[] {
+function charset(elements: readonly Element[]): HtmlFinding[] {
+  const charsets = elements.flatMap((element) => {
+    const text = charsetOf(element);
+    return text === undefined ? [] : [{ text, at: spotOf(element) }];
+  });
   if (charsets.length === 0) {
     const message = 'the html body declares no character set: <meta charset="utf-8"> is missing';
-    return [{ code: 'html-charset', message, at: head === undefined ? [] : [head] }];
+    const heads = elements.flatMap((element) => (element.tagName === 'head' ? (spotOf(element) ?? []) : []));
+    return [{ code: 'html-charset', message, at: heads.slice(0, 1) }];
   }
   const foreign = charsets.filter(({ text }) => !['utf-8', 'utf8'].includes(text));
   return told(
@@ -82,7 +89,10 @@ function charset(charsets: readonly Spotted[], head: Span | undefined): HtmlFind
   );
 }
 
-function withoutAlt(images: readonly Spotted[]): HtmlFinding[] {
+function withoutAlt(elements: readonly Element[]): HtmlFinding[] {
+  const images = elements
+    .filter((element) => isImage(element) && attribute(element, 'alt') === undefined)
+    .map((element) => ({ text: attribute(element, 'src') ?? '', at: spotOf(element) }));
   if (images.length === 0) return [];
   const many = images.length === 1 ? '1 image without alt text' : `${images.length} images without alt text`;
   const sources = [...new Set(images.map(({ text }) => text))].filter((source) => source !== '').map(short);
@@ -90,33 +100,50 @@ function withoutAlt(images: readonly Spotted[]): HtmlFinding[] {
   return [{ code: 'image-without-alt', message, at: spotsOf(images) }];
 }
 
-/** So many findings of one kind are told one by one. */
-const eachAtMost = 5;
-
-function faint(found: readonly FaintText[]): HtmlFinding[] {
-  return found.slice(0, eachAtMost).map(({ color, background, ratio, needed, times, at }, index) => {
-    const rest = index === eachAtMost - 1 ? found.slice(eachAtMost) : [];
-    const pairs = some(rest.map((one) => `${one.color} on ${one.background}`));
-    const others = rest.length === 0 ? '' : ` (and ${rest.length} more such pairs of colours: ${pairs})`;
-    const message = `the html body has text in ${color} on ${background}${often(times)}, a contrast of ${ratio}:1 where ${needed}:1 is the least that is easy to read${others}`;
-    return { code: 'low-contrast', message, at: [at, ...rest.map((one) => one.at)].flat() };
-  });
+function isImage(element: Element): boolean {
+  const { tagName: tag } = element;
+  return tag === 'img' || (tag === 'input' && attribute(element, 'type')?.trim().toLowerCase() === 'image');
 }
 
-/** Each feature by itself, or all that the same programs don't understand where those are many. */
-function unsupported(found: readonly UsedFeature[]): HtmlFinding[] {
-  const groups = new Map<string, UsedFeature[]>();
-  for (const one of found) groups.set(one.programs, [...(groups.get(one.programs) ?? []), one]);
-  return [...groups].flatMap(([programs, features]) => {
-    const lists = features.length > eachAtMost ? [features] : features.map((one) => [one]);
-    return lists.map((list): HtmlFinding => {
-      const names = some(list.map(({ feature, times }) => `${feature}${often(times)}`));
-      const message = `the html body uses ${names}, not understood by ${programs}`;
-      return { code: 'mail-programs', message, at: list.flatMap(({ at }) => at) };
-    });
-  });
+const embedding = new Set(['iframe', 'object', 'embed', 'applet', 'frame', 'portal']);
+/** What a script's `type` says of a block that only carries data, as the markup for inbox actions does. */
+const dataBlock = /^application\/(ld\+)?json$/i;
+const addressAttributes = new Set(['href', 'src', 'action', 'formaction', 'data', 'background', 'poster']);
+
+function activeParts(element: Element): Spotted[] {
+  const found: Spotted[] = [];
+  const add = (text: string, name?: string) => found.push({ text, at: spotOf(element, name) });
+  const tag = element.tagName;
+  if (tag === 'script' && !dataBlock.test(attribute(element, 'type')?.trim() ?? '')) add('<script>');
+  if (embedding.has(tag)) add(`<${tag}>`);
+  for (const { name, value } of element.attrs) {
+    if (/^on[a-z]+$/.test(name)) add(`${name}=`, name);
+    if (addressAttributes.has(name) && /^(javascript|vbscript|data:text\/html)/i.test(address(value))) {
+      add(`${name}="${address(value).split(':', 1)[0]}:…"`, name);
+    }
+  }
+  return found;
 }
 
-function often(times: number): string {
-  return times === 1 ? '' : ` (${times} times)`;
+function insecureParts(element: Element): Spotted[] {
+  return element.attrs.flatMap(({ name, value }) =>
+    addressAttributes.has(name) && /^http:/i.test(address(value))
+      ? [{ text: value.trim(), at: spotOf(element, name) }]
+      : [],
+  );
+}
+
+/** An address as browsers read it: without the white space and control characters that hide what it is. */
+function address(value: string): string {
+  return value.replace(/[\u0000-\u0020]/g, '');
+}
+
+function charsetOf(element: Element): string | undefined {
+  if (element.tagName !== 'meta') return undefined;
+  const direct = attribute(element, 'charset');
+  if (direct !== undefined) return direct.trim().toLowerCase();
+  if (attribute(element, 'http-equiv')?.trim().toLowerCase() !== 'content-type') return undefined;
+  return /charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i
+    .exec(attribute(element, 'content') ?? '')?.[1]
+    ?.toLowerCase();
 }

@@ -2,7 +2,14 @@ import { isMap, type Json } from '../base/values.js';
 import type { TemplateBodies } from './checks.js';
 import { limits } from './limits.js';
 import { placeholdersOf } from './placeholders.js';
-import { type MustacheTemplate, type Part, parseMustache, type SyntaxProblem, TooLong } from './template.js';
+import {
+  type MustacheTemplate,
+  type Part,
+  parseMustache,
+  type SyntaxProblem,
+  TooLong,
+  valueAt,
+} from './template.js';
 
 /** What a template is rendered with. */
 export type SampleData = { readonly [name: string]: Json };
@@ -172,7 +179,15 @@ function sampleData(parts: readonly Part[], given: SampleData): SampleData {
       .filter(({ section }) => !section)
       .map(({ name }) => name),
   );
-  return mergeData(madeUp(parts, given, variables), given, new Set(sectionsOf(parts)));
+  const sections = new Set(sectionsOf(parts));
+  const data = madeUp(parts, given, variables);
+  // An empty value of a section doesn't count, since that is shown besides.
+  lay(
+    data,
+    given as DataTree,
+    (before, value, path) => before === undefined || !sections.has(path) || !isEmpty(value),
+  );
+  return data;
 }
 
 type DataTree = { [name: string]: Json };
@@ -189,10 +204,10 @@ function madeUp(parts: readonly Part[], given: SampleData, variables: ReadonlySe
     }
     const inner = madeUp(part.parts, given, variables);
     if (part.inverted) {
-      complete(tree, inner);
+      lay(tree, inner, isMissing);
       put(tree, path, variables.has(part.name) ? exampleOf(part.name) : true);
     } else if (variables.has(part.name)) {
-      complete(tree, inner);
+      lay(tree, inner, isMissing);
       put(tree, path, exampleOf(part.name));
     } else if (part.parts.some((it) => it.kind === 'variable' && it.name === '.')) {
       put(tree, path, ['first', 'second']);
@@ -203,21 +218,18 @@ function madeUp(parts: readonly Part[], given: SampleData, variables: ReadonlySe
   return tree;
 }
 
-/** Adds what a tree lacks; in place, since a body can have thousands of sections. */
-function complete(tree: DataTree, more: DataTree): void {
-  for (const [name, value] of Object.entries(more)) {
-    const before = Object.hasOwn(tree, name) ? tree[name] : undefined;
-    if (before === undefined) define(tree, name, value);
-    else if (isMap(before) && isMap(value)) complete(before as DataTree, value as DataTree);
-  }
-}
+/** Whether a value replaces what a tree has at a path: `before`, which is undefined if there is nothing. */
+type Replaces = (before: Json | undefined, value: Json, path: string) => boolean;
+
+const isMissing: Replaces = (before) => before === undefined;
 
 /** Lays a tree over another; in place, since thousands of sections can have one name. */
-function lay(tree: DataTree, over: DataTree): void {
+function lay(tree: DataTree, over: DataTree, replaces: Replaces, under = ''): void {
   for (const [name, value] of Object.entries(over)) {
     const before = Object.hasOwn(tree, name) ? tree[name] : undefined;
-    if (isMap(before) && isMap(value)) lay(before as DataTree, value as DataTree);
-    else define(tree, name, value);
+    const path = `${under}${name}`;
+    if (isMap(before) && isMap(value)) lay(before as DataTree, value as DataTree, replaces, `${path}.`);
+    else if (replaces(before, value, path)) define(tree, name, value);
   }
 }
 
@@ -229,7 +241,7 @@ function put(tree: DataTree, path: readonly string[], value: Json): void {
     put(inner, rest, value);
     define(tree, step, inner);
   } else if (isMap(before) && isMap(value)) {
-    lay(before as DataTree, value as DataTree);
+    lay(before as DataTree, value as DataTree, () => true);
   } else if (before === undefined || before === true) {
     define(tree, step, value);
   }
@@ -238,34 +250,6 @@ function put(tree: DataTree, path: readonly string[], value: Json): void {
 /** A member that is one whatever it is called. */
 function define(tree: DataTree, name: string, value: Json): void {
   Object.defineProperty(tree, name, { value, enumerable: true, configurable: true, writable: true });
-}
-
-function valueAt(data: SampleData, path: readonly string[]): Json | undefined {
-  let at: Json | undefined = data as DataTree;
-  for (const step of path) {
-    if (!isMap(at) || !Object.hasOwn(at, step)) return undefined;
-    at = (at as DataTree)[step];
-  }
-  return at;
-}
-
-/** The second over the first; an empty value of a section doesn't count, since that is shown besides. */
-function mergeData(base: SampleData, over: SampleData, sections: ReadonlySet<string>, under = ''): DataTree {
-  const merged: DataTree = {};
-  for (const [name, value] of Object.entries(base)) define(merged, name, value);
-  for (const [name, value] of Object.entries(over)) {
-    const path = `${under}${name}`;
-    const before = Object.hasOwn(base, name) ? base[name] : undefined;
-    if (before !== undefined && sections.has(path) && isEmpty(value)) continue;
-    define(
-      merged,
-      name,
-      isMap(before) && isMap(value)
-        ? mergeData(before as DataTree, value as DataTree, sections, `${path}.`)
-        : (value as Json),
-    );
-  }
-  return merged;
 }
 
 function isEmpty(value: Json): boolean {

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { ProblemCode } from '../base/problems.js';
-import { programNames, usualPrograms } from './programs.js';
 
 /** What is looked for in email bodies, and what each finding means for a reader of the configuration. */
 export const checkDescriptions = {
@@ -16,15 +15,12 @@ export const checkDescriptions = {
   'html-nesting':
     'HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.',
   'image-without-alt': 'Images without a text for readers who do not see them.',
-  'low-contrast': 'Text that is hard to read, since its colour is too near to that behind it.',
-  'mail-programs': 'HTML and CSS that the mail programs that matter do not understand.',
   'insecure-link': 'Addresses that begin with http:, which anybody on the way can read and change.',
 } as const satisfies { readonly [code in ProblemCode]?: string };
 
 export type CheckCode = keyof typeof checkDescriptions;
 
-/** In the order in which findings are told. */
-export const checkCodes = Object.keys(checkDescriptions) as readonly CheckCode[];
+const checkCodes = Object.keys(checkDescriptions) as readonly CheckCode[];
 
 /** What becomes of a finding. */
 export type CheckLevel = 'error' | 'warning' | 'off';
@@ -40,21 +36,11 @@ const level = (code: CheckCode) =>
 
 /** `checks` of the configuration. */
 export const checksSchema = z
-  .strictObject({
-    'lost-placeholder': level('lost-placeholder'),
-    'template-syntax': level('template-syntax'),
-    'body-too-large': level('body-too-large'),
-    'placeholder-mismatch': level('placeholder-mismatch'),
-    'unknown-placeholder': level('unknown-placeholder'),
-    'html-script': level('html-script'),
-    'html-too-large': level('html-too-large'),
-    'html-charset': level('html-charset'),
-    'html-nesting': level('html-nesting'),
-    'image-without-alt': level('image-without-alt'),
-    'low-contrast': level('low-contrast'),
-    'mail-programs': level('mail-programs'),
-    'insecure-link': level('insecure-link'),
-  })
+  .strictObject(
+    Object.fromEntries(checkCodes.map((code) => [code, level(code)])) as {
+      [code in CheckCode]: ReturnType<typeof level>;
+    },
+  )
   .meta({
     description: 'What is made of findings in email bodies: each can be an error, a warning or off.',
     examples: [{ 'html-script': 'error', 'image-without-alt': 'off' }],
@@ -63,15 +49,6 @@ export const checksSchema = z
 /** `email` of the configuration. */
 export const emailSchema = z
   .strictObject({
-    programs: z
-      .array(z.enum(programNames))
-      .optional()
-      .meta({
-        description:
-          'The mail programs that matter, each on all platforms (gmail) or on one (gmail.ios). None, and HTML is not checked for them.',
-        examples: [['gmail', 'outlook', 'apple-mail']],
-        default: [...usualPrograms],
-      }),
     placeholders: z
       .array(z.string().regex(/^[^\s{}<>]+$/, 'must be the name of a placeholder, without braces'))
       .optional()
@@ -82,11 +59,11 @@ export const emailSchema = z
       }),
   })
   .meta({
-    description: 'What is known of those who fill in and show the emails, for the checks.',
-    examples: [{ programs: ['gmail', 'outlook', 'apple-mail'] }],
+    description: 'What is known of the server that fills in the emails, for the checks.',
+    examples: [{ placeholders: ['support_url', 'company.*'] }],
   });
 
-/** What is known of those who fill in and show the emails. */
+/** What is known of the server that fills in the emails. */
 export type EmailSettings = z.infer<typeof emailSchema>;
 
 /** What becomes of a finding under these settings. */

@@ -7,33 +7,19 @@ export type Pictures = (address: string) => string | undefined;
 
 /** A style sheet written anew with nothing in it that is not known to be harmless. */
 export function cleanSheet(source: string, pictures: Pictures): string {
-  const tokens = tokensOf(source);
+  const tokens = tokenize({ css: source });
   return nestedTooDeeply(tokens) ? '' : new Sheet(tokens, pictures).rules(false);
 }
 
 /** The declarations of a `style` attribute, written anew in the same way. */
 export function cleanDeclarations(source: string, pictures: Pictures): string {
-  const tokens = tokensOf(source);
+  const tokens = tokenize({ css: source });
   return nestedTooDeeply(tokens) ? '' : declarations(tokens, pictures);
 }
 
 /** What a `media` attribute says; undefined where it can't be said anew. */
 export function cleanMedia(source: string): string | undefined {
-  return prelude(tokensOf(source).filter(([type]) => type !== TokenType.EOF));
-}
-
-/**
- * The tokens of a style. The tokenizer makes an error of each mistake, though nobody asks for it, and most of its time
- * goes into their stacks.
- */
-export function tokensOf(css: string): CSSToken[] {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    return tokenize({ css });
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
+  return prelude(tokenize({ css: source }).filter(([type]) => type !== TokenType.EOF));
 }
 
 const closing: { readonly [type: string]: TokenType } = {

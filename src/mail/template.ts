@@ -1,7 +1,6 @@
 import Mustache from 'mustache';
 import type { Span } from '../base/span.js';
 import { isMap, type Json } from '../base/values.js';
-import { type Condensed, condense } from './condense.js';
 import { limits, shown } from './limits.js';
 
 /** The parser goes through a run of white space again and again, so that a long one would stall it. */
@@ -57,22 +56,19 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
     return { syntax: `it has more than ${shown(limits.bodyCharacters)} characters`, limit: true };
   }
   const { text, whole } = withoutLongSpace(body);
-  const condensed = condense(text);
-  const writer = createWriter();
   try {
-    const parsed: readonly MustacheToken[] = writer.parse(condensed.text);
-    if (depthOf(parsed) > limits.sectionDepth) {
+    const tokens: readonly MustacheToken[] = new Mustache.Writer().parse(text);
+    if (depthOf(tokens) > limits.sectionDepth) {
       return { syntax: `sections are nested more than ${limits.sectionDepth} deep`, limit: true };
     }
-    const tokens = filled(parsed, text, condensed);
-    const parts = partsOf(tokens, (offset) => whole(condensed.original(offset)));
+    const parts = partsOf(tokens, whole);
     const strange = strangeName(parts);
     if (strange !== undefined) return strange;
     if (tagsIn(parts) > limits.tags) return { syntax: tooManyTags, limit: true };
     return {
       parts,
       render: (data, { html, absent = new Set() }) =>
-        createWriter().renderTokens(
+        new LimitedWriter().renderTokens(
           tokens as unknown as string[][],
           new JsonContext(data, undefined, absent),
           undefined,
@@ -84,7 +80,7 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
     if (!(failure instanceof Error)) throw failure;
     const { words, offset } = located(failure.message);
     if (offset === undefined) return { syntax: words };
-    const { at, end, until } = blamed(words, condensed.original(offset), condensed, text.length);
+    const { at, end, until } = blamed(words, offset, text);
     const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
     const where = `at line ${lineAt(at)}${until === undefined ? '' : `, before line ${lineAt(until)} closes another one`}`;
     return { syntax: `${words} ${where}`, at: { start: whole(at), end: whole(end) } };
@@ -98,15 +94,36 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
 function blamed(
   words: string,
   noticed: number,
-  { open, lastTag }: Condensed,
-  length: number,
+  text: string,
 ): { readonly at: number; readonly end: number; readonly until?: number } {
-  const section = words.startsWith('unclosed section') ? open.at(-1) : undefined;
-  if (section !== undefined) {
-    return { at: section.start, end: section.end, ...(noticed < length ? { until: noticed } : {}) };
-  }
-  const at = words.startsWith('unclosed tag') ? lastTag : noticed;
+  const { sections, last } = tagsBefore(noticed, text);
+  const section = words.startsWith('unclosed section') ? sections.at(-1) : undefined;
+  if (section !== undefined) return { ...section, ...(noticed < text.length ? { until: noticed } : {}) };
+  const at = words.startsWith('unclosed tag') ? last : noticed;
   return { at, end: at + 1 };
+}
+
+/** The tags of the sections that are open at a place up to which all is well, and where the last tag before it begins. */
+function tagsBefore(place: number, text: string) {
+  const sections: { readonly at: number; readonly end: number }[] = [];
+  let [open = '', close = ''] = ['{{', '}}'];
+  let last = 0;
+  for (let at = text.indexOf(open); at >= 0 && at < place; ) {
+    last = at;
+    const start = at + open.length;
+    const first = start + text.slice(start).search(/\S/);
+    const sign = text.charAt(first);
+    const from = '#^/{&>=!'.includes(sign) ? first + 1 : first;
+    const ending = sign === '{' ? `}${close}` : sign === '=' ? `=${close}` : close;
+    const until = text.indexOf(ending, from);
+    if (until < 0) break;
+    const end = until + ending.length;
+    if (sign === '#' || sign === '^') sections.push({ at, end });
+    else if (sign === '/') sections.pop();
+    else if (sign === '=') [open = '', close = ''] = text.slice(from, until).trim().split(/\s+/);
+    at = text.indexOf(open, end);
+  }
+  return { sections, last };
 }
 
 /** A body with its longest runs of white space cut off, and where a piece of that stands in the body. */
@@ -132,13 +149,6 @@ function tagsIn(parts: readonly Part[]): number {
     if (part.kind === 'section') tags += tagsIn(part.parts);
   }
   return tags;
-}
-
-/** A writer that keeps nothing, since a body is parsed once. */
-function createWriter(): LimitedWriter {
-  const writer: LimitedWriter & { templateCache?: undefined } = new LimitedWriter();
-  writer.templateCache = undefined;
-  return writer;
 }
 
 /** A writer that stops where its text grows too long. */
@@ -190,17 +200,6 @@ function isSection([type]: MustacheToken): boolean {
 
 function inside([, , , , tokens]: MustacheToken): readonly MustacheToken[] {
   return tokens ?? [];
-}
-
-/** The tokens with the text that they stand for. */
-function filled(tokens: readonly MustacheToken[], text: string, condensed: Condensed): MustacheToken[] {
-  return tokens.map((token): MustacheToken => {
-    const [type, name, start, end] = token;
-    if (type === 'text') {
-      return [type, text.slice(condensed.original(start), condensed.original(end)), start, end];
-    }
-    return isSection(token) ? [type, name, start, end, filled(inside(token), text, condensed)] : token;
-  });
 }
 
 /** Counted level by level, since a hostile body nests deeper than a recursion could follow. */
@@ -308,7 +307,8 @@ class JsonContext extends Mustache.Context {
   }
 }
 
-function valueAt(view: unknown, path: readonly string[]): unknown {
+/** What a path of names leads to in JSON; nothing is found that an object inherits. */
+export function valueAt(view: unknown, path: readonly string[]): unknown {
   let at = view;
   for (const step of path) {
     if (!isMap(at) || !Object.hasOwn(at, step)) return undefined;

@@ -2,7 +2,6 @@ import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5'
 import type { Span } from '../base/span.js';
 import { limits, shown } from './limits.js';
 
-export type Document = DefaultTreeAdapterTypes.Document;
 export type Element = DefaultTreeAdapterTypes.Element;
 
 /** Why a body is not made a tree, in words that go on after "it is" or "it has". */
@@ -10,9 +9,8 @@ export interface RefusedBody {
   readonly refused: string;
 }
 
-/** A body as a browser reads it, and all its elements in the order in which they are made. */
-export interface Tree {
-  readonly document: Document;
+/** All elements that a browser makes of a body, in the order in which they are made. */
+interface Tree {
   readonly elements: readonly Element[];
 }
 
@@ -33,7 +31,7 @@ export function parseBody(
   const elements: Element[] = [];
   let depth = 0;
   try {
-    const document = parse(body, {
+    parse(body, {
       scriptingEnabled: false,
       sourceCodeLocationInfo: located,
       treeAdapter: {
@@ -57,7 +55,7 @@ export function parseBody(
         },
       },
     });
-    return { document, elements };
+    return { elements };
   } catch (failure) {
     if (failure instanceof TooMuch) return { refused: failure.message };
     throw failure;

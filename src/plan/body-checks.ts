@@ -2,9 +2,7 @@ import { emailsIn } from '../kinds/emails.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import type { CheckedTemplate, TemplateFinding } from '../mail/checks.js';
 import { KnownPlaceholders } from '../mail/known.js';
-import { usualPrograms } from '../mail/programs.js';
-import { type ChecksSettings, type EmailSettings, levelOf } from '../mail/settings.js';
-import { loadMailSupport, type MailSupport } from '../mail/support.js';
+import type { ChecksSettings, EmailSettings } from '../mail/settings.js';
 
 /** What the checks of email bodies go by. */
 export interface BodyChecks {
@@ -14,28 +12,18 @@ export interface BodyChecks {
   readonly levels: ChecksSettings;
   /** Placeholders that the server fills in beside those that are known. */
   readonly placeholders?: readonly string[] | undefined;
-  /** What the mail programs that matter don't understand; left out where nothing needs it. */
-  readonly support?: MailSupport | undefined;
 }
 
-/** The checks that a configuration asks for. What is known of mail programs is loaded where there is HTML to check. */
+/** The checks that a configuration asks for. */
 export async function bodyChecks(
   project: { checks(): ChecksSettings; email(): EmailSettings },
   declared: readonly Declared[],
 ): Promise<BodyChecks> {
   const levels = project.checks();
-  const { programs = usualPrograms, placeholders } = project.email();
-  const emails = emailsIn(declared);
-  if (emails.length === 0) return { levels, placeholders };
+  const { placeholders } = project.email();
+  if (emailsIn(declared).length === 0) return { levels, placeholders };
   const { checkTemplate } = await import('../mail/checks.js');
-  const hasHtml = emails.some(({ template, email }) => typeof template.fields[email.html] === 'string');
-  const asked = hasHtml && programs.length > 0 && levelOf('mail-programs', levels) !== 'off';
-  return {
-    levels,
-    placeholders,
-    checkTemplate,
-    support: asked ? await loadMailSupport(programs) : undefined,
-  };
+  return { levels, placeholders, checkTemplate };
 }
 
 /** What the checks say about one template, which was among the declared ones that they were made for. */
@@ -46,18 +34,17 @@ export function findingsOf(
   checks: BodyChecks,
 ): TemplateFinding[] {
   if (checks.checkTemplate === undefined) throw new Error('the checks were made for no template');
-  return checks.checkTemplate({ ...bodies, ...knownOf(template, email, checks) });
+  return checks.checkTemplate({ ...bodies, known: knownOf(template, email, checks) });
 }
 
-/** What is known of a template beside its bodies. */
+/** The placeholders of a template's type; undefined if none are known. */
 export function knownOf(
   { identity }: Pick<Declared, 'identity'>,
   { type, placeholders }: Email,
   checks: BodyChecks,
-): Pick<CheckedTemplate, 'known' | 'support'> {
+): KnownPlaceholders | undefined {
   const name = identity[type] ?? '';
-  const known = Object.hasOwn(placeholders, name)
+  return Object.hasOwn(placeholders, name)
     ? new KnownPlaceholders(name, [...(placeholders[name] ?? []), ...(checks.placeholders ?? [])])
     : undefined;
-  return { known, support: checks.support };
 }

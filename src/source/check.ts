@@ -109,9 +109,6 @@ function meantBranch(
     : branch;
 }
 
-/** More values than anybody reads are not listed. */
-const namedAtMost = 20;
-
 function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   const { root, file, name, under = [] } = subject;
   const found = find(root, issue.path);
@@ -156,18 +153,11 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
       node.type === 'scalar' && typeof node.value === 'string' && !node.value.includes('$')
         ? nearest(node.value, issue.values.map(String))
         : undefined;
-    // Of what stands before a dot, all that there is behind one.
-    const [family = '', ...rest] =
-      node.type === 'scalar' && typeof node.value === 'string' ? node.value.split('.') : [];
-    const members =
-      rest.length === 0 ? [] : names.filter((_, at) => String(issue.values?.[at]).startsWith(`${family}.`));
     const isQuoted =
       node.type === 'scalar' &&
       typeof node.value === 'string' &&
       issue.values.some((value) => typeof value !== 'string' && String(value) === node.value);
-    const more = names.length > namedAtMost ? ` and ${names.length - namedAtMost} more` : '';
-    const list = `${names.slice(0, namedAtMost).join(', ')}${more}`;
-    const must = names.length === 1 ? `must be ${names[0]}` : `must be one of ${list}`;
+    const must = names.length === 1 ? `must be ${names[0]}` : `must be one of ${names.join(', ')}`;
     return [
       error(
         'wrong-value',
@@ -175,11 +165,9 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
         [place],
         isQuoted
           ? 'write it without quotes'
-          : members.length > 1
-            ? `of ${family} there are ${members.join(', ')}`
-            : similar === undefined
-              ? undefined
-              : `did you mean "${similar}"?`,
+          : similar === undefined
+            ? undefined
+            : `did you mean "${similar}"?`,
       ),
     ];
   }

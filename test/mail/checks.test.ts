@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkTemplate, type TemplateBodies } from '../../src/mail/checks.js';
-import { checkCodes, checkDescriptions, checksSchema } from '../../src/mail/settings.js';
+import { checksSchema } from '../../src/mail/settings.js';
 import { layout, layoutText } from './layouts.js';
 
 const start = '<!DOCTYPE html><html><head><meta charset="utf-8"></head><body>';
@@ -120,11 +120,6 @@ describe('checking the bodies of an email', () => {
 });
 
 describe('the settings of the checks', () => {
-  it('know each check', () => {
-    expect(Object.keys(checksSchema.shape).sort()).toEqual(Object.keys(checkDescriptions).sort());
-    expect(checkCodes.length).toBe(Object.keys(checkDescriptions).length);
-  });
-
   it('take the three levels alone', () => {
     expect(checksSchema.safeParse({ 'html-script': 'error', 'html-charset': 'off' }).success).toBe(true);
     expect(checksSchema.safeParse({ 'html-script': 'fatal' }).success).toBe(false);
@@ -162,7 +157,7 @@ describe('a body beyond the limits', () => {
     ]);
   });
 
-  const word = 'x'.repeat(900_000);
+  const word = 'x'.repeat(90_000);
 
   it.each([
     `{{#${word}}}`,
@@ -200,11 +195,6 @@ describe('what a finding is about', () => {
     ],
     ['html-script', '<script></script><p onclick=x><p onclick=y>', ['<script>', 'onclick=x', 'onclick=y']],
     ['image-without-alt', '<img src=a><p><img src=a><img>', ['<img src=a>', '<img src=a>', '<img>']],
-    [
-      'low-contrast',
-      '<p style="color:#999;background:#fff">x<b>y</b></p>',
-      ['<p style="color:#999;background:#fff">', '<b>'],
-    ],
   ])('is all of it: %s', (code, body, expected) => {
     expect(spots(body, code)).toEqual(expected);
   });
@@ -214,15 +204,5 @@ describe('what a finding is about', () => {
       ...['{{ a }}', '{{ a }}', '{{ b }}', '{{ b }}'],
     ]);
     expect(spots('', 'insecure-link', 'http://a.example http://a.example')).toHaveLength(2);
-  });
-
-  it('is told of pairs of colours that are not told one by one too', () => {
-    const faint = ['90', '92', '94', '96', '98', '9a', '9c'].map(
-      (gray) => `<p style="color:#${gray}${gray}${gray};background:#fff">x</p>`,
-    );
-    expect(spots(faint.join(''), 'low-contrast')).toHaveLength(7);
-    expect(messages({ html: start + faint.join('') }).at(-1)).toContain(
-      '(and 2 more such pairs of colours: #9a9a9a on #ffffff, #9c9c9c on #ffffff)',
-    );
   });
 });

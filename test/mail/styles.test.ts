@@ -86,13 +86,6 @@ describe('a style sheet that is written anew', () => {
     expect(sheet(`p{color:red} ${'('.repeat(100_000)}`).written).toBe('');
   });
 
-  it('leaves the stacks of errors as they are, however many mistakes it has', () => {
-    const before = Error.stackTraceLimit;
-    sheet('"\n'.repeat(1000));
-    expect(Error.stackTraceLimit).toBe(before);
-    expect(before).toBeGreaterThan(0);
-  });
-
   it('reads as the same when it is written once more', () => {
     const part = fc.constantFrom(
       'p',

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
+import Mustache from 'mustache';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/base/values.js';
 import { placeholdersOf } from '../../src/mail/placeholders.js';
 import { parseMustache } from '../../src/mail/template.js';
+import { often } from '../often.js';
 
 function rendered(body: string, data: { readonly [name: string]: Json }, html = false): string {
   const template = parseMustache(body);
@@ -151,5 +153,47 @@ describe('where a tag stands', () => {
     if (!('syntax' in template)) throw new Error('it is a template');
     expect(body.slice(template.at?.start, template.at?.end)).toBe('{{ a <b> }}');
     expect(parseMustache('ab\n{{/c}}')).toMatchObject({ at: { start: 3, end: 4 } });
+  });
+});
+
+describe('a tag or a section that is never closed', () => {
+  /** The words of the library about a body, and where it noticed. */
+  const noticed = (body: string): { words: string; offset: number } | undefined => {
+    try {
+      new Mustache.Writer().parse(body);
+      return undefined;
+    } catch (failure) {
+      const [, words = '', offset = ''] = /^(.*) at (\d+)$/s.exec((failure as Error).message) ?? [];
+      return { words: words.toLowerCase(), offset: Number(offset) };
+    }
+  };
+  const part = fc.oneof(
+    fc.constantFrom(
+      ...['{{a}}', '{{ b }}', '{{{c}}}', '{{&d}}', '{{#a}}', '{{#a}}', '{{/a}}', '{{^ a }}', '{{/ a }}'],
+      ...['{{! x\n y}}', '{{>p}}', '{{=<% %>=}}', '<%={{ }}=%>', '<%a%>', '<%#a%>', '<%/a%>', '<%{a}%>'],
+      ...['{{=| |=}}', '|#a|', '|/a|', '|={{ }}=|', '{{= {{ }} =}}', '{{=a=}}', '{{', '}}', '}', '{', '#'],
+      ...[' ', '\n', '\r\n', '\u00a0', 'text\nof\nlines\n'],
+    ),
+    fc.string({ maxLength: 3 }),
+  );
+
+  it('is told where it opens, in whatever body', () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 30 }), (pieces) => {
+        const body = pieces.join('');
+        const expected = noticed(body);
+        const template = parseMustache(body);
+        if (expected === undefined || !('syntax' in template) || template.at === undefined) return;
+        const { start, end } = template.at;
+        if (expected.words.startsWith('unclosed section')) {
+          expect(noticed(body.slice(0, end))?.words).toBe(expected.words);
+          expect(noticed(body.slice(0, start))?.words).not.toBe('unclosed tag');
+        } else if (expected.words === 'unclosed tag') {
+          expect(noticed(body.slice(0, start))?.words).not.toBe('unclosed tag');
+          expect(noticed(body.slice(0, start + 3))?.words).toBe('unclosed tag');
+        } else expect(start).toBe(expected.offset);
+      }),
+      { numRuns: often(3000) },
+    );
   });
 });
