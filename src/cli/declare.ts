@@ -82,6 +82,7 @@ export function declare(action: Act): Command {
 
   selecting(program.command('plan'), 'plan')
     .description('observe the server and print what would change; sends no write, ever')
+    .addOption(onlyOption())
     .addOption(budgetOption())
     .option('--detailed-exitcode', 'exit 2 where there are changes')
     .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)

@@ -3,6 +3,7 @@ import { shellWord } from '../../base/shell.js';
 import { writeResult } from '../../base/through.js';
 import type { NamedSample } from '../../mail/samples.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
+import type { Share } from '../../plan/share.js';
 import type { Project } from '../../project/index.js';
 import { planReport } from '../../report/formats.js';
 import { planOptionsOf, type SelectionOptions } from '../../session/options.js';
@@ -19,6 +20,8 @@ export interface PlanningOptions extends SelectionOptions {
 }
 
 interface Options extends PlanningOptions {
+  /** Which of its changes are shown, whatever is planned. */
+  readonly only?: Share;
   readonly detailedExitcode?: boolean;
   readonly out?: string;
   readonly markdownBudget?: number;

@@ -1,3 +1,4 @@
+import type { Share } from '../../plan/share.js';
 import { planReport } from '../../report/formats.js';
 import { refuseTwice } from '../../session/outputs.js';
 import { readShownPlan } from '../../session/plan-file.js';
@@ -6,7 +7,7 @@ import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats, show as showIn } from '../formats.js';
 import type { PlanningOptions } from './plan.js';
 
-type Options = Pick<PlanningOptions, 'format' | 'only'> & { readonly markdownBudget?: number };
+type Options = Pick<PlanningOptions, 'format'> & { readonly only?: Share; readonly markdownBudget?: number };
 
 /** `idops show`: a stored plan as it was when it was made. Nothing is sent. */
 export async function show(
