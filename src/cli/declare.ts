@@ -2,7 +2,7 @@ import { Argument, Command, type Help, Option } from 'commander';
 import { kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import { otherNames } from '../kinds/other-names.js';
-import { leastBudget, namesOfFormats } from '../report/format-names.js';
+import { namesOfFormats } from '../report/format-names.js';
 import { ciNames } from '../session/init/choices.js';
 import {
   acceptDidOption,
@@ -83,7 +83,6 @@ export function declare(action: Act): Command {
   selecting(program.command('plan'), 'plan')
     .description('observe the server and print what would change; sends no write, ever')
     .addOption(onlyOption())
-    .addOption(budgetOption())
     .option('--detailed-exitcode', 'exit 2 where there are changes')
     .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
@@ -94,7 +93,6 @@ export function declare(action: Act): Command {
     .description('show a stored plan, as it was when it was made; sends nothing')
     .addOption(onlyOption())
     .addOption(format('plan'))
-    .addOption(budgetOption())
     .action(action(async () => (await import('./commands/show.js')).show));
 
   selecting(program.command('apply'), 'result')
@@ -327,13 +325,6 @@ function exitCodes(help: Help): string {
     help.formatItem(String(code), 3, exitMeanings[name as keyof typeof exit], help),
   );
   return ['\nExit codes:', ...lines].join('\n');
-}
-
-function budgetOption(): Option {
-  return new Option(
-    '--markdown-budget <N>',
-    'how many characters --format markdown may have (60000)',
-  ).argParser(wholeNumber(leastBudget));
 }
 
 /** The options of the commands that plan. */

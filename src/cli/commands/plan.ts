@@ -24,7 +24,6 @@ interface Options extends PlanningOptions {
   readonly only?: Share;
   readonly detailedExitcode?: boolean;
   readonly out?: string;
-  readonly markdownBudget?: number;
 }
 
 /** `idops plan`: what would change. */
@@ -44,8 +43,7 @@ export async function plan(context: Context, options: Options & GlobalOptions): 
     },
     shardOptions(options.shard, process.env),
   );
-  const { markdownBudget: budget, only } = options;
-  const look = { ...(budget === undefined ? {} : { budget }), ...(only === undefined ? {} : { only }) };
+  const look = options.only === undefined ? {} : { only: options.only };
   await show(formats, planReport, { plan: made, samples }, context, look);
   if (made.changes.some(({ action }) => action === 'blocked')) {
     if (options.out !== undefined) {

@@ -7,12 +7,12 @@ import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats, show as showIn } from '../formats.js';
 import type { PlanningOptions } from './plan.js';
 
-type Options = Pick<PlanningOptions, 'format'> & { readonly only?: Share; readonly markdownBudget?: number };
+type Options = Pick<PlanningOptions, 'format'> & { readonly only?: Share };
 
 /** `idops show`: a stored plan as it was when it was made. Nothing is sent. */
 export async function show(
   context: Context,
-  { format, only, markdownBudget: budget }: Options & GlobalOptions,
+  { format, only }: Options & GlobalOptions,
   planFile: string,
 ): Promise<ExitCode> {
   const formats = parseFormats(format, planReport);
@@ -21,7 +21,6 @@ export async function show(
   await context.learnTokens();
   const look = {
     stored: true,
-    ...(budget === undefined ? {} : { budget }),
     ...(only === undefined ? {} : { only }),
   };
   await showIn(formats, planReport, { plan, samples: new Map() }, context, look);
