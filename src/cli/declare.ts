@@ -81,19 +81,15 @@ export function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/validate.js')).validate));
 
   selecting(program.command('plan'), 'plan')
+    .argument(
+      '[planfile]',
+      'a plan stored with plan --out: show it as it was when it was made, and send nothing',
+    )
     .description('observe the server and print what would change; sends no write, ever')
     .addOption(onlyOption())
     .option('--detailed-exitcode', 'exit 2 where there are changes')
     .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
-
-  program
-    .command('show')
-    .argument('<planfile>', 'a plan stored with plan --out')
-    .description('show a stored plan, as it was when it was made; sends nothing')
-    .addOption(onlyOption())
-    .addOption(format('plan'))
-    .action(action(async () => (await import('./commands/show.js')).show));
 
   selecting(program.command('apply'), 'result')
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')

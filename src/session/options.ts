@@ -176,15 +176,17 @@ export function besidePlanFile({
   kind,
   prune = false,
   assert = false,
-  acceptDid,
+  acceptDid = [],
   shard,
-}: SelectionOptions & { readonly acceptDid: readonly string[] }): Problem[] {
-  const given = target.length + kind.length + acceptDid.length > 0 || shard !== undefined;
+  out,
+}: SelectionOptions & { readonly acceptDid?: readonly string[]; readonly out?: string }): Problem[] {
+  const given =
+    target.length + kind.length + acceptDid.length > 0 || shard !== undefined || out !== undefined;
   if (!given && !prune && !assert) return [];
   return [
     error(
       'wrong-option',
-      "--target, --kind, --prune, --assert, --shard and --accept-did don't go with a plan file",
+      "--target, --kind, --prune, --assert, --shard, --accept-did and --out don't go with a plan file",
       [],
       'a stored plan says itself what it is about',
     ),

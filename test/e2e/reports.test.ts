@@ -47,7 +47,7 @@ describe('the formats of a plan', () => {
       env,
     });
     expect(stdout).toContain(link('infra/manifests/a.yaml:1'));
-    const shown = await idops('show plan.json --config infra/idops.yaml --format markdown', { env });
+    const shown = await idops('plan plan.json --config infra/idops.yaml --format markdown', { env });
     expect(shown.stdout).toContain(link('manifests/a.yaml:1'));
     expect((await idops('plan --config infra/idops.yaml --format markdown')).stdout).toContain(
       '— `infra/manifests/a.yaml:1`\n',
