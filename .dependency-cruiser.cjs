@@ -95,18 +95,13 @@ module.exports = {
     ),
     leaves(
       'session',
-      ['cli', 'action', 'library', 'sandbox'],
+      ['cli', 'action', 'sandbox'],
       'It is what the command, the action and programs stand on.',
     ),
-    leaves(
-      'cli',
-      ['action', 'library'],
-      'The command, the action and the library are three ends: none is built on another.',
-    ),
-    leaves('library', ['cli', 'action', 'sandbox'], 'What programs use goes through the session.'),
+    leaves('cli', ['action'], 'The command and the action are two ends: neither is built on the other.'),
     leaves(
       'action',
-      ['cli', 'library', 'sandbox', 'server', 'source', 'mail'],
+      ['cli', 'sandbox', 'server', 'source', 'mail'],
       'The action goes through the session, as a program would.',
     ),
     uses('sandbox', [], 'It is written from the API document, so it shares no code with the client.'),

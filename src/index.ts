@@ -2,101 +2,89 @@
  * idops for programs: load a project, make a plan, show it, apply it.
  *
  * ```ts
+ * const redactor = createRedactor();
  * const project = await loadProject({ cwd: process.cwd(), variables: process.env });
- * const session = await openForWriting(project, 'apply');
+ * const session = await openForWriting(project, 'apply', { redactor });
  * try {
  *   const plan = await session.plan();
- *   console.log(planText(plan));
+ *   console.log(await show(planReport, 'text', { plan }, redactor));
  *   await session.apply(approve(plan, { maxDestructive: project.maxDestructive() }));
  * } catch (error) {
- *   if (error instanceof ProblemsError) console.error(problemsText(error.problems));
- *   else throw error;
+ *   console.error(await show(problemsReport, 'text', problemsOf(error), redactor));
  * } finally {
  *   await session.close();
  * }
  * ```
  *
- * Nothing that is given or thrown holds a credential. The embedded server is at `idops/sandbox`.
+ * These are the functions and types that the command and the action use themselves. The embedded server is at `idops/sandbox`.
  */
-export type { ChangeResult, Result, Status } from './apply/result.js';
+import { stringifyJson } from './base/json.js';
+import type { Redactor } from './base/redact.js';
+import { type Look, type Report, render } from './report/formats.js';
+
+export type { Applied } from './apply/apply.js';
+export { type ChangeResult, type Result, type Status, summarizeResult } from './apply/result.js';
 export type { Left } from './apply/undo.js';
-export { stringifyJson } from './base/json.js';
 export { type KindName, kindNames } from './base/kind-names.js';
 export { problemCodes } from './base/problem-codes.js';
 export { type Place, type Problem, type ProblemCode, ProblemsError, type Severity } from './base/problems.js';
 export type { Progress, Retrying, Stepped } from './base/progress.js';
+export { createRedactor, type Redactor } from './base/redact.js';
+export { failuresIn } from './base/settle.js';
 export type { Shard } from './base/shard.js';
-export { type ExactNumber, isExactNumber, type Json } from './base/values.js';
+export { ExactNumber, type Fields, type Json, Sensitive, type Value } from './base/values.js';
 export { version } from './base/version.js';
-export type { WarningPlace } from './kinds/change.js';
-export { type FailedRequest, problemsOf, ServerError } from './library/errors.js';
+export type { Action, FieldChange, PlanWarning, WarningPlace } from './kinds/change.js';
+export { type ApprovedPlan, approve, type Limits, refusalsOf } from './plan/approve.js';
 export {
-  type ApprovedPlan,
-  approve,
+  type ApplyInfo,
   type Change,
   changesServer,
-  type FieldChange,
-  type Limits,
   type Plan,
-  type PlannedRequest,
-  refusalsOf,
+  type Source,
+  type Summary,
   summarize,
-} from './library/plan.js';
-export { loadProject, type Project, validateProject } from './library/project.js';
+} from './plan/plan.js';
+export type { StoredPlan } from './plan/stored.js';
+export { loadProject } from './project/load.js';
+export type { Project, ProjectOptions, ServerSettings } from './project/project.js';
 export {
-  type LackingObject,
-  type ListedObject,
-  type ListedOther,
-  type Listing,
-  type ListOptions,
-  listObjects,
-  type OtherName,
-  type PulledFile,
-  type Pulling,
-  type PullOptions,
-  pull,
-  type ShownListing,
-  type VariableToSet,
-} from './library/pull.js';
-export {
-  type GithubOptions,
-  type GitlabReport,
-  type HtmlOptions,
-  type MarkdownOptions,
-  planGithub,
-  planGitlab,
-  planHtml,
-  planJson,
-  planMarkdown,
-  planText,
-  problemsGithub,
-  problemsJson,
-  problemsText,
-  type ReportOptions,
-  resultGithub,
-  resultHtml,
-  resultJson,
-  resultMarkdown,
-  resultText,
-  summarizeResult,
-  type TextOptions,
-} from './library/reports.js';
-export {
-  type Applied,
-  openForWriting,
-  openSession,
-  type PlanOptions,
-  type Replanned,
-  type Session,
-  type SessionOptions,
-  type UndoPlan,
-  type WritingCommand,
-  type WritingSession,
-} from './library/session.js';
-export { readPlan, readPlanFile, type StoredPlan } from './library/stored.js';
-export type { Action, PlanWarning, Source, Summary } from './plan/plan.js';
-export type { ProjectOptions } from './project/index.js';
-export type { FailureKind } from './server/failures.js';
-export type { OperationName, Scope } from './server/operations.js';
-export type { ProfileName } from './server/profiles.js';
-export type { Validation } from './session/validation.js';
+  type Look,
+  planReport,
+  problemsReport,
+  type Report,
+  resultReport,
+  type ShownPlan,
+  type ShownResult,
+} from './report/formats.js';
+export { type FailureFacts, type FailureKind, ServerFailure } from './server/failures.js';
+export type { OperationName, Scope, WriteRequest } from './server/operations.js';
+export { problemsOf } from './session/failures.js';
+export { openForWriting, openSession } from './session/open.js';
+export { readPlanFile } from './session/plan-file.js';
+export { planSamples } from './session/plan-samples.js';
+export type {
+  PlanOptions,
+  Session,
+  SessionOptions,
+  UndoPlan,
+  WritingCommand,
+  WritingSession,
+} from './session/session.js';
+export { type Validation, validateProject } from './session/validation.js';
+
+/**
+ * A plan, a result or problems in a format of the command, such as `markdown` or `json`, without the secrets that the redactor knows
+ * and escaped for where it goes. Throws a TypeError for a format that the report doesn't have.
+ */
+export async function show<T>(
+  report: Report<T>,
+  format: string,
+  shown: T,
+  redactor: Redactor,
+  look: Partial<Look> = {},
+): Promise<string> {
+  const usual = { color: false, debug: false, folder: '' };
+  const rendering = await render(report, format, report.redact(shown, redactor), { ...usual, ...look });
+  return 'json' in rendering ? `${stringifyJson(rendering.json, 2)}\n` : rendering.text;
+}

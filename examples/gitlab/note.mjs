@@ -94,9 +94,7 @@ async function main() {
   // A line that begins with a slash may be a command to GitLab, such as /merge.
   const body = `${marker}\n${text.replaceAll(/^(?=\s*\/)/gm, '\u200b')}`;
   if (body.length > MOST_CHARACTERS)
-    throw new Failure(
-      `${file} is longer than a note may be: give plan --markdown-budget ${MOST_CHARACTERS / 2}`,
-    );
+    throw new Failure(`${file} is longer than a note may be: let idops plan --format markdown write it`);
   const notes = `/projects/${encodeURIComponent(project)}/merge_requests/${encodeURIComponent(mergeRequest)}/notes`;
   const earlier = await earlierNote(notes, marker);
   if (earlier !== undefined) {

@@ -4,32 +4,42 @@
  *     node release.js plan  FOLDER PLANFILE
  *     node release.js apply FOLDER PLANFILE
  *
- * `plan` exits 2 where there is something to apply, and both exit 1 where something is wrong, as the command `idops` does.
+ * `plan` exits 2 if there is something to apply, and both exit 1 if something is wrong, as the command `idops` does.
  */
 import { writeFile } from 'node:fs/promises';
 import {
   approve,
   changesServer,
+  createRedactor,
   loadProject,
   openForWriting,
   openSession,
-  ProblemsError,
+  type Problem,
   type Project,
-  planMarkdown,
-  problemsText,
+  planReport,
+  problemsOf,
+  problemsReport,
   readPlanFile,
-  resultMarkdown,
-  ServerError,
+  resultReport,
+  show,
   summarizeResult,
   validateProject,
 } from 'idops';
 
+/** Learns every secret of the project, so that no report shows one. */
+const redactor = createRedactor();
+
+/** Prints what is wrong. */
+async function tell(problems: readonly Problem[]): Promise<void> {
+  if (problems.length > 0) console.error(await show(problemsReport, 'text', problems, redactor));
+}
+
 /** Makes a plan, prints it and stores it. */
 async function plan(project: Project, file: string): Promise<number> {
-  const session = await openSession(project);
+  const session = await openSession(project, { redactor });
   try {
     const made = await session.plan();
-    console.log(planMarkdown(made));
+    console.log(await show(planReport, 'markdown', { plan: made }, redactor));
     await writeFile(file, await session.storePlan(made), { mode: 0o600 });
     if (made.changes.some(({ action }) => action === 'blocked')) return 1;
     return changesServer(made) ? 2 : 0;
@@ -41,14 +51,14 @@ async function plan(project: Project, file: string): Promise<number> {
 /** Applies the plan that was stored, and nothing else. */
 async function apply(project: Project, file: string): Promise<number> {
   const stored = await readPlanFile(file);
-  const session = await openForWriting(project, 'apply');
+  const session = await openForWriting(project, 'apply', { redactor });
   try {
-    // Made anew from what is there now; approve refuses it where it isn't the one that was stored.
+    // Made again from what is there now; approve refuses it if it isn't the one that was stored.
     const { plan } = await session.planStored(stored);
     const approved = approve(plan, { maxDestructive: project.maxDestructive() });
     const { result, problems } = await session.apply(approved);
-    console.log(resultMarkdown(result));
-    if (problems.length > 0) console.error(problemsText(problems));
+    console.log(await show(resultReport, 'markdown', { result, plan }, redactor));
+    await tell(problems);
     const { applied } = summarizeResult(result);
     return applied === result.results.length && problems.length === 0 ? 0 : 1;
   } finally {
@@ -57,23 +67,15 @@ async function apply(project: Project, file: string): Promise<number> {
 }
 
 async function main([command, folder = '.', file = 'plan.json']: readonly string[]): Promise<number> {
-  const options = { cwd: folder, variables: process.env };
-  const { problems } = await validateProject(options);
-  if (problems.length > 0) console.error(problemsText(problems));
+  const load = () => loadProject({ cwd: folder, variables: process.env });
+  const { problems } = await validateProject(load, { onSecret: redactor.add });
+  await tell(problems);
   if (problems.some(({ severity }) => severity === 'error')) return 1;
   try {
-    const project = await loadProject(options);
+    const project = await load();
     return command === 'apply' ? await apply(project, file) : await plan(project, file);
   } catch (error) {
-    if (error instanceof ServerError) {
-      const [{ method, path, status }] = error.requests;
-      console.error(
-        `${error.code}: ${method} ${path} ended with ${status ?? 'no answer'}; ${error.hint ?? 'try again'}`,
-      );
-      return 1;
-    }
-    if (!(error instanceof ProblemsError)) throw error;
-    console.error(problemsText(error.problems));
+    await tell(problemsOf(error));
     return 1;
   }
 }

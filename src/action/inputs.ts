@@ -1,6 +1,7 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { error, type Problem, refuse } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
+import type { Share } from '../plan/share.js';
 import {
   acceptDidOption,
   besidePlanFile,
@@ -8,6 +9,7 @@ import {
   commanderWords,
   connectionOptions,
   debugOption,
+  onlyOption,
   type SelectionOptions,
   selectionOptions,
   wholeNumber,
@@ -22,6 +24,8 @@ const commentModes = ['true', 'false', 'on-change'] as const;
 /** What `args` may say, as the command line would. */
 export interface Args extends SelectionOptions, ConnectionOptions {
   readonly acceptDid: readonly string[];
+  /** Which changes of a plan are shown, whatever is planned. */
+  readonly only?: Share;
   readonly debug?: boolean;
 }
 
@@ -123,6 +127,9 @@ export function readInputs(given: (name: string) => string): Inputs {
   if (args.acceptDid.length > 0 && command !== 'apply') {
     problems.push(wrong('args: --accept-did goes with the command apply alone', 'leave it out'));
   }
+  if (args.only !== undefined && command !== 'plan') {
+    problems.push(wrong('args: --only goes with the command plan alone', 'leave it out'));
+  }
   if (command === 'check' && inputs.planFile !== undefined) {
     problems.push(wrong('the input plan-file goes with the commands plan and apply alone', 'leave it out'));
   }
@@ -153,7 +160,7 @@ function whole(text: string, least: number): number | undefined {
 
 /** The options of the command line that `args` takes. */
 export function argsOptions(): Option[] {
-  return [...selectionOptions(), acceptDidOption(), ...connectionOptions(), debugOption()];
+  return [...selectionOptions(), onlyOption(), acceptDidOption(), ...connectionOptions(), debugOption()];
 }
 
 function readArgs(given: readonly string[], problems: Problem[]): Args {

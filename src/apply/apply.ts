@@ -45,9 +45,11 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefo
 
 /** What applying a plan gave, and what is wrong beside the results: a state that couldn't be saved, say. */
 export interface Applied {
+  /** What became of each change. */
   readonly result: Result;
   /** The state after it. */
   readonly state: State;
+  /** What is wrong beside the results. */
   readonly problems: readonly Problem[];
 }
 

@@ -55,6 +55,7 @@ export interface Result {
   readonly interrupted: boolean;
 }
 
+/** How many changes ended in each way. */
 export function summarizeResult(result: Result): { readonly [status in Status]: number } {
   const summary = { applied: 0, failed: 0, not_converged: 0, unknown: 0, skipped: 0 };
   for (const { status } of result.results) summary[status] += 1;

@@ -51,11 +51,6 @@ export class ExactNumber {
   }
 }
 
-/** Whether a value of JSON is a number that is kept to the digit, in `text`. */
-export function isExactNumber(value: unknown): value is ExactNumber {
-  return value instanceof ExactNumber;
-}
-
 const { rawJSON: rawJson } = JSON as { rawJSON?: (text: string) => unknown };
 
 /** The number that a text of JSON is: a plain one where that is written in the same way. */

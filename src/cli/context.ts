@@ -146,7 +146,7 @@ export function createContext(
       load({ ...env, IDOPS_ENV: undefined }, undefined).catch(() => undefined),
     );
     const server = await loaded?.server().catch(() => undefined);
-    for (const secret of server?.secrets ?? []) redactor.add(secret);
+    for (const secret of server?.secrets ?? []) redactor.add(String(secret.reveal()));
   };
   const checked = new Set<string>();
   return {

@@ -2,7 +2,7 @@ import { Argument, Command, type Help, Option } from 'commander';
 import { kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import { otherNames } from '../kinds/other-names.js';
-import { leastBudget, namesOfFormats } from '../report/format-names.js';
+import { namesOfFormats } from '../report/format-names.js';
 import { ciNames } from '../session/init/choices.js';
 import {
   acceptDidOption,
@@ -81,20 +81,15 @@ export function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/validate.js')).validate));
 
   selecting(program.command('plan'), 'plan')
+    .argument(
+      '[planfile]',
+      'a plan stored with plan --out: show it as it was when it was made, and send nothing',
+    )
     .description('observe the server and print what would change; sends no write, ever')
-    .addOption(budgetOption())
+    .addOption(onlyOption())
     .option('--detailed-exitcode', 'exit 2 where there are changes')
     .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
-
-  program
-    .command('show')
-    .argument('<planfile>', 'a plan stored with plan --out')
-    .description('show a stored plan, as it was when it was made; sends nothing')
-    .addOption(onlyOption())
-    .addOption(format('plan'))
-    .addOption(budgetOption())
-    .action(action(async () => (await import('./commands/show.js')).show));
 
   selecting(program.command('apply'), 'result')
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
@@ -326,13 +321,6 @@ function exitCodes(help: Help): string {
     help.formatItem(String(code), 3, exitMeanings[name as keyof typeof exit], help),
   );
   return ['\nExit codes:', ...lines].join('\n');
-}
-
-function budgetOption(): Option {
-  return new Option(
-    '--markdown-budget <N>',
-    'how many characters --format markdown may have (60000)',
-  ).argParser(wholeNumber(leastBudget));
 }
 
 /** The options of the commands that plan. */

@@ -26,7 +26,6 @@ export const examples: { readonly [command: string]: Example } = {
     args: 'plan --out plan.json',
     does: 'show what would change, and store it for idops apply plan.json',
   },
-  show: { args: 'show plan.json --format markdown', does: 'what was reviewed, for a comment' },
   apply: { args: 'apply plan.json', does: 'apply what was reviewed, or refuse where it no longer holds' },
   watch: {
     args: 'watch --interval 5m --apply --listen 127.0.0.1:9464',

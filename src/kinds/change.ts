@@ -10,12 +10,17 @@ import type { FieldType } from './fields.js';
  */
 export type Action = 'update' | 'delete' | 'regenerate' | 'adopt' | 'blocked' | 'unchanged';
 
-/** One difference. `before` is undefined where the present value isn't known. */
+/** One difference. */
 export interface FieldChange {
+  /** The field, or the part of it that differs. */
   readonly path: string;
+  /** How its values are compared. */
   readonly type: FieldType['type'];
+  /** The present value; undefined if it isn't known. */
   readonly before: Value | undefined;
+  /** The declared value. */
   readonly after: Value;
+  /** Whether every report holds the values back. */
   readonly sensitive: boolean;
   /** Lists of the server confirmed the names in it, which then need no ids beside them. */
   readonly confirmed?: boolean;

@@ -50,14 +50,17 @@ export function markStale(plan: Plan, problems: readonly Problem[]): void {
 
 /** Why a plan may not be applied: it is stale, has blocked entries, or destroys more than is allowed; empty where it may. */
 export function refusalsOf(plan: Plan, maxDestructive: number): Problem[] {
+  // Nothing is more than NaN, so nothing would be too destructive.
+  if (!(maxDestructive >= 0)) throw new TypeError('maxDestructive must be a number of 0 or more');
   return [...(stale.get(plan) ?? []), ...refusals(plan, maxDestructive)];
 }
 
 /**
  * Makes of a plan what `apply` takes. Throws a ProblemsError with all of `refusalsOf` (`stale-plan`, `blocked`,
- * `too-destructive`) where it may not be applied.
+ * `too-destructive`) if it may not be applied, and a TypeError for a limit that is no number.
  */
 export function approve(plan: Plan, { maxDestructive, asked = 0 }: Limits): ApprovedPlan {
+  if (!Number.isFinite(asked)) throw new TypeError('asked must be a time of performance.now()');
   refuse(refusalsOf(plan, maxDestructive));
   return ApprovedPlan.of(plan, asked, ownKey);
 }

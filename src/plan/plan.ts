@@ -13,26 +13,35 @@ export type Source = 'live' | 'recorded' | 'unknown';
 
 /** One declared (or pruned) object and what is to happen to it. */
 export interface Change {
+  /** What names the object, such as `Organization/acme`. */
   readonly address: string;
   /** What the server calls it, where that is known and the address doesn't say it; for the eye alone. */
   readonly label?: string;
+  /** The kind of the object. */
   readonly kind: KindName;
+  /** What is to be done. */
   readonly action: Action;
+  /** Where the present values come from. */
   readonly observed: Source;
   /** When the record that it was compared with was made, as an ISO 8601 time; for `recorded` alone. */
   readonly recordedAt?: string;
   /** What would be lost, a sentence each; empty where nothing would. */
   readonly destructions: readonly string[];
+  /** What would be sent, in this order. */
   readonly requests: readonly WriteRequest[];
+  /** The differences. */
   readonly fields: readonly FieldChange[];
+  /** What a reviewer should know about it. */
   readonly warnings: readonly PlanWarning[];
   /** Why it is blocked, and what to do. */
   readonly reason: string | null;
+  /** Where the manifest declares it; null if none does. */
   readonly declaredAt: Pick<Place, 'file' | 'inProject' | 'line'> | null;
   /** What apply needs besides. */
   readonly apply: ApplyInfo;
 }
 
+/** What applying a change takes besides: values as the server answered them, not to be printed. */
 export interface ApplyInfo {
   /** The address that the state records the object under: by id, which a rename doesn't change. */
   readonly key: string;
@@ -54,11 +63,15 @@ export interface ApplyInfo {
 
 /** What would be done, and all that a reviewer needs to judge it. Plain data. */
 export interface Plan {
+  /** The version of idops that made it. */
   readonly toolVersion: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
+  /** The server's base URL. */
   readonly server: string;
+  /** What the server was taken for. */
   readonly profile: ProfileName;
+  /** The chosen environment; null if none is. */
   readonly environment: string | null;
   /** The part of the objects that it is about; left out where it is about all. */
   readonly shard?: Shard;
@@ -66,6 +79,7 @@ export interface Plan {
   readonly changes: readonly Change[];
   /** The scopes that observing and applying need together, sorted. */
   readonly requiredScopes: readonly Scope[];
+  /** What a reviewer should know about the whole. */
   readonly warnings: readonly PlanWarning[];
   /** The state's keys of objects that got back what an update had taken away, or were set otherwise since. */
   readonly settled?: readonly string[];
@@ -84,6 +98,7 @@ export interface Plan {
 /** How many changes there are of each action. */
 export type Summary = { readonly [action in Action]: number };
 
+/** How many changes there are of each action. */
 export function summarize(plan: Pick<Plan, 'changes'>): Summary {
   const summary = { update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0, unchanged: 0 };
   for (const change of plan.changes) summary[change.action] += 1;

@@ -38,8 +38,11 @@ function withSmallId(address: string): string {
 
 /** Which objects a run is about: `--target` and `--kind`, of which empty lists mean all, and `--shard`. */
 export interface Selection {
+  /** Only objects whose address matches one of these, in which `*` stands for any characters; all objects if there is none. */
   readonly targets: readonly string[];
+  /** Only objects of these kinds; all kinds if there is none. */
   readonly kinds: readonly string[];
+  /** The part of the objects that it is about; all of them if it is left out. */
   readonly shard?: Shard | undefined;
 }
 

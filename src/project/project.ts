@@ -63,16 +63,20 @@ export interface ServerSettings {
   readonly baseUrl: string;
   /** The same address, taken apart. */
   readonly address: BaseUrl;
+  /** What the server is taken for. */
   readonly profile: Profile;
   /** Whether the configuration names the profile; otherwise it is the default, which may not fit. */
   readonly profileWritten: boolean;
+  /** How idops proves who it is. */
   readonly auth: AuthSettings;
+  /** Whom to trust, and the certificate of this side. */
   readonly tls: TlsSettings;
   /** The proxy on the way to the server, by the process variables. */
   readonly proxy: ProxyServer | null;
+  /** Whether plain http may go to another machine. */
   readonly allowInsecureHttp: boolean;
   /** What must not be shown: everything secret that these settings hold. */
-  readonly secrets: readonly string[];
+  readonly secrets: readonly Sensitive[];
 }
 
 /** The manifests' globs, with the place of each; a default one may match nothing without a word. */
@@ -98,6 +102,7 @@ export interface Project {
   readonly environments: readonly string[];
   /** The profile as far as it can be had without process variables; `documented` otherwise. */
   readonly profile: Profile;
+  /** The server to speak to. */
   server(overrides?: ServerOverrides): Promise<ServerSettings>;
   /** Where the state is kept. */
   state(): StateSettings;
@@ -111,11 +116,13 @@ export interface Project {
    * its references, whether a server is used now or not.
    */
   addressProblems(): readonly Problem[];
+  /** `safety.max_destructive`: how many destructive changes may be applied. */
   maxDestructive(): number;
   /** What is made of findings in email bodies. */
   checks(): ChecksSettings;
   /** What is known of those who fill in and show the emails. */
   email(): EmailSettings;
+  /** The globs that name the manifests. */
   patterns(): readonly Pattern[];
   /** The globs that the configuration has for each environment, whichever is chosen. */
   everyGlobs(): readonly (readonly string[])[];

@@ -80,7 +80,7 @@ class Settings {
       tls,
       proxy,
       allowInsecureHttp,
-      secrets: this.#secrets.filter((secret) => secret !== ''),
+      secrets: this.#secrets.filter((secret) => secret !== '').map((secret) => new Sensitive(secret)),
     };
   }
 
@@ -133,7 +133,7 @@ class Settings {
       return null;
     }
     if (proxy?.authorization != null) {
-      const encoded = proxy.authorization.replace(/^Basic /, '');
+      const encoded = String(proxy.authorization.reveal()).replace(/^Basic /, '');
       const pair = Buffer.from(encoded, 'base64').toString();
       this.#secrets.push(encoded, pair.slice(pair.indexOf(':') + 1));
     }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { Sensitive } from '../base/values.js';
 
 export const DEFAULT_STATE = '.idops/state.json';
 const DEFAULT_REMOTE = 'origin';
@@ -141,7 +142,7 @@ export type StateSettings =
   | {
       readonly in: 'postgres';
       /** With its credentials. */
-      readonly url: string;
+      readonly url: Sensitive;
       /** Null for the one that the environment gives. */
       readonly name: string | null;
       /** PEM files, absolute. */
@@ -190,5 +191,5 @@ export function stateSettings(
   const named = Object.entries({ ca, cert, key }).flatMap(([what, file]) =>
     file === undefined ? [] : [[what, absolute(file)]],
   );
-  return { in: 'postgres', url, name, files: Object.fromEntries(named) };
+  return { in: 'postgres', url: new Sensitive(url), name, files: Object.fromEntries(named) };
 }

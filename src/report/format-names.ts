@@ -14,6 +14,3 @@ export const namesOfFormats = {
   diagnosis: ['text', 'json'],
   turn: ['text', 'json'],
 } as const;
-
-/** Characters that a plan in Markdown has at least; in fewer there is no room to say what was left out. */
-export const leastBudget = 1_000;

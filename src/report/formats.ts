@@ -32,6 +32,7 @@ import type { ShownTurn } from './turn.js';
 
 /** How something is to look. */
 export interface Look {
+  /** With the escape sequences of a terminal's colours. */
   readonly color: boolean;
   /** Unchanged objects and requests too, and long values whole. */
   readonly debug: boolean;
@@ -104,16 +105,17 @@ const asJson =
 
 /** A plan, and what its emails are rendered with, which a page alone shows. */
 export interface ShownPlan {
+  /** The plan. */
   readonly plan: Plan;
-  /** By the template's address. */
-  readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
+  /** By the template's address, as `planSamples` reads them; made up if left out. */
+  readonly samples?: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
 /** `plan`. */
 export const planReport: Report<ShownPlan> = {
   redact: ({ plan, samples }, redactor) => ({
     plan: redactPlan(plan, redactor),
-    samples: redactSamples(samples, redactor),
+    ...(samples === undefined ? {} : { samples: redactSamples(samples, redactor) }),
   }),
   formats: {
     async text() {
@@ -130,7 +132,7 @@ export const planReport: Report<ShownPlan> = {
     },
     async html() {
       const { planHtml } = await import('./html.js');
-      return asText(({ plan, samples }, look) => planHtml(plan, { ...look, samples }));
+      return asText(({ plan, samples = new Map() }, look) => planHtml(plan, { ...look, samples }));
     },
     async github() {
       const { planGithub } = await import('./github.js');
@@ -149,7 +151,9 @@ export const planReport: Report<ShownPlan> = {
 
 /** What a run did, and the plan that it followed, which says where things are declared. */
 export interface ShownResult {
+  /** The result. */
   readonly result: Result;
+  /** The plan that was applied. */
   readonly plan: Plan;
   /** What its emails are rendered with, which a page alone shows; made up where it isn't there. */
   readonly samples?: ReadonlyMap<string, readonly NamedSample[]>;

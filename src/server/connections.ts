@@ -35,7 +35,7 @@ export function openRoute(
   return new ProxyAgent({
     ...common,
     uri: proxy.origin,
-    ...(proxy.authorization === null ? {} : { token: proxy.authorization }),
+    ...(proxy.authorization === null ? {} : { token: String(proxy.authorization.reveal()) }),
     requestTls: secure,
     proxyTls: { minVersion, rejectUnauthorized, timeout },
     clientFactory: (url, given) => new Tunnels(url, { ...given, headersTimeout: timeout }),

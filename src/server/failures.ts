@@ -33,16 +33,19 @@ export type FailureKind = (typeof failureKinds)[number];
 
 /** What is known of a request that failed. Texts in it are redacted, and one line each. */
 export interface FailureFacts {
+  /** What kind of failure it is. */
   readonly kind: FailureKind;
   /** Null for a read that the document doesn't have. */
   readonly operation: OperationName | null;
   /** What was to be done, as a sentence names it. */
   readonly title: string;
+  /** The method of the request. */
   readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
   /** Below the base URL, percent-encoded, with its query. */
   readonly path: string;
   /** The scope that the operation requires. */
   readonly scope: Scope;
+  /** The scheme, host and port that it went to. */
   readonly origin: string;
   /** The status of the last try; null where it got none. */
   readonly status: number | null;

@@ -76,7 +76,9 @@ export type WriteOperation = Exclude<OperationName, ReadOperation>;
 
 /** A write as the plan names it: everything that will be sent, and nothing that is found out later. */
 export interface WriteRequest {
+  /** The operation of the API document. */
   readonly operation: WriteOperation;
+  /** What its path names. */
   readonly params: PathParameters;
   /** The resource without its wrapper; absent for an operation without a body. */
   readonly body?: Fields;

@@ -1,4 +1,5 @@
 import { error, type Problem } from '../base/problems.js';
+import { Sensitive } from '../base/values.js';
 import { isLoopback } from './base-url.js';
 
 /** A proxy that stands between this machine and an address. */
@@ -8,7 +9,7 @@ export interface ProxyServer {
   /** The process variable that names it. */
   readonly variable: string;
   /** What goes to the proxy, and to it alone, as `Proxy-Authorization`. */
-  readonly authorization: string | null;
+  readonly authorization: Sensitive | null;
 }
 
 type ProcessVariables = { readonly [name: string]: string | undefined };
@@ -66,10 +67,10 @@ function readProxy(text: string, variable: string): ProxyServer | Problem {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || url.hostname === '') return bad('is not an address');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return bad('is neither http nor https');
-  let authorization: string | null = null;
+  let authorization: Sensitive | null = null;
   try {
     const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-    if (pair !== ':') authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+    if (pair !== ':') authorization = new Sensitive(`Basic ${Buffer.from(pair).toString('base64')}`);
   } catch {
     return bad('has a user name or a password that is not percent-encoded rightly');
   }

@@ -86,10 +86,11 @@ async function onBranch(
 
 async function inDatabase(
   { cwd, environment }: Project,
-  { url, name, files }: Extract<StateSettings, { in: 'postgres' }>,
+  { url: address, name, files }: Extract<StateSettings, { in: 'postgres' }>,
   onSecret: (secret: string) => void,
 ): Promise<StateBackend> {
   const { postgresBackend, secretsOf } = await import('../state/postgres/index.js');
+  const url = String(address.reveal());
   for (const secret of secretsOf(url)) onSecret(secret);
   const read = async ([what, file]: [string, string]): Promise<[string, string]> => {
     const text = await readRegular(file).catch((failure: unknown) => {

@@ -57,7 +57,7 @@ export async function whileReading<T>(
   { redactor, signal, concurrency = 1, timeout = DEFAULT_TIMEOUT, network }: LookingOptions,
   work: (reader: Reader) => Promise<T>,
 ): Promise<T> {
-  for (const secret of server.secrets) redactor.add(secret);
+  for (const secret of server.secrets) redactor.add(String(secret.reveal()));
   const connection = openConnection(server, declared, {
     concurrency,
     timeout,

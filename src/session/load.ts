@@ -58,7 +58,8 @@ export async function loadAll(
     if (!(part.reason instanceof ProblemsError)) throw part.reason;
     addProblems(problems, part.reason.problems);
   }
-  if (server.status === 'fulfilled') for (const secret of server.value.secrets) onSecret(secret);
+  if (server.status === 'fulfilled')
+    for (const secret of server.value.secrets) onSecret(String(secret.reveal()));
   if (manifests.status === 'fulfilled') {
     tellSecrets(manifests.value, onSecret);
     if (wanted) addProblems(problems, manifests.value.problems);

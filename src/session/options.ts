@@ -3,7 +3,7 @@ import { type KindName, kindNames } from '../base/kind-names.js';
 import { areNear, nearest } from '../base/nearest.js';
 import { error, type Problem } from '../base/problems.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
-import { type Share, shares } from '../plan/share.js';
+import { shares } from '../plan/share.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
 /*
@@ -18,8 +18,6 @@ export interface SelectionOptions {
   readonly assert?: boolean;
   /** The part of the objects that it is about. */
   readonly shard?: Shard | 'auto';
-  /** Which of its changes are shown, whatever is planned. */
-  readonly only?: Share;
 }
 
 /** How a server is spoken to. */
@@ -44,7 +42,6 @@ export function selectionOptions(): Option[] {
     new Option('--prune', 'delete templates that idops applied and no manifest names any more'),
     new Option('--assert', 'send even where the recorded value already matches'),
     shardOption(),
-    onlyOption(),
   ];
 }
 
@@ -179,15 +176,17 @@ export function besidePlanFile({
   kind,
   prune = false,
   assert = false,
-  acceptDid,
+  acceptDid = [],
   shard,
-}: SelectionOptions & { readonly acceptDid: readonly string[] }): Problem[] {
-  const given = target.length + kind.length + acceptDid.length > 0 || shard !== undefined;
+  out,
+}: SelectionOptions & { readonly acceptDid?: readonly string[]; readonly out?: string }): Problem[] {
+  const given =
+    target.length + kind.length + acceptDid.length > 0 || shard !== undefined || out !== undefined;
   if (!given && !prune && !assert) return [];
   return [
     error(
       'wrong-option',
-      "--target, --kind, --prune, --assert, --shard and --accept-did don't go with a plan file",
+      "--target, --kind, --prune, --assert, --shard, --accept-did and --out don't go with a plan file",
       [],
       'a stored plan says itself what it is about',
     ),

@@ -214,7 +214,7 @@ export async function looking<T>(
   const redactor = options.redactor ?? createRedactor();
   const signal = options.signal ?? new AbortController().signal;
   const server = await project.server(options);
-  for (const secret of server.secrets) redactor.add(secret);
+  for (const secret of server.secrets) redactor.add(String(secret.reveal()));
   const { profile } = server;
   const credentials = tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile);
   const others = await unmoved(project, credentials);

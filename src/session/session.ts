@@ -14,6 +14,7 @@ import type { Project, ServerOverrides } from '../project/index.js';
 import type { RunLine } from '../state/journal.js';
 import type { SendingOptions } from './connection.js';
 
+/** How a session works. */
 export interface SessionOptions extends ServerOverrides {
   /** False where the manifests have no part in what is done. */
   readonly manifests?: boolean;
@@ -27,6 +28,7 @@ export interface SessionOptions extends ServerOverrides {
   readonly concurrency?: number;
   /** Seconds that one request may take; 30 where it isn't given. */
   readonly timeout?: number;
+  /** Is told how far the work is. */
   readonly progress?: Progress;
   /** Aborted where nothing new may be started. */
   readonly signal?: AbortSignal;
@@ -38,20 +40,27 @@ export interface SessionOptions extends ServerOverrides {
   readonly pause?: Pause;
 }
 
+/** What a plan is about. */
 export interface PlanOptions extends Partial<Selection> {
+  /** Delete templates that idops applied and no manifest names any more. */
   readonly prune?: boolean;
+  /** Send even if the recorded value already matches. */
   readonly assert?: boolean;
   /** The ids of clients whose DID is taken as it is: the declared number is recorded, nothing is sent for them. */
   readonly acceptDids?: readonly string[];
 }
 
+/** A plan that puts back what a run changed. */
 export interface UndoPlan {
+  /** What puts the run back. */
   readonly plan: Plan;
+  /** What stays as it is. */
   readonly left: readonly Left[];
 }
 
 /** A project, its server and its state: all that planning needs. It can't write to the server. */
 export interface Session {
+  /** The project that it is for. */
   readonly project: Project;
   /** Warnings of the manifests, and of where the state is. */
   readonly warnings: readonly Problem[];
@@ -79,6 +88,7 @@ export interface Session {
   planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
   /** A plan that regenerates one client's DID, whatever the manifests say. */
   planRegeneration(clientId: string): Promise<Plan>;
+  /** Starts nothing more, waits for requests under way, ends the connections and releases the lock. */
   close(): Promise<void>;
 }
 

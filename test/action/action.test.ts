@@ -574,7 +574,7 @@ describe('inputs', () => {
     }
     const { code, log } = await site.run({ command: 'apply', 'plan-file': 'plan.json', args });
     expect(code).toBe(1);
-    expect(log).toContain("--assert, --shard and --accept-did don't go with a plan file");
+    expect(log).toContain("--assert, --shard, --accept-did and --out don't go with a plan file");
     expect(await site.run({ command: 'apply', args: `--accept-did ${ids.wallet}` })).toMatchObject({
       code: 1,
       log: expect.stringContaining('error[no-such-target]'),

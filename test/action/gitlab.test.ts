@@ -240,7 +240,7 @@ describe('the note of a merge request', () => {
     });
     expect(await noted(api, 'x'.repeat(1_000_000))).toEqual({
       code: 1,
-      said: expect.stringContaining('--markdown-budget 500000'),
+      said: expect.stringContaining('longer than a note may be'),
     });
     expect(requests).toEqual([]);
   });

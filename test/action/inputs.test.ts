@@ -122,6 +122,12 @@ describe('the options in args', () => {
     ]);
   });
 
+  test('show a share of the changes with plan alone: apply would apply the others too', () => {
+    expect(inputsOf('--only drift').args.only).toBe('drift');
+    for (const command of ['apply', 'check', 'validate'])
+      expect(() => inputsOf('--only drift', { command })).toThrow('--only goes with the command plan alone');
+  });
+
   test('name a part of the objects, as its own input does', () => {
     expect(inputsOf('').shard).toBeUndefined();
     expect(inputsOf('--shard 2/4').shard).toEqual({ index: 2, count: 4 });

@@ -49,7 +49,7 @@ describe.skipIf(!isHere('bash'))('bash completes', () => {
       ['runs', 'prune', '--keep'],
       ['--keep', '--keep-last'],
     ],
-    [['--env', 'apply', 'plan', '--mark'], ['--markdown-budget']],
+    [['--env', 'apply', 'plan', '--det'], ['--detailed-exitcode']],
     [['plan', '--kind', 'Org'], ['Organization']],
     [['plan', '--kind=Org'], ['Organization']],
     [['plan', '--target', 'a', '--kind='], [...'Organization User KeyPair EmailTemplate Client'.split(' ')]],
@@ -81,7 +81,7 @@ describe.skipIf(!isHere('fish'))('fish completes', () => {
   it.each<[string, readonly string[]]>([
     ['doc', ['doctor']],
     ['runs u', ['unlock']],
-    ['--env apply plan --mark', ['--markdown-budget']],
+    ['--env apply plan --det', ['--detailed-exitcode']],
     ['plan --kind Org', ['Organization']],
     ['apply pl', ['plan one.json']],
   ])('%j to %j', (words, offered) => {

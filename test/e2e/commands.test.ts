@@ -55,7 +55,7 @@ describe('the command line', () => {
     ['a timeout of none', 'plan --timeout 0'],
     ['a timeout that is no number', 'plan --timeout soon'],
     ['a negative number of destructions', 'apply --yes --allow-destructive=-1'],
-    ['an argument too many', 'plan one'],
+    ['an argument too many', 'plan one two'],
     ['a client that is not named', 'regenerate-did --yes'],
     ['an unknown schema', 'schema manifests'],
     ['an unknown seed', 'sandbox --seed full'],

@@ -21,7 +21,7 @@ describe('what failed is told to a program on standard output', () => {
     ['an option without its value', 'plan --concurrency 0', 'wrong-option'],
     ['an unknown command', 'plam', 'wrong-option'],
     ['a missing plan file', 'apply nosuch.json', 'plan-unreadable'],
-    ['a plan to show that is missing', 'show nosuch.json', 'plan-unreadable'],
+    ['a plan to show that is missing', 'plan nosuch.json', 'plan-unreadable'],
     ['nobody to ask', 'apply', 'no-terminal'],
     ['a run that there is not', 'runs show 2001', 'no-such-run'],
     ['a run to undo that there is not', 'undo 2001', 'no-such-run'],

@@ -159,10 +159,10 @@ describe('a shard', () => {
     const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
     for (const index of [1, 2, 3]) {
       expect((await idops(`plan --shard ${index}/3 --out plan-${index}.json`)).code).toBe(0);
-      expect((await idops(`show plan-${index}.json`)).stdout).toContain(`Shard:       ${index}/3`);
+      expect((await idops(`plan plan-${index}.json`)).stdout).toContain(`Shard:       ${index}/3`);
     }
     const beside = await idops('apply plan-2.json --shard 2/3');
-    expect(beside.stderr).toContain("--shard and --accept-did don't go with a plan file");
+    expect(beside.stderr).toContain("--shard, --accept-did and --out don't go with a plan file");
     for (const index of [2, 1, 3]) {
       const { code, stdout, stderr } = await idops(`apply plan-${index}.json`);
       expect(code, stdout + stderr).toBe(0);
@@ -234,7 +234,7 @@ describe('a shard', () => {
       for (const index of shards) await idops(`plan --shard ${index}/4 --out ${index}.json`);
       // Whichever has the organization comes first.
       const plans = await Promise.all(
-        shards.map(async (index) => JSON.parse((await idops(`show ${index}.json --format json`)).stdout)),
+        shards.map(async (index) => JSON.parse((await idops(`plan ${index}.json --format json`)).stdout)),
       );
       const has = (index: number): boolean =>
         plans[index - 1].changes.some(({ kind }: { kind: string }) => kind === 'Organization');

@@ -41,8 +41,9 @@ describe('a stored plan', () => {
     const { created_at, tool_version } = JSON.parse(await read('plan.json'));
     const before = sandbox.requests.length;
     const shown = async (format: string): Promise<string> => {
-      const ran = await idops(`show plan.json --format ${format}`, { env: { IDOPS_TOKEN: undefined } });
-      expect(ran).toMatchObject({ code: 0, stderr: '' });
+      const ran = await idops(`plan plan.json --format ${format}`, { env: { IDOPS_TOKEN: undefined } });
+      // Something in it is blocked.
+      expect(ran).toMatchObject({ code: 1, stderr: '' });
       return ran.stdout;
     };
     const dated = (json: string) => ({ ...JSON.parse(json), created_at });
@@ -62,11 +63,24 @@ describe('a stored plan', () => {
     const { idops, folder, read } = await stored();
     await idops('plan --out plan.json', { env });
     const alone = await project({ 'plan.json': await read('plan.json') });
-    const { stdout, code } = await idops(`show ${alone.folder}/plan.json --only drift`, { cwd: '/' });
-    expect(code).toBe(0);
+    const { stdout, code } = await idops(`plan ${alone.folder}/plan.json --only drift`, { cwd: '/' });
+    expect(code).toBe(1);
     expect(stdout).toContain('Left out by --only drift');
     expect(stdout).not.toContain('globex');
     expect(folder).not.toBe(alone.folder);
+  });
+
+  it('is not selected from, nor stored again: it says itself what it is about', async () => {
+    const { idops } = await stored();
+    await idops('plan --out plan.json', { env });
+    for (const option of ['--target User/*', '--prune', '--out other.json']) {
+      const { code, stdout, stderr } = await idops(`plan plan.json ${option}`);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toContain("--accept-did and --out don't go with a plan file");
+    }
+    await idops('plan --kind Organization --target Organization/globex --out part.json', { env });
+    expect((await idops('plan part.json')).code).toBe(0);
+    expect((await idops('plan part.json --detailed-exitcode')).code).toBe(2);
   });
 
   it('is refused where it is damaged, newer or not there', async () => {
@@ -89,27 +103,27 @@ describe('a stored plan', () => {
     ];
     await write(Object.fromEntries(damaged.map(([file, text]) => [file, text])));
     for (const [file, , why] of damaged) {
-      const { code, stdout, stderr } = await idops(`show ${file}`);
+      const { code, stdout, stderr } = await idops(`plan ${file}`);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`error[plan-unreadable]: ${file} can't be shown`);
       expect(stderr.replaceAll(/\s+/g, ' ')).toContain(why);
     }
-    expect((await idops('show nothing.json')).stderr).toContain('nothing.json is not there');
-    const folder = (await idops('show manifests')).stderr.replaceAll(/\s+/g, ' ');
+    expect((await idops('plan nothing.json')).stderr).toContain('nothing.json is not there');
+    const folder = (await idops('plan manifests')).stderr.replaceAll(/\s+/g, ' ');
     expect(folder).toContain("manifests can't be read: it is a folder");
     expect(folder).not.toContain('idops plan --out manifests');
-    const over = await idops('show plan.json --format json=plan.json');
+    const over = await idops('plan plan.json --format json=plan.json');
     expect(over.code).toBe(1);
     expect(JSON.parse(await read('plan.json'))).toEqual(plan);
   });
 
-  it('is refused by show and by apply where what it shows was changed in the file', async () => {
+  it('is refused by plan and by apply where what it shows was changed in the file', async () => {
     const { idops, read, write, writes } = await stored();
     await idops('plan --out plan.json', { env });
     const text = await read('plan.json');
     const before = writes().length;
     await write({ 'plan.json': text.replaceAll('G & Co', 'HARMLESS') });
-    for (const command of ['show plan.json', 'apply plan.json']) {
+    for (const command of ['plan plan.json', 'apply plan.json']) {
       const { code, stdout, stderr } = await idops(command, { env });
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr.replaceAll(/\s+/g, ' ')).toContain(
@@ -119,7 +133,7 @@ describe('a stored plan', () => {
     expect(writes()).toHaveLength(before);
     // Layout isn't content.
     await write({ 'plan.json': JSON.stringify(JSON.parse(text)) });
-    expect(await idops('show plan.json')).toMatchObject({ code: 0, stderr: '' });
+    expect(await idops('plan plan.json')).toMatchObject({ code: 1, stderr: '' });
   });
 
   it('is not applied where it shows something else, even where its own hash was made to agree', async () => {
@@ -135,8 +149,8 @@ describe('a stored plan', () => {
     await write({
       'plan.json': JSON.stringify({ ...altered, apply: { ...plan.apply, whole: planHash(altered) } }),
     });
-    const shown = await idops('show plan.json');
-    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    const shown = await idops('plan plan.json');
+    expect(shown).toMatchObject({ code: 1, stderr: '' });
     const { code, stderr } = await idops('apply plan.json', { env });
     expect(code).toBe(1);
     const said = stderr.replaceAll(/\s+/g, ' ');
@@ -153,7 +167,7 @@ describe('a stored plan', () => {
     const plan = JSON.parse(await read('plan.json'));
     const { whole: _, ...apply } = plan.apply;
     await write({ 'plan.json': JSON.stringify({ ...plan, apply }) });
-    for (const command of ['show plan.json', 'apply plan.json']) {
+    for (const command of ['plan plan.json', 'apply plan.json']) {
       const { code, stderr } = await idops(command, { env });
       expect(code).toBe(1);
       expect(stderr.replaceAll(/\s+/g, ' ')).toContain(

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import * as library from '../../src/index.js';
 
 /** What a module declares under a name, with the line above it; undefined where it only passes it on. */
 function declared(
@@ -37,5 +38,11 @@ test('everything that the library exports has a docstring, and so has each membe
       if (member !== undefined && !lines[number - 1]?.endsWith('*/')) lacking.push(`${name}.${member}`);
     });
   }
+  expect(lacking).toEqual([]);
+});
+
+test('the page about the library names all that a program can call', async () => {
+  const page = await readFile('docs/library.md', 'utf8');
+  const lacking = Object.keys(library).filter((name) => !new RegExp(`\\b${name}\\b`).test(page));
   expect(lacking).toEqual([]);
 });

@@ -92,7 +92,7 @@ describe('the example for programs', () => {
     expect(JSON.parse(await readFile(plan, 'utf8'))).toMatchObject({ format_version: 1, apply: {} });
 
     const refused = await release('apply', { IDOPS_TOKEN: 'a-token-of-nobody' });
-    expect(refused.stderr).toMatch(/^server-unauthorized: GET \S+ ended with 401; check the token/);
+    expect(refused.stderr).toMatch(/^error\[server-unauthorized\]: .*\b401\b/);
     expect(refused.code).toBe(1);
 
     const applied = await release('apply');

@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import {
-  approve,
-  listObjects,
-  loadProject,
-  openForWriting,
-  openSession,
-  type Progress,
-  pull,
-} from '../../src/index.js';
+import { approve, loadProject, openForWriting, openSession, type Progress } from '../../src/index.js';
+import { list } from '../../src/session/list.js';
+import { pull } from '../../src/session/pull.js';
 import { ids, type Site, site } from '../boruta/site.js';
 
 const acme = { kind: 'Organization', id: ids.acme, label: 'New' };
@@ -61,8 +55,8 @@ describe('what a program shows of the progress', () => {
       };
       for (const failing of [throwing, async () => throwing()]) {
         const progress: Progress = { phase() {}, step() {}, end() {}, [member]: failing };
-        expect((await listObjects(project, { progress })).objects).toHaveLength(12);
-        expect((await pull(project, { progress })).added).toBeGreaterThan(5);
+        expect((await list(project, { progress }, {})).objects).toHaveLength(12);
+        expect((await pull(project, { progress }, {})).added).toBeGreaterThan(5);
       }
       expect(told).toBeGreaterThanOrEqual(4);
     },

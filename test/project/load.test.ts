@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Problem, ProblemsError } from '../../src/base/problems.js';
+import { reveal } from '../../src/base/values.js';
 import { loadManifests } from '../../src/manifests/index.js';
 import {
   configSchema,
@@ -138,7 +139,7 @@ environments:
     const settings = await project.server();
     expect(settings.baseUrl).toBe('https://prod.example.com');
     expect(settings.auth).toMatchObject({ way: 'token_file', path: join(project.root, 'token') });
-    expect(settings.secrets).toEqual(['from-file']);
+    expect(settings.secrets.map(reveal)).toEqual(['from-file']);
     expect(project.patterns().map(({ pattern, place }) => [pattern, place?.line])).toEqual([
       ['two.yaml', 13],
       ['three.yaml', 13],

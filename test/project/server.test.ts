@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
+import { reveal } from '../../src/base/values.js';
 import { loadProject, type ServerSettings } from '../../src/project/index.js';
 import { issue } from '../server/certificates.js';
 
@@ -46,7 +47,7 @@ describe('the ways to authenticate', () => {
     const server = `  auth: {token_command: [get-token, "--for=\${ARGUMENT}", "a b"]}\n`;
     const { auth, secrets } = await settings(server, { ARGUMENT: 'hunter2' });
     expect(auth).toMatchObject({ way: 'token_command', argv: ['get-token', '--for=hunter2', 'a b'] });
-    expect(secrets).toEqual(['--for=hunter2']);
+    expect(secrets.map(reveal)).toEqual(['--for=hunter2']);
   });
 
   test('client credentials', async () => {
@@ -66,7 +67,7 @@ describe('the ways to authenticate', () => {
       clientId: 'ci',
       scopes: ['users:manage:all'],
     });
-    expect(secrets).toContain('hunter2');
+    expect(secrets.map(reveal)).toContain('hunter2');
     expect(JSON.stringify(auth)).not.toContain('hunter2');
   });
 
@@ -74,7 +75,7 @@ describe('the ways to authenticate', () => {
     const server = `  auth: {header: {name: X-Api-Key, value: "key \${SECRET}"}}\n`;
     const { auth, secrets } = await settings(server, { SECRET: 'hunter2' });
     expect(auth).toMatchObject({ way: 'header', name: 'X-Api-Key' });
-    expect(secrets).toEqual(expect.arrayContaining(['key hunter2', 'hunter2']));
+    expect(secrets.map(reveal)).toEqual(expect.arrayContaining(['key hunter2', 'hunter2']));
   });
 
   test.each([
@@ -154,7 +155,7 @@ describe('certificates', () => {
     );
     expect(tls).toMatchObject({ ca: authority.cert, clientCert: client.cert + authority.cert });
     expect(tls.clientKey?.reveal()).toBe(client.key);
-    expect(secrets).toContain(client.key);
+    expect(secrets.map(reveal)).toContain(client.key);
   });
 
   test.each([
@@ -187,7 +188,7 @@ describe('proxies', () => {
   test('come from the process, and their passwords are secret', async () => {
     const { proxy, secrets } = await settings(token, { https_proxy: 'http://me:hunter2@proxy:3128' });
     expect(proxy).toMatchObject({ origin: 'http://proxy:3128', variable: 'https_proxy' });
-    expect(secrets).toContain('hunter2');
+    expect(secrets.map(reveal)).toContain('hunter2');
   });
 
   test('are chosen for the token address on its own', async () => {

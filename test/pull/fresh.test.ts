@@ -67,7 +67,7 @@ async function pulled(place: Place, profile: SandboxProfile, request: PullReques
   });
   const server = await project.server();
   const redactor = createRedactor();
-  for (const secret of server.secrets) redactor.add(secret);
+  for (const secret of server.secrets) redactor.add(String(secret.reveal()));
   const connection = openConnection(server, [], {
     concurrency: 10,
     timeout: 30,

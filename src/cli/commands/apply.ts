@@ -40,7 +40,7 @@ export async function apply(
       const plan =
         stored === undefined ? await session.plan(planOptionsOf(options)) : await planAgain(session, stored);
       const asks = stored === undefined && changesServer(plan) && options.yes !== true;
-      await showPlan(plan, formats, context, { asks, only: options.only });
+      await showPlan(plan, formats, context, { asks });
       const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
       refuse(refusalsOf(plan, limits.maxDestructive).map(stored === undefined ? (one) => one : ofStored));
       const agreed = await consent(

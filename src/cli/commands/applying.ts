@@ -6,7 +6,6 @@ import type { NamedSample } from '../../mail/samples.js';
 import { approve, type Limits } from '../../plan/approve.js';
 import type { Plan } from '../../plan/plan.js';
 import { countDestructions } from '../../plan/safety.js';
-import type { Share } from '../../plan/share.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
 import { plural } from '../../report/words.js';
 import type { WritingSession } from '../../session/session.js';
@@ -21,18 +20,17 @@ export async function showPlan(
   made: Plan,
   formats: readonly Format[],
   context: Context,
-  { asks, only }: { readonly asks: boolean; readonly only?: Share | undefined },
+  { asks }: { readonly asks: boolean },
 ): Promise<void> {
   const { output, prompt, redactor } = context;
   const shown = planReport.redact({ plan: made, samples: new Map() }, redactor);
-  const share = only === undefined ? {} : { only };
   if (showsText(formats)) {
-    output.result(await renderText(planReport, 'text', shown, { ...lookOf(context), ...share }));
+    output.result(await renderText(planReport, 'text', shown, lookOf(context)));
   }
   // Whoever is asked must have seen what about.
   if (!showsText(formats) || (asks && prompt.available && !output.resultIsSeen)) {
     const look = lookElsewhere(context, output.columns.stderr);
-    output.beside(await renderText(planReport, 'text', shown, { ...look, ...share }));
+    output.beside(await renderText(planReport, 'text', shown, look));
   }
 }
 

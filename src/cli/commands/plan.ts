@@ -1,11 +1,15 @@
 import { escapeText } from '../../base/escape.js';
+import { refuse } from '../../base/problems.js';
 import { shellWord } from '../../base/shell.js';
 import { writeResult } from '../../base/through.js';
 import type { NamedSample } from '../../mail/samples.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
+import type { Share } from '../../plan/share.js';
 import type { Project } from '../../project/index.js';
 import { planReport } from '../../report/formats.js';
-import { planOptionsOf, type SelectionOptions } from '../../session/options.js';
+import { besidePlanFile, planOptionsOf, type SelectionOptions } from '../../session/options.js';
+import { refuseTwice } from '../../session/outputs.js';
+import { readShownPlan } from '../../session/plan-file.js';
 import { planSamples } from '../../session/plan-samples.js';
 import { shardOptions } from '../../session/shard.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -19,14 +23,28 @@ export interface PlanningOptions extends SelectionOptions {
 }
 
 interface Options extends PlanningOptions {
+  /** Which of its changes are shown, whatever is planned. */
+  readonly only?: Share;
   readonly detailedExitcode?: boolean;
   readonly out?: string;
-  readonly markdownBudget?: number;
 }
 
-/** `idops plan`: what would change. */
-export async function plan(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
+/** `idops plan`: what would change; with a plan file what was stored in it, and nothing is sent. */
+export async function plan(
+  context: Context,
+  options: Options & GlobalOptions,
+  planFile: string | undefined,
+): Promise<ExitCode> {
   const formats = parseFormats(options.format, planReport);
+  const look = options.only === undefined ? {} : { only: options.only };
+  if (planFile !== undefined) {
+    refuse(besidePlanFile(options));
+    await refuseTwice([planFile, ...filesOf(formats)]);
+    const stored = await readShownPlan(planFile);
+    await context.learnTokens();
+    await show(formats, planReport, { plan: stored }, context, { ...look, stored: true });
+    return exitOf(stored, options);
+  }
   const { made, samples } = await context.session(
     async (session) => {
       await context.refuseOutputs(
@@ -41,22 +59,26 @@ export async function plan(context: Context, options: Options & GlobalOptions): 
     },
     shardOptions(options.shard, process.env),
   );
-  const { markdownBudget: budget, only } = options;
-  const look = { ...(budget === undefined ? {} : { budget }), ...(only === undefined ? {} : { only }) };
   await show(formats, planReport, { plan: made, samples }, context, look);
-  if (made.changes.some(({ action }) => action === 'blocked')) {
-    if (options.out !== undefined) {
-      context.output.message(
-        "The plan is stored, but it can't be applied while something in it is blocked. --target leaves it out of a new plan.",
-      );
-    }
-    return exit.failed;
-  }
-  if (options.out !== undefined && hasWork(made)) {
+  if (options.out !== undefined && isBlocked(made)) {
+    context.output.message(
+      "The plan is stored, but it can't be applied while something in it is blocked. --target leaves it out of a new plan.",
+    );
+  } else if (options.out !== undefined && hasWork(made)) {
     const line = commandLine(`apply ${shellWord(options.out)}`, made.environment, options);
     context.output.message(escapeText(`The plan is stored. To apply exactly it: ${line}`));
   }
-  return options.detailedExitcode === true && changesServer(made) ? exit.changes : exit.done;
+  return exitOf(made, options);
+}
+
+/** How a plan that was shown ends the command. */
+function exitOf(plan: Plan, { detailedExitcode = false }: Options): ExitCode {
+  if (isBlocked(plan)) return exit.failed;
+  return detailedExitcode && changesServer(plan) ? exit.changes : exit.done;
+}
+
+function isBlocked({ changes }: Plan): boolean {
+  return changes.some(({ action }) => action === 'blocked');
 }
 
 function hasWork({ changes }: Plan): boolean {

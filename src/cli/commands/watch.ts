@@ -69,7 +69,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
     health.ends(wentWell(turn.outcome) ? null : wrongIn(turn));
     serving?.ended(turn);
     const seconds = (clock.now() - began) / 1000;
-    await tell({ ...turn, number, time, seconds }, newspaper, isJson, context, options);
+    await tell({ ...turn, number, time, seconds }, newspaper, isJson, context);
     // Where nobody takes what is told, whoever starts it again has to know.
     await output.flush().catch(() => {
       ended.isRead = false;
@@ -170,15 +170,13 @@ async function tell(
   newspaper: Newspaper,
   isJson: boolean,
   context: Context,
-  { only }: Options,
 ): Promise<void> {
   const { output, redactor } = context;
   const { failure, took: _, ...rest } = turn;
   const problems = turn.problems.length === 0 ? [] : await context.tellable(turn.problems);
   const news = newspaper.newsOf({ ...turn, problems });
   const shown = turnReport.redact({ ...rest, problems, news }, redactor);
-  const look = { ...lookOf(context), ...(only === undefined ? {} : { only }) };
-  const rendering = await render(turnReport, isJson ? 'json' : 'text', shown, look);
+  const rendering = await render(turnReport, isJson ? 'json' : 'text', shown, lookOf(context));
   if ('json' in rendering) output.result(jsonLine(rendering.json));
   else {
     output.result(rendering.text);

@@ -57,7 +57,11 @@ async function lookAround(
       ? await writableCheck(settings.path, project.cwd)
       : await takenCheck(backend)
     : [];
-  const index = await lookAtIndex(project, backend, server?.secrets ?? []);
+  const index = await lookAtIndex(
+    project,
+    backend,
+    (server?.secrets ?? []).map((secret) => String(secret.reveal())),
+  );
   return { checks: [...checks, ...place, ...index, versionsCheck(versions)] };
 }
 

@@ -1,0 +1,17 @@
+import { describe, expect, test } from 'vitest';
+import { createRedactor } from '../../src/base/redact.js';
+import { type Look, planReport, render, renderText } from '../../src/report/formats.js';
+import { planJson } from '../../src/report/json.js';
+import { changeOf, planOf } from './plans.js';
+
+const look: Look = { color: false, debug: false, folder: 'infra' };
+
+describe('the registry of formats', () => {
+  test('knows no other format, and no text where there is JSON', async () => {
+    const shown = { plan: planOf([changeOf()]), samples: new Map() };
+    await expect(render(planReport, 'yaml', shown, look)).rejects.toThrow('there is no yaml');
+    await expect(renderText(planReport, 'json', shown, look)).rejects.toThrow('json is no text');
+    expect(await render(planReport, 'json', shown, look)).toEqual({ json: planJson(shown.plan, look) });
+    expect(planReport.redact(shown, createRedactor())).toEqual(shown);
+  });
+});
