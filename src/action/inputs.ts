@@ -181,8 +181,7 @@ function readArgs(given: readonly string[], problems: Problem[]): Args {
     if (!(failure instanceof CommanderError)) throw failure;
     // A value that is missing at the end doesn't hide what is wrong before it.
     if (failure.code === 'commander.optionMissingArgument') readArgs(given.slice(0, -1), problems);
-    const { message, reason } = commanderWords(failure, options);
-    refuseWith(message, reason);
+    refuseWith(commanderWords(failure));
     return { target: [], kind: [], acceptDid: [] };
   }
 }

@@ -19,9 +19,3 @@ export function nearest(
   }
   return best;
 }
-
-/** Whether two short names are near: less than half of the letters differ, or they are in another order. */
-export function areNear(one: string, other: string): boolean {
-  const sorted = (text: string): string => [...text].sort().join('');
-  return distance(one, other) * 2 < Math.max(one.length, other.length) || sorted(one) === sorted(other);
-}

@@ -1,5 +1,4 @@
-import type { Command, CommanderError, Option } from 'commander';
-import { nearest } from '../base/nearest.js';
+import type { Command, CommanderError } from 'commander';
 import { error, type Problem } from '../base/problems.js';
 import { commanderWords } from '../session/options.js';
 import type { Streams } from './context.js';
@@ -46,58 +45,13 @@ function widthOf({ isTTY, columns }: OutputStream): number {
   return Math.max(LEAST_WIDTH, width);
 }
 
-/** What is wrong with a command line, in the form of all other problems; nothing where help or the version were shown. */
-export function misuse(ended: Ended): Problem[] {
-  const { command, failure } = ended;
-  const unknown = unknownCommand(ended);
-  if (unknown !== undefined) {
-    const { above, name } = unknown;
-    const similar = nearest(
-      name,
-      above.commands.map((one) => one.name()),
-    );
-    const message = `unknown command '${name}'${similar === undefined ? '' : `, did you mean ${similar}?`}`;
-    return [error('wrong-option', message, [], `${nameOf(above)} --help lists what there is`)];
-  }
-  // Without any command its help is what says what is missing.
+/** What is wrong with a command line, in the form of all other problems; nothing if help or the version were shown. */
+export function misuse({ command, failure }: Ended): Problem[] {
+  // Without any command its help says what is missing.
   if (failure.exitCode === 0 || failure.code === 'commander.help') return [];
-  const { message, reason } = commanderWords(failure, optionsOf(command));
-  const meant = message.includes('did you mean') ? '' : commandMeant(message, command);
   return [
-    error(
-      'wrong-option',
-      `${message}${meant}`,
-      [],
-      reason ?? `${nameOf(command)} --help lists what there is`,
-    ),
+    error('wrong-option', commanderWords(failure), [], `${nameOf(command)} --help lists what there is`),
   ];
-}
-
-/** The command that commander doesn't think of: one in capitals, or the only one that begins so. */
-function commandMeant(message: string, { commands }: Command): string {
-  const [, name = ''] = /^unknown command '(.{1,40})'$/s.exec(message) ?? [];
-  if (name === '') return '';
-  const names = commands.map((one) => one.name());
-  const begun = names.filter((one) => one.startsWith(name.toLowerCase()));
-  const meant = begun.length === 1 ? begun[0] : nearest(name, names);
-  return meant === undefined ? '' : `, did you mean ${meant}?`;
-}
-
-/** A mistyped command that commander takes for an argument of the default one; and where it is none. */
-function unknownCommand({
-  command,
-  failure,
-}: Ended): { readonly above: Command; readonly name: string } | undefined {
-  const { parent } = command;
-  if (failure.code !== 'commander.excessArguments' || !parent?.parent) return undefined;
-  if (parent.args[0] === command.name()) return undefined;
-  const [name = ''] = command.args;
-  return { above: parent, name };
-}
-
-/** The options of a command and of those above it. */
-function optionsOf(command: Command): readonly Option[] {
-  return [...command.options, ...(command.parent === null ? [] : optionsOf(command.parent))];
 }
 
 /** The formats that a command line that can't be read asks for, as far as one can tell. */

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { asksAside, helpAsOption, mistakeBeside } from './asked.js';
 import type { GlobalOptions, Streams } from './context.js';
 import { declare, type Work } from './declare.js';
 import { exit } from './exit.js';
@@ -33,23 +32,13 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
   const watched = watchStreams(streams);
   const program = declare(action);
   endQuietly(program, streams);
-  let parsed = program;
   try {
-    const line = helpAsOption(argv, program);
-    if (asksAside(line)) {
-      const probe = declare(() => async () => {});
-      const mistake = await mistakeBeside(line, probe);
-      if (mistake !== undefined) {
-        parsed = probe;
-        throw mistake;
-      }
-    }
-    await program.parseAsync(line, { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
   } catch (failure) {
     if (!(failure instanceof Ended)) throw failure;
     code = failure.failure.exitCode === 0 ? exit.done : exit.failed;
     const problems = misuse(failure);
-    if (problems.length > 0) await (await worker()).misused(problems, parsed.opts<GlobalOptions>());
+    if (problems.length > 0) await (await worker()).misused(problems, program.opts<GlobalOptions>());
     // What commander wrote may be under way still.
     await new Promise<void>((done) => streams.stdout.write('', () => done()));
     if (watched.failure !== null) {

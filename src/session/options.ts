@@ -1,6 +1,5 @@
 import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type KindName, kindNames } from '../base/kind-names.js';
-import { areNear, nearest } from '../base/nearest.js';
 import { error, type Problem } from '../base/problems.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
 import { shares } from '../plan/share.js';
@@ -193,69 +192,9 @@ export function besidePlanFile({
   ];
 }
 
-/** What commander says of options, of those that there are, as a message, and what to write where it says that. */
-export function commanderWords(
-  { code, message }: CommanderError,
-  options: readonly Option[],
-): {
-  readonly message: string;
-  readonly reason?: string;
-} {
-  const said = message.replace(/^error: /, '').replace(/\.$/, '');
-  if (code === 'commander.invalidArgument') return halves(said);
-  // What begins like an option is compared without its first characters, and so are the commands.
-  if (code === 'commander.unknownCommand' && said.includes("'-"))
-    return { message: said.replace(/\n\(Did you mean .*$/s, '') };
-  return { message: code === 'commander.unknownOption' ? unknownOption(whole(said), options) : whole(said) };
-}
-
-/** What is said of an option that there isn't: what is meant, as far as that is near. */
-function unknownOption(said: string, options: readonly Option[]): string {
-  const [, word = ''] = /^unknown option '(.+?)'(?:, did you mean .*)?$/s.exec(said) ?? [];
-  const [flag = '', value] = word.split('=', 2);
-  const bare = (one: string): string => one.replace(/^-+/, '');
-  const known = options.flatMap(({ short, long }) => [short, long]);
-  if (value !== undefined && known.includes(flag)) return `option '${flag}' takes no value`;
-  const [, one, list = ''] = /, did you mean (one of )?(.+)\?$/.exec(said) ?? [];
-  const near = list.split(', ').filter((candidate) => areNear(bare(flag), bare(candidate)));
-  const names = `${one !== undefined && near.length > 1 ? one : ''}${near.join(', ')}`;
-  return `unknown option '${word}'${near.length === 0 ? '' : `, did you mean ${names}?`}`;
-}
-
-/** What is wrong with a value stands in a second sentence, which says what to write. */
-function halves(said: string): { readonly message: string; readonly reason?: string } {
-  const [, value, name = '', choices = ''] =
-    /^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.exec(said) ?? [];
-  if (value !== undefined)
-    return {
-      message: `argument ${name.toUpperCase()} ${value} is invalid${meant(value, choices)}`,
-      reason: asHint(choices),
-    };
-  const mark = ' is invalid. ';
-  // The value is quoted before it, whatever it is.
-  const at = said.lastIndexOf(mark);
-  if (at < 0) return { message: said };
-  const [before, reason] = [said.slice(0, at), said.slice(at + mark.length)];
-  const given = before.slice(before.indexOf("argument '") + 'argument '.length);
-  return { message: `${before} is invalid${meant(given, reason)}`, reason: asHint(reason) };
-}
-
-/** Which of some choices a quoted value most likely means; nothing where none is near. */
-function meant(value: string, reason: string): string {
-  const [, choices] = /^Allowed choices are (.+)$/.exec(reason) ?? [];
-  const similar = choices === undefined ? undefined : nearest(value.slice(1, -1), choices.split(', '));
-  return similar === undefined ? '' : `, did you mean ${similar}?`;
-}
-
-/** A sentence as one of a problem's hints. */
-function asHint([first = '', ...rest]: string): string {
-  return first.toLowerCase() + rest.join('');
-}
-
-function whole(said: string): string {
-  return said
-    .replace(/\n\(Did you mean (one of )?(.+)\?\)$/, ', did you mean $1$2?')
-    .replace(/\. Expected (\d+ arguments?) but/, ': expected $1 but');
+/** What commander says is wrong, in its own words. */
+export function commanderWords({ message }: CommanderError): string {
+  return message.replace(/^error: /, '');
 }
 
 /** Takes one more of what can be given several times. */

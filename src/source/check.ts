@@ -38,11 +38,11 @@ export function check<T>(subject: Unchecked<T>): Checked<T> {
   const { schema, root, file, variables } = subject;
   const { value, notes } = resolve(root, file, variables, subject.under);
   const fromVariables = variables?.takeProblems() ?? [];
-  let result = schema.safeParse(value);
+  let result = schema.safeParse(value, { error: noWords });
   const tried = new Set<string>();
   while (!result.success) {
     if (!repair(value, flatten(result.error.issues), notes, tried)) break;
-    result = schema.safeParse(value);
+    result = schema.safeParse(value, { error: noWords });
   }
   if (result.success) {
     const failed = fromVariables.some(({ severity }) => severity === 'error');
@@ -56,6 +56,11 @@ export function check<T>(subject: Unchecked<T>): Checked<T> {
     problems: [...fromVariables, ...issues.flatMap((issue) => issueProblems(issue, subject))],
     notes,
   };
+}
+
+/** Leaves the message empty where a schema has none of its own and these have one here. */
+function noWords({ code }: { readonly code: string }): string | undefined {
+  return ['too_big', 'too_small', 'invalid_type', 'invalid_union'].includes(code) ? '' : undefined;
 }
 
 /** The parts of an issue that are needed here; the branches of a union are followed to the one that was meant. */
@@ -134,13 +139,12 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
     return [error('wrong-value', `${what}: the name is not usable`, [key], issue.message)];
   }
   if (issue.code === 'invalid_type' || issue.code === 'invalid_union') {
-    const custom = issue.message.startsWith('expected') ? issue.message : undefined;
     const { node } = found;
     const { expected, path } = issue;
     return [
       error(
         'wrong-type',
-        `${what}: ${custom ?? `expected ${typeName(expected)}`}, got ${gotOf(node, file)}`,
+        `${what}: ${issue.message || `expected ${typeName(expected)}`}, got ${gotOf(node, file)}`,
         [place],
         typeHint({ expected, node, path, schema: subject.schema, file }),
       ),
@@ -174,7 +178,7 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   if (issue.code === 'too_small' && found.node.type === 'scalar' && found.node.value === '') {
     return [error('wrong-value', `${what} must not be empty`, [place])];
   }
-  if (/^Too (big|small)/.test(issue.message)) {
+  if (issue.message === '') {
     return [error('wrong-value', `${what} is too ${issue.code === 'too_big' ? 'large' : 'small'}`, [place])];
   }
   return [

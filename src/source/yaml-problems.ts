@@ -1,8 +1,7 @@
 import type { CST, Document, YAMLError } from 'yaml';
 import { error, type Problem } from '../base/problems.js';
 import type { SourceFile } from './file.js';
-import type { Marks } from './marks.js';
-import { conflictIn, slipOf } from './slips.js';
+import { lineEnd } from './mask.js';
 import type { Range } from './tree.js';
 
 /** How deep YAML may be nested. */
@@ -10,34 +9,29 @@ export const MAX_DEPTH = 100;
 /** Of how many pieces a document may be. */
 export const MAX_LEXEMES = 1_000_000;
 
-/** A merge that was left half done is one mistake, whatever the parser makes of it. */
-export function withoutConflict(file: SourceFile, problems: readonly Problem[]): readonly Problem[] {
-  const isSyntax = ({ code }: Problem): boolean => code === 'yaml-syntax';
-  const conflict = problems.some(isSyntax) ? conflictIn(file.text) : undefined;
-  if (conflict === undefined) return problems;
-  const { message, hint, range } = conflict;
-  return [
-    error('yaml-syntax', message, [file.place(range)], hint),
-    ...problems.filter((problem) => !isSyntax(problem)),
-  ];
-}
+/** Where quotes begin that are never closed, by where their text ends. */
+export type OpenQuotes = ReadonlyMap<number, number>;
 
-/** What the parser found wrong in a document: each mistake once, where it was made. */
-export function documentErrors(file: SourceFile, document: Document.Parsed, marks: Marks): Problem[] {
+/** The errors of a document, in order. The parser often repeats a syntax error on the same lines. */
+export function documentErrors(file: SourceFile, document: Document.Parsed, quotes: OpenQuotes): Problem[] {
+  const { errors, warnings } = document;
+  if (errors.length > 0) file.distrust();
+  const all = [...errors, ...warnings].map((found) => ({ found, range: rangeOf(file, found, quotes) }));
   const problems: Problem[] = [];
-  if (document.errors.length > 0) file.distrust();
-  /** The lines that the last mistake is about. */
-  let told: readonly [number, number] | undefined;
-  for (const found of [...document.errors, ...document.warnings]) {
-    const { line } = file.place({ start: found.pos[0], end: found.pos[1] });
-    // The parser stumbles over what follows a mistake; the mistake is what a person has to mend.
-    const stumbles = /token in YAML stream|^Unknown directive/.test(found.message);
-    const isSyntax = found.code !== 'TAG_RESOLVE_FAILED' && found.code !== 'RESOURCE_EXHAUSTION';
-    if (isSyntax && told !== undefined && (stumbles || (line >= told[0] && line <= told[1]))) continue;
-    const problem = yamlProblem(file, found, marks);
-    const shown = problem.places[0]?.line ?? line;
-    if (isSyntax) told = [Math.min(line, shown), Math.max(line, shown)];
-    problems.push(problem);
+  /** The last line of the previous syntax error. */
+  let told = 0;
+  let previous: YAMLError | undefined;
+  for (const { found, range } of all.sort((a, b) => a.range.start - b.range.start)) {
+    const limit = limitProblem(file, found, range);
+    if (limit !== undefined) {
+      problems.push(limit);
+      continue;
+    }
+    // A line that begins with "%" is taken for a directive, which `---` has to follow.
+    const follows = found.code === 'MISSING_CHAR' && previous?.code === 'BAD_DIRECTIVE';
+    if (file.lineAt(range.start).line > told && !follows) problems.push(syntaxProblem(file, found, range));
+    told = Math.max(told, file.lineAt(range.end).line);
+    previous = found;
   }
   return problems;
 }
@@ -52,23 +46,87 @@ export function oldYaml(file: SourceFile, { source, offset }: CST.Directive): Pr
   return error('yaml-syntax', 'YAML 1.1 is not supported', [place], 'remove the directive');
 }
 
-function yamlProblem(file: SourceFile, found: YAMLError, marks: Marks): Problem {
-  const range: Range = { start: found.pos[0], end: Math.max(found.pos[1], found.pos[0] + 1) };
-  const places = [file.place(range)];
-  if (found.code === 'TAG_RESOLVE_FAILED') {
+/** An unclosed quote is where it opens, not where the parser noticed. */
+function rangeOf({ text }: SourceFile, { code, pos }: YAMLError, quotes: OpenQuotes): Range {
+  const quote = code === 'MISSING_CHAR' ? quotes.get(pos[0]) : undefined;
+  const start = quote ?? Math.min(pos[0], text.length);
+  return { start, end: quote === undefined ? Math.max(Math.min(pos[1], text.length), start + 1) : start + 1 };
+}
+
+/** An error that is not about the syntax. */
+function limitProblem(file: SourceFile, { code }: YAMLError, range: Range): Problem | undefined {
+  const places = () => [file.place(range)];
+  if (code === 'TAG_RESOLVE_FAILED') {
     return error(
       'unknown-tag',
       'this tag is not known',
-      places,
+      places(),
       'remove it; put quotes around a value that begins with "!"',
     );
   }
-  if (found.code === 'RESOURCE_EXHAUSTION') {
-    return error('too-deep', `more than ${MAX_DEPTH} levels of nesting`, places, 'flatten the document');
-  }
-  const slip = slipOf(found, { text: file.text, marks, hides: (part) => file.hides(part) });
-  if (slip !== undefined) return error('yaml-syntax', slip.message, [file.place(slip.range)], slip.hint);
-  // The parser's messages may quote the source, which may be a secret.
-  const message = file.hides(range) ? 'this is not valid YAML' : found.message.replace(/: ".*$/s, '');
-  return error('yaml-syntax', message, places);
+  if (code !== 'RESOURCE_EXHAUSTION') return undefined;
+  return error('too-deep', `more than ${MAX_DEPTH} levels of nesting`, places(), 'flatten the document');
+}
+
+type Told = readonly [message: string, hint?: string];
+
+/** The parser's own messages may quote the source, which may be a secret. */
+const told: { readonly [code in YAMLError['code']]?: Told } = {
+  TAB_AS_INDENT: ['a line is indented with a tab, which YAML does not allow', 'indent it with spaces'],
+  BAD_INDENT: [
+    'wrong indentation, or an unclosed bracket above',
+    'indent this line as far as the keys or items beside it',
+  ],
+  BLOCK_AS_IMPLICIT_KEY: [
+    'unexpected key or list item',
+    'put quotes around a value that holds ": "; indent keys and items equally',
+  ],
+  MULTILINE_IMPLICIT_KEY: [
+    'expected "key: value"',
+    'write a colon and a space after the key, or indent each line of a long value further than its key',
+  ],
+  MISSING_CHAR: [
+    'a character is missing',
+    'look for the colon after a key, the comma between members, the space before "#", and the closing bracket',
+  ],
+  UNEXPECTED_TOKEN: [
+    'unexpected text',
+    'put quotes around the whole value; start a list on the line below its key; indent keys equally',
+  ],
+  BLOCK_IN_FLOW: ['a comma is missing, or quotes around a value with a colon', 'write {id: x, name: "a: b"}'],
+  BAD_DQ_ESCAPE: ['unknown escape in double quotes', 'write the backslash twice, or use single quotes'],
+  BAD_ALIAS: ['a text without quotes can\'t begin with "&" or "*"', 'put quotes around the value'],
+  BAD_DIRECTIVE: ['a line can\'t begin with "%"', 'put quotes around the key, or begin a comment with "#"'],
+};
+
+function syntaxProblem(file: SourceFile, { code, pos }: YAMLError, range: Range): Problem {
+  const { text } = file;
+  const { start } = range;
+  const isTab = code === 'BAD_INDENT' && text[start] === '\t';
+  const [message, hint] = (start < pos[0] ? unclosedQuote(text[start]) : undefined) ??
+    specialStart(text, code, start) ??
+    missingSpace(text, code, start) ??
+    told[isTab ? 'TAB_AS_INDENT' : code] ?? ['this is not valid YAML'];
+  return error('yaml-syntax', message, [file.place(range)], hint);
+}
+
+function unclosedQuote(quote = '"'): Told {
+  return ['the quote that opens here is never closed', `write ${quote} where the value ends`];
+}
+
+/** `@acme`, `*bold* text`, `{{ name }}, hello`. */
+function specialStart(text: string, code: YAMLError['code'], at: number): Told | undefined {
+  const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, lineEnd(text, at)).slice(0, 500);
+  const mark = code === 'BAD_SCALAR_START' ? text[at] : /(?:: |- )(\{\{|\*)/.exec(line)?.[1];
+  return mark === undefined
+    ? undefined
+    : [`a text without quotes can't begin with "${mark}"`, 'put quotes around the value'];
+}
+
+/** `name:acme` */
+function missingSpace(text: string, code: YAMLError['code'], at: number): Told | undefined {
+  if (code !== 'MULTILINE_IMPLICIT_KEY' && code !== 'MISSING_CHAR') return undefined;
+  return /^["']?\w[\w-]*["']?:[^\s/]/.test(text.slice(at, at + 100))
+    ? ['a space is missing after the colon', 'write it as "key: value"']
+    : undefined;
 }

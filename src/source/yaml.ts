@@ -16,17 +16,9 @@ import { shownKey } from '../base/secret-names.js';
 import { type ExactNumber, exactly } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { hideLoose, hideMember } from './hidden.js';
-import { Marks } from './marks.js';
 import { decimalText } from './number.js';
 import { listNode, type Member, mapNode, type Node, type Range, type ScalarNode } from './tree.js';
-import {
-  documentErrors,
-  isOldYaml,
-  MAX_DEPTH,
-  MAX_LEXEMES,
-  oldYaml,
-  withoutConflict,
-} from './yaml-problems.js';
+import { documentErrors, isOldYaml, MAX_DEPTH, MAX_LEXEMES, oldYaml } from './yaml-problems.js';
 
 /** How many nodes aliases may add to a file. */
 const MAX_ALIASED = 100_000;
@@ -55,13 +47,13 @@ export function* parsing(file: SourceFile): Steps<ParsedFile> {
   const problems: Problem[] = [];
   const allowance = { aliased: 0, exceeded: false };
   try {
-    const marks = new Marks();
+    const quotes = new Map<number, number>();
     const refused: CST.Directive[] = [];
-    for (const document of compose(file, { problems, marks, refused })) {
+    for (const document of compose(file, { problems, quotes, refused })) {
       yield;
       if (document === null) continue;
       const directive = isBehind(document, refused[0]) ? refused.shift() : undefined;
-      const found = documentErrors(file, document, marks);
+      const found = documentErrors(file, document, quotes);
       if (directive !== undefined) found.push(oldYaml(file, directive));
       for (const problem of found) problems.push(problem);
       if (found.some(({ code }) => code !== 'unknown-tag')) continue;
@@ -78,7 +70,7 @@ export function* parsing(file: SourceFile): Steps<ParsedFile> {
       error('yaml-syntax', `${file.path} is not usable YAML: ${reason}`, [file.place({ start: 0, end: 1 })]),
     );
   }
-  return { documents, problems: capped(withoutConflict(file, problems)) };
+  return { documents, problems: capped(problems) };
 }
 
 function capped(problems: readonly Problem[]): readonly Problem[] {
@@ -93,7 +85,7 @@ function capped(problems: readonly Problem[]): readonly Problem[] {
 
 interface Composing {
   readonly problems: Problem[];
-  readonly marks: Marks;
+  readonly quotes: Map<number, number>;
   /** The directives for which the documents behind them aren't read. */
   readonly refused: CST.Directive[];
 }
@@ -109,7 +101,7 @@ const STEP = 1000;
 /** Composes document after document, null for a step between two; stops before anything that would exhaust the memory or the stack. */
 function* compose(
   file: SourceFile,
-  { problems, marks, refused }: Composing,
+  { problems, quotes, refused }: Composing,
 ): Generator<Document.Parsed | null> {
   const parser = new Parser();
   const composer = new Composer({
@@ -122,10 +114,19 @@ function* compose(
     prettyErrors: false,
   });
   let lexemes = 0;
+  let isPlain = false;
+  let isLost = false;
   for (const lexeme of new Lexer().lex(file.text)) {
-    marks.see(lexeme, parser.offset);
+    if (!isPlain && isOpenQuote(lexeme)) quotes.set(parser.offset + lexeme.length, parser.offset);
+    isPlain = lexeme === PLAIN;
     for (const token of parser.next(lexeme)) {
-      if (token.type === 'document') lexemes = 0;
+      if (token.type === 'document') {
+        lexemes = 0;
+        isLost = false;
+      }
+      // After one token that belongs to nothing, the parser takes all others for the same.
+      if (token.type === 'error' && isLost) continue;
+      isLost ||= token.type === 'error';
       if (token.type === 'directive' && isOldYaml(token)) refused.push(token);
       yield* composer.next(token) as Generator<Document.Parsed>;
     }
@@ -146,6 +147,16 @@ function* compose(
   }
   for (const token of parser.end()) yield* composer.next(token) as Generator<Document.Parsed>;
   yield* composer.end(true, file.text.length) as Generator<Document.Parsed>;
+}
+
+/** What the lexer says before the text of a plain or block scalar. */
+const PLAIN = '\u001f';
+
+/** Whether a lexeme is a quoted text that may lack its closing quote. */
+function isOpenQuote(lexeme: string): boolean {
+  const [quote] = lexeme;
+  if (quote !== '"' && quote !== "'") return false;
+  return lexeme.length === 1 || !lexeme.endsWith(quote) || /(?:\\"|'')$/.test(lexeme);
 }
 
 /** What the aliases of a file may still add to it. */

@@ -66,7 +66,7 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await idops(args);
     expect(code).toBe(1);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(/^error\[wrong-option\]: .+\n {3}= help: .+\n/);
+    expect(stderr).toMatch(/^error\[wrong-option\]: .+\n( {3}\| .+\n)? {3}= help: .+\n/);
     expect(sandbox.requests).toEqual([]);
     expect(await files()).toEqual(before);
   });
@@ -81,9 +81,9 @@ describe('the command line', () => {
     expect(await idops(`plan --concurrency 0 ${format}`)).toMatchObject({
       code: 1,
       stdout:
-        "::error title=idops wrong-option::option '--concurrency <N>' argument '0' is invalid%0Ahelp: it must be a whole number from 1 to 1000\n",
-      stderr: `error[wrong-option]: option '--concurrency <N>' argument '0' is invalid
-   = help: it must be a whole number from 1 to 1000
+        "::error title=idops wrong-option::option '--concurrency <N>' argument '0' is invalid. It must be a whole number from 1 to 1000.%0Ahelp: idops --help lists what there is\n",
+      stderr: `error[wrong-option]: option '--concurrency <N>' argument '0' is invalid. It must be a whole number from 1 to 1000.
+   = help: idops --help lists what there is
 
 1 error
 `,

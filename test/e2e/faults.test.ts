@@ -64,7 +64,7 @@ describe('a fault that passes', () => {
     for (const wrong of ['-1', '1.5', 'x', '101']) {
       const { code, stderr } = await idops(`plan --retries=${wrong}`);
       expect(code).toBe(1);
-      expect(stderr).toContain('it must be a whole number from 0 to 100');
+      expect(stderr).toContain('It must be a whole number from 0 to 100');
     }
   });
 

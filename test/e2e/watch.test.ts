@@ -506,7 +506,7 @@ describe('what ends idops watch', () => {
   });
 
   it.each([
-    ['--interval 5', 'It must be a time from 1s to 24h'.toLowerCase()],
+    ['--interval 5', 'It must be a time from 1s to 24h'],
     ['--interval 0s', 'such as 5m'],
     ['--interval soon', 'such as 5m'],
     ['--listen 9464', 'such as 127.0.0.1:9464'],

@@ -80,6 +80,18 @@ describe('a list of several pages', () => {
     await expect(reading).rejects.toThrow('page 5');
   });
 
+  it('is read again where it has more rows than entries, and refused where it still has', async () => {
+    let reads = 0;
+    const grows = (total: () => number) =>
+      readListing('things', async () => {
+        reads += 1;
+        return { ...pageOf(1, 1), totalEntries: total() };
+      });
+    expect(await grows(() => reads)).toHaveLength(2);
+    expect(reads).toBe(2);
+    await expect(grows(() => 1)).rejects.toMatchObject({ problems: [{ code: 'unstable-list' }] });
+  });
+
   it('wants nothing more when all is there', async () => {
     const unwanted: number[] = [];
     const rows = await readListing('things', async (number, wanted) => {

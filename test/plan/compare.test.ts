@@ -30,6 +30,14 @@ describe('an organization', () => {
     expect(change.declaredAt).toEqual({ file: 'manifests/all.yaml', line: 3 });
   });
 
+  it('is not sent on demand where the server shows that it has it', () => {
+    const change = changeFor(declared('Organization', identity, { label: 'ACME' }), {
+      live: there,
+      assert: true,
+    });
+    expect(change).toMatchObject({ action: 'unchanged', observed: 'live', requests: [] });
+  });
+
   it('loses its label to null, and says nothing of a label that it does not mention', () => {
     expect(changeFor(declared('Organization', identity, { label: null }), { live: there })).toMatchObject({
       action: 'update',
@@ -154,6 +162,16 @@ describe('a user', () => {
       ['backend.smtp_password', true],
     ]);
     expect(JSON.stringify(change)).not.toMatch(/hush|from the environment/);
+  });
+
+  it('shows no former secret where the manifest now says something else', () => {
+    const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
+    for (const group of [new Sensitive('hush'), hasher.secret(hasher.hash('hush'))]) {
+      const change = changeFor(declared('User', identity, { group: 'staff' }), {
+        recorded: recorded({ group }),
+      });
+      expect(change.fields).toMatchObject([{ path: 'group', sensitive: true }]);
+    }
   });
 
   it('is unchanged where its password has the recorded hash', () => {

@@ -59,6 +59,12 @@ describe('the default key pair', () => {
     expect(arranged.map(({ action }) => action)).toEqual(['update', 'update', 'update']);
   });
 
+  it('is given up after all that else changes', () => {
+    const other = changeFor(declared('KeyPair', { id: 'b' }, { public_key: 'x' }));
+    const arranged = arrange([keyPair('a', false, true), other, keyPair('z', true, false)]);
+    expect(addresses(arranged)).toEqual(['KeyPair/z', 'KeyPair/b', 'KeyPair/a']);
+  });
+
   it('is not given up where no other takes over', () => {
     const [change] = arrange([keyPair('a', false, true)]);
     expect(change).toMatchObject({ action: 'blocked', requests: [], destructions: [] });

@@ -26,7 +26,7 @@ describe('YAML', () => {
     const [first, second] = ['%YAML 1.2\n---\na: 1\n...\n', '%YAML  1.1 # older\n---\nb: yes\n---\nc: [1\n'];
     expect(values(`${first}${second}`)).toEqual({
       values: [{ a: 1 }],
-      problems: ['yaml-syntax 5:1', 'yaml-syntax 9:4'],
+      problems: ['yaml-syntax 5:1', 'yaml-syntax 10:1'],
     });
     expect(values('%YAML 1.1\n---\na: 010\n---\nc: no\n...\n%YAML 1.1\n---\nb: 2\n---\n')).toEqual({
       values: [{ c: 'no' }],
