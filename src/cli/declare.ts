@@ -254,12 +254,7 @@ export function declare(action: Act): Command {
   program
     .command('schema')
     .addArgument(
-      suggest(
-        new Argument('[name]', 'manifest, config, plan, run, pull, list, watch or problems').default(
-          'manifest',
-        ),
-        schemaNames,
-      ),
+      suggest(new Argument('[name]', 'manifest, config, plan or run').default('manifest'), schemaNames),
     )
     .description('print a JSON Schema')
     .action(action(async () => (await import('./commands/schema.js')).schema));
