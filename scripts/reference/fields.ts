@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import { problemsSchema } from '../../src/report/schemas.js';
 import { jsonSchema } from '../../src/session/json-schema.js';
 import { code, type Makers, plain, table } from './blocks.js';
 
@@ -34,10 +32,6 @@ export function fieldMakers(): Makers {
     config: () => fieldsOf(jsonSchema('config')),
     plan: () => fieldsOf(jsonSchema('plan')),
     result: () => fieldsOf(resultOf(jsonSchema('run'))),
-    pull: () => fieldsOf(jsonSchema('pull')),
-    list: () => fieldsOf(jsonSchema('list')),
-    watch: () => fieldsOf(jsonSchema('watch')),
-    problems: () => fieldsOf(z.toJSONSchema(problemsSchema)),
     journal: () => linesOf(jsonSchema('run')),
   };
 }

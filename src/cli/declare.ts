@@ -254,12 +254,7 @@ export function declare(action: Act): Command {
   program
     .command('schema')
     .addArgument(
-      suggest(
-        new Argument('[name]', 'manifest, config, plan, run, pull, list, watch or problems').default(
-          'manifest',
-        ),
-        schemaNames,
-      ),
+      suggest(new Argument('[name]', 'manifest, config, plan or run').default('manifest'), schemaNames),
     )
     .description('print a JSON Schema')
     .action(action(async () => (await import('./commands/schema.js')).schema));
@@ -290,13 +285,7 @@ export function declare(action: Act): Command {
         .choices(['documented', 'boruta'])
         .default('documented'),
     )
-    .addOption(
-      new Option('--seed <NAME>', 'what it holds at first').choices(['demo', 'empty']).default('demo'),
-    )
     .option('--port <N>', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
-    .option('--page-size <N>', 'organizations a page (500)', wholeNumber(1))
-    .option('--omit-optional-fields', 'leave out every optional field of an answer')
-    .option('--own-user <ID>', 'the user that the token belongs to, whom boruta refuses to write')
     .option(
       '--latency <TIME>',
       'what each answer takes, such as 50ms or 1s (a number alone is milliseconds), spread over the steps of its work (0ms)',

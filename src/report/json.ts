@@ -12,7 +12,7 @@ import {
 } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
 import { operationPath, operations } from '../server/operations.js';
-import type { PlanJson, ProblemsJson, ResultJson } from './schemas.js';
+import type { PlanJson, ResultJson } from './schemas.js';
 
 export { jsonText } from '../base/escape.js';
 
@@ -157,7 +157,7 @@ export function resultJson(result: Result): ResultJson {
 }
 
 /** Problems as `validate --format json` gives them, and every command with `--format json` that fails. */
-export function problemsJson(problems: readonly Problem[]): ProblemsJson {
+export function problemsJson(problems: readonly Problem[]) {
   return {
     format_version: 1,
     problems: problems.map(({ code, severity, message, hint, places, morePlaces }) => ({

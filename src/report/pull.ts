@@ -4,7 +4,6 @@ import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/address.js';
 import type { OtherName } from '../kinds/other-names.js';
 import { problemsJson } from './json.js';
-import type { ListJson, PullJson } from './pull-schemas.js';
 import { placeText } from './review.js';
 
 /** A file of a pull, and what became of it, or would. */
@@ -63,7 +62,7 @@ function count(objects: number): string {
 }
 
 /** The same as `--format json` gives it. */
-export function pullJson(pull: ShownPull): PullJson {
+export function pullJson(pull: ShownPull) {
   return {
     format_version: 1,
     server: pull.server,
@@ -168,7 +167,7 @@ export function listText({ objects, lacking, others }: ShownListing): string {
 }
 
 /** The same as `--format json` gives it. */
-export function listJson({ server, profile, objects, lacking, others, problems }: ShownListing): ListJson {
+export function listJson({ server, profile, objects, lacking, others, problems }: ShownListing) {
   return {
     format_version: 1,
     server,

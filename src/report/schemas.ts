@@ -227,32 +227,5 @@ export const resultSchema = z
   })
   .describe('What one run of apply did');
 
-/** Something that is wrong. */
-export const problemSchema = z.strictObject({
-  code: text('A stable code with an entry in the documentation'),
-  severity: z.enum(['error', 'warning']).describe('A warning stops nothing'),
-  message: text('What is wrong'),
-  hint: z.string().nullable().describe('What to do'),
-  places: z
-    .array(
-      z.strictObject({
-        file: text('The file, relative to the project'),
-        line: z.int().min(1).describe('The line, from 1'),
-        column: z.int().min(1).describe('The column, from 1'),
-      }),
-    )
-    .describe('Where it is'),
-  more_places: morePlaces,
-});
-
-/** `validate --format json`, and `--format json` of every command that fails. */
-export const problemsSchema = z
-  .strictObject({
-    format_version: z.literal(1).describe('The version of this format'),
-    problems: z.array(problemSchema).describe('All that was found'),
-  })
-  .describe('Everything that was found wrong');
-
 export type PlanJson = z.infer<typeof planSchema>;
 export type ResultJson = z.infer<typeof resultSchema>;
-export type ProblemsJson = z.infer<typeof problemsSchema>;

@@ -7,7 +7,6 @@ import type { Outcome } from './outcomes.js';
 import { resultText } from './result-text.js';
 import { headline } from './review.js';
 import { planText, type TextOptions } from './text.js';
-import type { TurnJson } from './turn-schema.js';
 
 /** What of a turn is otherwise than before. */
 export interface News {
@@ -88,7 +87,7 @@ function isTelling({ changes, warnings }: Plan): boolean {
 }
 
 /** A turn as a line of `watch --format json`. */
-export function turnJson(turn: ShownTurn, look: Pick<TextOptions, 'debug' | 'only'>): TurnJson {
+export function turnJson(turn: ShownTurn, look: Pick<TextOptions, 'debug' | 'only'>) {
   const { number, time, outcome, seconds, plan, result, news, problems, notes } = turn;
   const json = plan === null ? null : planJson(plan, look);
   return {
@@ -107,7 +106,7 @@ export function turnJson(turn: ShownTurn, look: Pick<TextOptions, 'debug' | 'onl
   };
 }
 
-function kindsJson(plan: Plan): TurnJson['kinds'] {
+function kindsJson(plan: Plan): { readonly [kind: string]: { readonly [action: string]: number } } {
   return Object.fromEntries(
     [...countKinds(plan)].map(([kind, counts]) => [kind, Object.fromEntries(counts)]),
   );

@@ -1,9 +1,7 @@
 import * as z from 'zod';
 import { kinds } from '../kinds/index.js';
 import { configSchema } from '../project/index.js';
-import { listSchema, pullSchema } from '../report/pull-schemas.js';
-import { planSchema, problemsSchema, resultSchema } from '../report/schemas.js';
-import { turnSchema } from '../report/turn-schema.js';
+import { planSchema, resultSchema } from '../report/schemas.js';
 import { journalLineSchema } from '../state/journal.js';
 import type { SchemaName } from './schema-names.js';
 
@@ -12,11 +10,6 @@ const titles: { readonly [name in SchemaName]: string } = {
   config: 'The configuration of an idops project, idops.yaml',
   plan: 'A plan, as idops plan --format json gives it',
   run: 'A run: the result that idops apply --format json gives, or a line of its journal',
-  pull: 'What a pull came to, as idops pull --format json gives it',
-  list: 'What a server has, as idops list --format json gives it',
-  watch: 'A turn, as each line of idops watch --format json gives it',
-  problems:
-    'What is wrong, as idops validate --format json gives it, and every command with --format json that fails',
 };
 
 /** A JSON Schema (draft 2020-12), made from the schema that idops itself checks with. */
@@ -51,10 +44,6 @@ const sources: { readonly [name in SchemaName]: () => z.ZodType } = {
   config: () => configSchema,
   plan: () => planSchema,
   run: () => z.union([resultSchema, journalLineSchema]),
-  pull: () => pullSchema,
-  list: () => listSchema,
-  watch: () => turnSchema,
-  problems: () => problemsSchema,
 };
 
 /** Where something else than any string is expected, `${NAME}` stands for it. */

@@ -1,13 +1,4 @@
 /** The JSON Schemas that `idops schema` prints and that lie in schemas/. */
-export const schemaNames = [
-  'manifest',
-  'config',
-  'plan',
-  'run',
-  'pull',
-  'list',
-  'watch',
-  'problems',
-] as const;
+export const schemaNames = ['manifest', 'config', 'plan', 'run'] as const;
 
 export type SchemaName = (typeof schemaNames)[number];

@@ -58,7 +58,7 @@ describe('the command line', () => {
     ['an argument too many', 'plan one two'],
     ['a client that is not named', 'regenerate-did --yes'],
     ['an unknown schema', 'schema manifests'],
-    ['an unknown seed', 'sandbox --seed full'],
+    ['an unknown profile', 'sandbox --profile full'],
     ['a port that is none', 'sandbox --port 99999'],
   ])('refuses %s, and sends nothing', async (_, args) => {
     const { idops, sandbox, files } = await project(organization);
@@ -196,15 +196,6 @@ describe('idops sandbox', () => {
     expect(await running.ask('/api/organizations')).toMatchObject({ total_entries: 4 });
     running.child.kill('SIGINT');
     expect(await running.ended).toMatchObject({ code: 0, signal: null });
-  });
-
-  it('takes a seed, a page size, and leaves optional fields out', async () => {
-    const empty = await sandbox('--seed', 'empty');
-    expect(await empty.ask('/api/organizations')).toMatchObject({ data: [], total_entries: 0 });
-    const paged = await sandbox('--page-size', '3');
-    expect(await paged.ask('/api/organizations')).toMatchObject({ page_size: 3, total_pages: 2 });
-    const bare = await sandbox('--omit-optional-fields');
-    expect(await bare.ask('/api/organizations')).toEqual({ data: [{}, {}, {}, {}] });
   });
 
   it('behaves like Boruta where it is told to', async () => {

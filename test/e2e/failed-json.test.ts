@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { project } from './running.js';
-import { expectToFit } from './schemas.js';
+import { expectToBeTold } from './schemas.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: New\n';
 const nobodyListens = { IDOPS_BASE_URL: 'http://127.0.0.1:1' };
@@ -32,7 +32,7 @@ describe('what failed is told to a program on standard output', () => {
     const ran = await idops(`${args} --format json`, { env: { ...env } });
     expect(ran.code).toBe(1);
     const told = JSON.parse(ran.stdout);
-    expectToFit('problems', told);
+    expectToBeTold('Problems', told);
     expect(told.problems).toContainEqual(expect.objectContaining({ code, severity: 'error' }));
     expect(ran.stderr).toContain(`error[${code}]`);
   });

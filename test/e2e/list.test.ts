@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { config, project, startedSeed } from './running.js';
-import { expectToFit } from './schemas.js';
+import { expectToBeTold } from './schemas.js';
 
 const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
 const manifests = {
@@ -19,7 +19,7 @@ describe('idops list', () => {
     const { idops } = await project({ 'idops.yaml': boruta, ...manifests }, { profile: 'boruta' });
     const { stdout, stderr } = await idops('list --format json');
     const listing = JSON.parse(stdout);
-    expectToFit('list', listing);
+    expectToBeTold('A listing', listing);
     const declared = (listing.objects as Listed[]).flatMap(({ address, declared_at }) =>
       declared_at === undefined ? [] : [[address, `${declared_at.file}:${declared_at.line}`]],
     );
@@ -87,7 +87,7 @@ describe('idops list', () => {
     expect(stderr).toContain('error[yaml-syntax]');
     expect(stderr).toMatch(/At least 4 of \d+ objects are declared; what is wrong with the manifests/);
     const listing = JSON.parse(stdout);
-    expectToFit('list', listing);
+    expectToBeTold('A listing', listing);
     expect(listing.problems.map(({ code }: { code: string }) => code).sort()).toEqual([
       'unknown-field',
       'yaml-syntax',
@@ -117,7 +117,7 @@ describe('idops list', () => {
     const { code, stdout, stderr } = await full.idops('list --format json');
     expect(code).toBe(0);
     const listing = JSON.parse(stdout);
-    expectToFit('list', listing);
+    expectToBeTold('A listing', listing);
     expect(listing.lacking.map(({ address }: Listed) => address)).toEqual(Object.keys(lacking));
     expect(listing.lacking[0].declared_at).toEqual({ file: 'manifests/lacking.yaml', line: 1 });
     expect(stderr).toContain("The server doesn't have 5 objects that are declared.");

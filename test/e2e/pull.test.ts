@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { ids } from '../sandbox/asking.js';
 import { config, project, sure } from './running.js';
-import { expectToFit } from './schemas.js';
+import { expectToBeTold } from './schemas.js';
 
 const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
 
@@ -82,7 +82,7 @@ label: "Old"  # to be mended
     expect(checked).toMatchObject({ code: 1 });
     expect(checked.stdout).toContain('would update manifests/all.yaml\n');
     const json = await at.idops(`pull --check --format json --user 40000000-0000-4000-8000-000000000099`);
-    expectToFit('pull', JSON.parse(json.stdout));
+    expectToBeTold('A pull', JSON.parse(json.stdout));
     expect(JSON.parse(json.stdout)).toMatchObject({
       check: true,
       left: [{ code: 'not-found', place: null }],
@@ -364,7 +364,7 @@ describe('secrets', () => {
     const pulled = await at.idops('pull --format json');
     expect(pulled.code).toBe(0);
     expect(pulled.stderr).toContain('txt_content has a credential in it, which no file may hold');
-    expectToFit('pull', JSON.parse(pulled.stdout));
+    expectToBeTold('A pull', JSON.parse(pulled.stdout));
     const { to_set } = JSON.parse(pulled.stdout) as {
       to_set: { name: string; address: string; path: string }[];
     };
@@ -439,7 +439,7 @@ describe('idops list', () => {
     const all = await at.idops('list --format json');
     const { format_version, objects } = JSON.parse(all.stdout);
     expect(format_version).toBe(1);
-    expectToFit('list', JSON.parse(all.stdout));
+    expectToBeTold('A listing', JSON.parse(all.stdout));
     expect(objects).toContainEqual({
       kind: 'Organization',
       address: 'Organization/acme',

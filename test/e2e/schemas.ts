@@ -12,3 +12,25 @@ export function expectToFit(name: SchemaName, value: unknown): void {
   validate(value);
   expect(validate.errors ?? []).toEqual([]);
 }
+
+/** Checks what a command printed against the table below a heading of docs/json.md: each field is in it, and what is always there is there. */
+export function expectToBeTold(heading: string, value: object): void {
+  const [, page = ''] = readFileSync('docs/json.md', 'utf8').split(`\n## ${heading}\n`);
+  const [section = ''] = page.split('\n## ');
+  const rows = [...section.matchAll(/^\| (\**)`([^`]+)`/gm)].map(([, bold, path = '']) => ({ bold, path }));
+  const paths = rows.map(({ path }) => path);
+  const isAbove = (path: string) =>
+    paths.some((one) => one.startsWith(`${path}.`) || one.startsWith(`${path}[]`));
+  const pathsOf = (part: unknown, path: string): string[] => {
+    if (Array.isArray(part)) return part.flatMap((item) => pathsOf(item, `${path}[]`));
+    if (typeof part !== 'object' || part === null) return [];
+    return Object.entries(part).flatMap(([name, member]) => {
+      const inner = path === '' ? name : `${path}.${name}`;
+      return [inner, ...(isAbove(inner) ? pathsOf(member, inner) : [])];
+    });
+  };
+  const found = new Set(pathsOf(value, ''));
+  expect([...found].filter((path) => !paths.includes(path))).toEqual([]);
+  const always = rows.filter(({ bold, path }) => bold !== '' && !/[.[]/.test(path));
+  expect(always.filter(({ path }) => !found.has(path))).toEqual([]);
+}

@@ -8,7 +8,7 @@ import { afterwards } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { gate } from './gate.js';
 import { config, filesIn, journals, project, sure, type TestProject } from './running.js';
-import { expectToFit } from './schemas.js';
+import { expectToBeTold, expectToFit } from './schemas.js';
 import { watching } from './watching.js';
 
 const organization = (label: string): string => `kind: Organization\nname: acme\nlabel: ${label}\n`;
@@ -183,7 +183,11 @@ describe('idops watch', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    for (const line of lines) expectToFit('watch', line);
+    for (const line of lines) {
+      expectToBeTold('A turn', line);
+      if (line.plan !== undefined) expectToFit('plan', line.plan);
+      if (line.result !== undefined) expectToFit('run', line.result);
+    }
     const [first, second, third, fourth] = lines;
     expect(first).toMatchObject({
       turn: 1,

@@ -6,29 +6,16 @@ import { portProblem } from '../port.js';
 
 interface Options {
   readonly profile: 'documented' | 'boruta';
-  readonly seed: 'demo' | 'empty';
   readonly port?: number;
-  readonly pageSize?: number;
-  readonly omitOptionalFields?: boolean;
   readonly latency?: number;
-  readonly ownUser?: string;
   readonly faults: SandboxFaults;
 }
 
 /** `idops sandbox`: the embedded server, until it is interrupted. */
 export async function sandbox({ output, signal }: Context, options: Options): Promise<ExitCode> {
-  const { profile, seed, port = 0, pageSize, omitOptionalFields = false, latency = 0, ownUser } = options;
+  const { profile, port = 0, latency = 0 } = options;
   const faults = withSeed(options.faults);
-  const server = await startSandbox({
-    profile,
-    seed,
-    port,
-    omitOptionalFields,
-    latency,
-    faults,
-    ...(pageSize === undefined ? {} : { pageSize }),
-    ...(ownUser === undefined ? {} : { ownUser }),
-  }).catch((failure: unknown) => {
+  const server = await startSandbox({ profile, port, latency, faults }).catch((failure: unknown) => {
     throw portProblem(failure, port) ?? failure;
   });
   output.result(`export IDOPS_BASE_URL=${server.url}\nexport IDOPS_TOKEN=${server.token}\n`);
