@@ -6218,8 +6218,8 @@ next[name2])}return false}function stringifyJson(value3,space){const text6=holds
 [numberWriter]):JSON.stringify(value3,null,space);if(text6===void 0)throw new TypeError("not a value of JSON");return text6}
 function holdsExact(value3){if(typeof value3!=="object"||value3===null)return false;return value3 instanceof ExactNumber||
 Object.values(value3).some(holdsExact)}function plainNumber(text6){const number4=Number(text6);if(!Number.isFinite(number4))
-return void 0;if(!Number.isSafeInteger(number4))return number4;const whole3=new LosslessNumber(String(number4));return compareLosslessNumber(
-new LosslessNumber(text6),whole3)===0?Number(whole3.value):void 0}var suspicious,numberWriter;var init_json=__esm({"src/\
+return void 0;if(!Number.isSafeInteger(number4))return number4;const whole2=new LosslessNumber(String(number4));return compareLosslessNumber(
+new LosslessNumber(text6),whole2)===0?Number(whole2.value):void 0}var suspicious,numberWriter;var init_json=__esm({"src/\
 base/json.ts"(){"use strict";init_esm();init_values();suspicious=/(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;numberWriter=
 {test:value3=>value3 instanceof ExactNumber,stringify:String}}});function escapeCharacter(character){const code2=character.codePointAt(0)??0;const hex2=code2.toString(16);return short[character]??
 (code2>65535?`\\u{${hex2}}`:`\\u${hex2.padStart(4,"0")}`)}function escapeText(text6){return text6.replace(hostile,escapeCharacter).
@@ -6511,8 +6511,8 @@ layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=
 search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text6.length);const ends2=new Int32Array(text6.
 length);let length2=0;let kept3=0;const keep3=end2=>{for(let at3=kept3;at3<end2;at3+=1){starts[length2]=from?.[at3]??at3;
 ends2[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept3,end2));kept3=end2};for(const{0:written3,index}of text6.
-matchAll(pattern)){const meant3=meaningOf(written3);if(meant3===written3||meant3.length>written3.length)continue;keep3(index);
-kept3=index+written3.length;pieces2.push(meant3);for(let unit=0;unit<meant3.length;unit+=1){starts[length2]=from?.[index]??
+matchAll(pattern)){const meant2=meaningOf(written3);if(meant2===written3||meant2.length>written3.length)continue;keep3(index);
+kept3=index+written3.length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=1){starts[length2]=from?.[index]??
 index;ends2[length2]=to?.[kept3-1]??kept3;length2+=1}}if(pieces2.length===0)return null;keep3(text6.length);return{text:pieces2.
 join(""),from:starts.subarray(0,length2),to:ends2.subarray(0,length2)}}function meaningOf(written3){if(written3.startsWith(
 "&"))return decodeHTML(written3);if(written3.startsWith("%")){try{return decodeURIComponent(written3)}catch{return written3}}
@@ -6605,11 +6605,11 @@ short4&&this.#short}beginIn(text6,short4){if(short4&&this.#short&&this.#exact.be
 if(short4&&this.#short)this.#exact.find(text6,onFound);if(!this.#long)return;if(this.#lowered.beginIn(text6,"lowered"))this.#lowered.
 find(small(),onFound);if(!this.#squeezed.beginIn(text6,"squeezed"))return;const{text:squeezedText,at:at3}=narrow();this.#squeezed.
 find(squeezedText,(from,to,edges)=>{const first=at3[from]??0;const last=(at3[to-1]??0)+1;onFound(edges.before&&isBase64(
-text6[first-1])?first-1:first,edges.after?encodingEnd(text6,last):last)})}#addForms(text6){for(const{text:meant3}of layersOf(
-text6)){this.#add(meant3);if(meant3.includes(" "))this.#add(meant3.replaceAll(" ","+"))}const bytes=Buffer.from(text6,"u\
+text6[first-1])?first-1:first,edges.after?encodingEnd(text6,last):last)})}#addForms(text6){for(const{text:meant2}of layersOf(
+text6)){this.#add(meant2);if(meant2.includes(" "))this.#add(meant2.replaceAll(" ","+"))}const bytes=Buffer.from(text6,"u\
 tf8");if(text6.length<leastFolded){this.#addExact(bytes.toString("base64").replace(/=+$/,""));return}this.#add(bytes.toString(
-"hex"));for(const[offset,before]of[[0,false],[1,true],[2,true]]){const whole3=Buffer.concat([Buffer.alloc(offset),bytes]);
-const core=whole3.toString("base64").slice(before?offset+1:0,Math.floor(whole3.length*8/6));const edges={before,after:true};
+"hex"));for(const[offset,before]of[[0,false],[1,true],[2,true]]){const whole2=Buffer.concat([Buffer.alloc(offset),bytes]);
+const core=whole2.toString("base64").slice(before?offset+1:0,Math.floor(whole2.length*8/6));const edges={before,after:true};
 this.#squeezed.add(squeezed(core).text,edges);this.#squeezed.add(squeezed(core.replaceAll("+","-").replaceAll("/","_")).
 text,edges)}this.#long=true}#add(text6){if(mask.includes(text6.toLowerCase()))return;const narrow=squeezed(text6).text;if(narrow.
 length>=leastSqueezed)this.#squeezed.add(narrow);else if(text6.length>=leastFolded)this.#lowered.add(lowered(text6).text);else{
@@ -8055,8 +8055,8 @@ isBlank(value3))put(taken2,field2,null);else put(taken2,field2,value3===null&&in
 value3)}return taken2}function shownFields({fields:fields3,traits:traits5},answer,{name:name2}){const left=(traits5[name2].
 ignored??[]).filter(field2=>fields3[field2]?.type==="members");if(left.length===0)return answer;return Object.fromEntries(
 Object.entries(answer).filter(([field2])=>!left.includes(field2)))}function ignoredFields(fields3,{ignored:ignored2}){return ignored2===
-void 0?[]:Object.keys(fields3).filter(field2=>ignored2.includes(field2))}function wholeFields(desired2,present3,{whole:whole3=[],
-nullBecomes={}}){const fields3={};const unknown5=[];for(const name2 of whole3){const value3=Object.hasOwn(desired2,name2)?
+void 0?[]:Object.keys(fields3).filter(field2=>ignored2.includes(field2))}function wholeFields(desired2,present3,{whole:whole2=[],
+nullBecomes={}}){const fields3={};const unknown5=[];for(const name2 of whole2){const value3=Object.hasOwn(desired2,name2)?
 desired2[name2]:present3[name2];if(value3===void 0)unknown5.push(name2);else fields3[name2]=value3??nullBecomes[name2]??
 null}return{fields:fields3,unknown:unknown5}}function unknownWhole(noun,unknown5){return`the server's answer does not sh\
 ow ${unknown5.join(" and ")} of this ${noun}, and an update that does not send ${unknown5.length===1?"it":"them"} would \
@@ -8177,20 +8177,20 @@ e","salasana"],...["\u043F\u0430\u0440\u043E\u043B\u044C","\u5BC6\u7801","\u5BC6
 keyCharacter=/[\p{L}\p{M}\p{N}\p{Cs}_.-]/u;memo2=new Map;strokes={\u0142:"l",\u00F8:"o",\u0111:"d",\u0131:"i",\u00DF:"ss"};
 loose=/(?:^|[\s:="'])bearer\s+[\w.~+/=-]+\s*["']?$/i;credentials=[/-----BEGIN (?!(?:[A-Z0-9]+ )*(?:CERTIFICATE|CERTIFICATE REQUEST|PUBLIC KEY)-----)/,
 /-----BEGIN\s*$/m,loose,/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[oprsu]_\w{36}|\bglpat-[\w-]{20}|\bxox[abeprs]-[\w-]{10}|\b[rs]k_live_\w{16}/,
-/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,256}:[^\s/@]{1,256}@/i]}});function plain(name2){return isSecretField(name2)?secret2:value}function set(nested2={}){return{type:"set",nested:nested2}}
-function members2(types3){return{type:"members",members:types3}}function contrast(type,path,wanted,got){const whole3=verdict=>[
-{path,type,verdict,wanted,got}];if(got===void 0){if(type.type==="members"&&isMap(wanted))return memberContrasts(type.members,
-path,wanted,{});return whole3("unknown")}if(got instanceof HashedSecret){if(wanted instanceof HashedSecret)return whole3(
-same(wanted,got)?"same":"different");if(holdsHashed(wanted))return whole3("unknown");return whole3(got.matches(reveal(normalForm(
-type,wanted)))?"same":"different")}switch(type.type){case"members":if(!isMap(wanted))return whole3(same(wanted,got)?"sam\
-e":"different");return memberContrasts(type.members,path,wanted,isMap(got)?got:null);case"map":{if(!isMap(wanted)||!isMap(
-got)){return whole3(same(wanted??{},got??{})?"same":"different")}const keys=[...new Set([...Object.keys(wanted),...Object.
-keys(got)])];return keys.map(key=>{const[isWanted,isThere2]=[Object.hasOwn(wanted,key),Object.hasOwn(got,key)];const there=isThere2?
-got[key]??null:null;const asked=isWanted?wanted[key]??null:null;return{path:join(path,key),type,verdict:same(asked,there)&&
-isWanted===isThere2?"same":"different",wanted:asked,got:there,...isWanted?isThere2?{}:{lacks:"got"}:{lacks:"wanted"}}})}case"\
-set":return whole3(contrastSets(type.nested,asElements(wanted),got));case"instant":return whole3(same(wanted,got)||sameInstant(
-wanted,got)?"same":"different");default:return whole3(same(wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"differ\
-ent")}}function lackOf({lacks}){if(lacks===void 0)return{};return lacks==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types3,path,wanted,got){
+/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,256}:[^\s/@]{1,256}@/i]}});function plain(name2){return isSecretField(name2)?secret2:value}function set(nested={}){return{type:"set",nested}}function members2(types3){
+return{type:"members",members:types3}}function contrast(type,path,wanted,got){const whole2=verdict=>[{path,type,verdict,
+wanted,got}];if(got===void 0){if(type.type==="members"&&isMap(wanted))return memberContrasts(type.members,path,wanted,{});
+return whole2("unknown")}if(got instanceof HashedSecret){if(wanted instanceof HashedSecret)return whole2(same(wanted,got)?
+"same":"different");if(holdsHashed(wanted))return whole2("unknown");return whole2(got.matches(reveal(normalForm(type,wanted)))?
+"same":"different")}switch(type.type){case"members":if(!isMap(wanted))return whole2(same(wanted,got)?"same":"different");
+return memberContrasts(type.members,path,wanted,isMap(got)?got:null);case"map":{if(!isMap(wanted)||!isMap(got)){return whole2(
+same(wanted??{},got??{})?"same":"different")}const keys=[...new Set([...Object.keys(wanted),...Object.keys(got)])];return keys.
+map(key=>{const[isWanted,isThere2]=[Object.hasOwn(wanted,key),Object.hasOwn(got,key)];const there=isThere2?got[key]??null:
+null;const asked=isWanted?wanted[key]??null:null;return{path:join(path,key),type,verdict:same(asked,there)&&isWanted===isThere2?
+"same":"different",wanted:asked,got:there,...isWanted?isThere2?{}:{lacks:"got"}:{lacks:"wanted"}}})}case"set":return whole2(
+contrastSets(type.nested,asElements(wanted),got));case"instant":return whole2(same(wanted,got)||sameInstant(wanted,got)?
+"same":"different");default:return whole2(same(wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"different")}}function lackOf({
+lacks}){if(lacks===void 0)return{};return lacks==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types3,path,wanted,got){
 return Object.entries(wanted).flatMap(([name2,member2])=>{const there=got===null?null:Object.hasOwn(got,name2)?got[name2]:
 void 0;return contrast(types3[name2]??value,join(path,name2),member2,there)})}function isCleared(field2){if(Array.isArray(
 field2))return field2.length===0;return field2===null||isMap(field2)&&Object.keys(field2).length===0}function sameInstant(a2,b){
@@ -8206,38 +8206,37 @@ added2.push(element);if(keyless[key]>0)decidable=false}}const removed=[...left];
 id!=="string"&&typeof element.name!=="string")){decidable=false}return{pairs,added:added2,removed,decidable}}function standAlike(wanted,got){
 return wanted.length===got.length&&wanted.every((element,at3)=>typeof element.id==="string"?element.id===got[at3]?.id:plainlySame(
 element,got[at3]))}function queuesBy(key,elements2){const queues=new Map;for(const element of elements2.toReversed()){const queue=queues.
-get(element[key]);if(queue===void 0)queues.set(element[key],[element]);else queue.push(element)}return queues}function contrastSets(nested2,wanted,got){
+get(element[key]);if(queue===void 0)queues.set(element[key],[element]);else queue.push(element)}return queues}function contrastSets(nested,wanted,got){
 if(got!==null&&!Array.isArray(got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.
 added.length>0||match.removed.length>0){return match.decidable||wanted.length!==there.length?"different":"unknown"}const inner=match.
-pairs.flatMap(pair=>Object.entries(nested2).filter(([name2])=>Object.hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(
+pairs.flatMap(pair=>Object.entries(nested).filter(([name2])=>Object.hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(
 type,name2,pair.wanted[name2]??null,pair.got[name2])));if(inner.some(part2=>part2.verdict==="different"))return"differen\
-t";return inner.some(part2=>part2.verdict==="unknown")?"unknown":"same"}function desired(type,declared,present3,whole3){
+t";return inner.some(part2=>part2.verdict==="unknown")?"unknown":"same"}function desired(type,declared,present3,whole2){
 if(type.type==="set")return desiredSet(declared,present3);if(type.type!=="map"||!isMap(declared))return declared;const kept3=Object.
-entries(declared).filter(([,member2])=>member2!==null);if(whole3)return Object.fromEntries(kept3);if(present3===void 0||
+entries(declared).filter(([,member2])=>member2!==null);if(whole2)return Object.fromEntries(kept3);if(present3===void 0||
 present3!==null&&!isMap(present3))return void 0;const untouched=Object.entries(present3??{}).filter(([key])=>!Object.hasOwn(
 declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))return void 0;return Object.fromEntries([...untouched,
 ...kept3])}function asItWillBe({type,wanted,got}){if(type.type!=="set"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;
-const{nested:nested2}=type;const there=new Map(matchSets(asElements(wanted),asElements(got)).pairs.map(pair=>[pair.wanted,
-pair.got]));return asElements(wanted).map(element=>{const known3=there.get(element);if(known3===void 0)return element;const{
-id,name:name2}=element;const sets=Object.entries(element).flatMap(([key,member2])=>{const inner=nested2[key];return inner===
-void 0?[]:[[key,asItWillBe({type:inner,wanted:member2,got:known3[key]})]]});return{...id===void 0?{}:{id},...name2===void 0?
-{}:{name:name2},...known3,...Object.fromEntries(sets)}})}function holdsHashed(field2){if(field2 instanceof HashedSecret)
-return true;if(Array.isArray(field2))return field2.some(holdsHashed);return isMap(field2)&&Object.values(field2).some(holdsHashed)}
-function desiredSet(declared,present3){const wanted=asElements(declared);if(present3===void 0)return wanted;const known3=new Map(
-matchSets(wanted,asElements(present3)).pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(
-element),...element}))}function carried(fields3,names3){return Object.fromEntries(names3.flatMap(name2=>{const field2=fields3[name2];
-return field2===void 0||holdsHashed(field2)?[]:[[name2,field2]]}))}function normalForm(type,field2){if(type.type==="set"&&
-Array.isArray(field2)){const elements2=asElements(field2).map(element=>mapValues(element,(member2,name2)=>{const inner=type.
-nested[name2];return inner===void 0?member2:normalForm(inner,member2)}));return elements2.sort((a2,b)=>compareText(elementKey(
-a2),elementKey(b)))}if(type.type==="members"&&isMap(field2)){return mapValues(field2,(member2,name2)=>normalForm(type.members[name2]??
-value,member2))}return field2}function elementKey(element){return`${String(element.id??"")}\0${String(element.name??"")}`}
-function join(path,key){return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}function isSecret(type){
-return type.type==="value"&&type.secret===true}function markSecrets(types3,fields3){return mapValues(fields3,(field2,name2)=>markSecret(
-types3[name2]??value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==null){return field2 instanceof
-Sensitive?field2:new Sensitive(reveal(field2))}return type.type==="members"&&isMap(field2)?markSecrets(type.members,field2):
-field2}var value,secret2,instant,body,map;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_secret_names();
-init_values();value={type:"value"};secret2={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map={type:"\
-map"}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
+const{nested}=type;const there=new Map(matchSets(asElements(wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));
+return asElements(wanted).map(element=>{const known3=there.get(element);if(known3===void 0)return element;const{id,name:name2}=element;
+const sets=Object.entries(element).flatMap(([key,member2])=>{const inner=nested[key];return inner===void 0?[]:[[key,asItWillBe(
+{type:inner,wanted:member2,got:known3[key]})]]});return{...id===void 0?{}:{id},...name2===void 0?{}:{name:name2},...known3,
+...Object.fromEntries(sets)}})}function holdsHashed(field2){if(field2 instanceof HashedSecret)return true;if(Array.isArray(
+field2))return field2.some(holdsHashed);return isMap(field2)&&Object.values(field2).some(holdsHashed)}function desiredSet(declared,present3){
+const wanted=asElements(declared);if(present3===void 0)return wanted;const known3=new Map(matchSets(wanted,asElements(present3)).
+pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(element),...element}))}function carried(fields3,names3){
+return Object.fromEntries(names3.flatMap(name2=>{const field2=fields3[name2];return field2===void 0||holdsHashed(field2)?
+[]:[[name2,field2]]}))}function normalForm(type,field2){if(type.type==="set"&&Array.isArray(field2)){const elements2=asElements(
+field2).map(element=>mapValues(element,(member2,name2)=>{const inner=type.nested[name2];return inner===void 0?member2:normalForm(
+inner,member2)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(
+field2)){return mapValues(field2,(member2,name2)=>normalForm(type.members[name2]??value,member2))}return field2}function elementKey(element){
+return`${String(element.id??"")}\0${String(element.name??"")}`}function join(path,key){return/^[\w-]+$/.test(key)?`${path}\
+.${key}`:`${path}[${JSON.stringify(key)}]`}function isSecret(type){return type.type==="value"&&type.secret===true}function markSecrets(types3,fields3){
+return mapValues(fields3,(field2,name2)=>markSecret(types3[name2]??value,field2))}function markSecret(type,field2){if(isSecret(
+type)&&field2!==null){return field2 instanceof Sensitive?field2:new Sensitive(reveal(field2))}return type.type==="member\
+s"&&isMap(field2)?markSecrets(type.members,field2):field2}var value,secret2,instant,body,map;var init_fields=__esm({"src\
+/kinds/fields.ts"(){"use strict";init_secret_names();init_values();value={type:"value"};secret2={type:"value",secret:true};
+instant={type:"instant"};body={type:"body"};map={type:"map"}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part2)=>declared.placeWithin(field2,part2)}}
 var init_declared=__esm({"src/kinds/declared.ts"(){"use strict"}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){
 const text6=textOf(template2.fields[half]);if(text6==="")return void 0;if(isBlank(text6)){const message2=`"${half}" is w\
@@ -8259,11 +8258,11 @@ return{requests:[],expected:fields3,trouble:unknownWhole("email template",unknow
 half=>same(fields3[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept3;const from=deletes?
 {id:null}:carried(present3.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,body:{
 ...fields3,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
-expected:fields3}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const halves3=Object.
+expected:fields3}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const halves2=Object.
 fromEntries(["txt_content","html_content"].flatMap(half=>typeof before[half]==="string"||before[half]instanceof Sensitive?
-[[half,before[half]]]:[]));if(now.id===null)return{id:before.id,...halves3};if(now.id!==void 0&&now.id!==before.id)return{};
+[[half,before[half]]]:[]));if(now.id===null)return{id:before.id,...halves2};if(now.id!==void 0&&now.id!==before.id)return{};
 const wished=Object.entries(asked).filter(([field2,sent])=>!same(sent,before[field2]??null));if(wished.length>0&&!wished.
-some(([field2,sent])=>same(sent,now[field2]??null)))return{};const fallen=Object.fromEntries(Object.entries(halves3).filter(
+some(([field2,sent])=>same(sent,now[field2]??null)))return{};const fallen=Object.fromEntries(Object.entries(halves2).filter(
 ([half,was=null])=>{const sent=asked[half];return sent!==void 0&&same(sent,was)&&now[half]!==void 0&&!same(now[half]??null,
 was)}));return Object.keys(fallen).length===0?{}:{id:before.id,...fallen}}function deletion(identity2,fields3,profile){const{
 backend_id="",type=""}=identity2;return{action:"delete",fields:deletedBodies(fields3,profile),requests:[{operation:"dele\
@@ -8459,9 +8458,8 @@ name!=="string")continue;const others=this.#byName.get(row.name);if(others===voi
 others.push(row)}this.unsure=unsure3}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
 let best;let least=Math.min(most3,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
 const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
-return best}function areNear(one,other){const sorted=text6=>[...text6].sort().join("");return(0,import_fastest_levenshtein2.distance)(
-one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}var import_fastest_levenshtein2;var init_nearest=__esm(
-{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readOrganizations(reader){const readPage=async(number4,wanted)=>{const{organizations,...counts2}=await reader.
+return best}var import_fastest_levenshtein2;var init_nearest=__esm({"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=
+__toESM(require_mod(),1)}});async function readOrganizations(reader){const readPage=async(number4,wanted)=>{const{organizations,...counts2}=await reader.
 listOrganizations(number4,wanted);return{rows:organizations,...counts2}};return new OrganizationIndex(await readListing(
 "organizations",readPage))}function changedBy(organizations,declared){const changes=declared.flatMap(({kind,identity:identity2,
 fields:fields3})=>{if(kind!=="Organization")return[];const{id:given2,name:called2=""}=identity2;const found2=given2===void 0?
@@ -8485,12 +8483,12 @@ size>1){const ids=[...found2].map(({id})=>id).join(", ");return`${found2.size} o
 " is renamed to "${renamed}": refer to it by its new name`}const unsure3=this.anonymous>0?" (its list has rows without a\
 n id)":"";return this.#lacks(`"${reference}"${unsure3}`,reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(
 `with the id ${id}`,id,"id")}#lacks(which,reference,what){const[,field2,named6]=/^(id|name):(\S.*)$/s.exec(reference)??[];
-const similar=field2===void 0?this.#similar(reference,what):void 0;const meant3=field2!==void 0?`; a space may be missin\
+const similar=field2===void 0?this.#similar(reference,what):void 0;const meant2=field2!==void 0?`; a space may be missin\
 g behind the colon: "${field2}: ${named6}"`:similar===void 0?"":`; did you mean "${similar}"?`;return`the server has no \
-organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant3}`}#similar(reference,what){
+organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant2}`}#similar(reference,what){
 if(this.#meant.has(reference))return this.#meant.get(reference);const labelled3=[...this.#byId.values()].find(({label:label2})=>label2===
-reference)?.name;const meant3=typeof labelled3==="string"?labelled3:nearest(reference,(what==="id"?this.#byId:this.#byName).
-keys());this.#meant.set(reference,meant3);return meant3}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+reference)?.name;const meant2=typeof labelled3==="string"?labelled3:nearest(reference,(what==="id"?this.#byId:this.#byName).
+keys());this.#meant.set(reference,meant2);return meant2}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
 const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list2=type.read(reader,profile);
 held[name2]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held){const references={};const take2=async name2=>{
 const list2=held[name2];if(list2!==void 0)references[name2]=await list2};for(const name2 of listNames)await take2(name2);
@@ -8522,12 +8520,12 @@ isArray(fields3.authorized_scopes)){const own5=asElements(present3.authorized_sc
 take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own5,"authorized_scopes"))}const ownRoles=rolesOf(present3);
 if(Array.isArray(fields3.roles)){take2("roles",lookUp2(fields3.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
 isArray(fields3.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
-fields3.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told5=own5.
+fields3.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told6=own5.
 every(({name:name2})=>typeof name2!=="string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(
 element=>{if(element.roles===void 0)return{elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,
 references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{...element,roles:found2.elements}]}});take2(
 "organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
-({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}
+({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told6&&inner.every(({sure})=>sure)})}
 return{fields:resolved2,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
 const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({
 id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept3=Object.
@@ -8669,11 +8667,11 @@ void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{
 anizations","roles"],traces)}function toldNames({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name2}=backend3;
 return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown3){return mapValues({...shown3},
 (field2,name2)=>normalForm(fields()[name2]??value,field2))}async function find5(context3){const{profile,asked,rows}=context3;
-const{whole:whole3=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>
+const{whole:whole2=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>
 0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
 s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
 wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
-const isWhole=whole3.every(field2=>row[field2]!==void 0);const shown3=isWhole||one===void 0?row:await readOne(context3,one,
+const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown3=isWhole||one===void 0?row:await readOne(context3,one,
 {user_id:id},answers.user.one);if(shown3===null)return[];const called2=[shown3.username,shown3.uid].find(name2=>typeof name2===
 "string");const identity2={id};return[{identity:identity2,called:typeof called2==="string"?called2:null,live:{exists:true,
 identity:identity2,fields:shownUser(shown3)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
@@ -8894,8 +8892,8 @@ at end of file");i2++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks
 endsWith("\n");const result=text6.split("\n").map(line=>line+"\n");if(hasTrailingNl){result.pop()}else{result.push(result.
 pop().slice(0,-1))}return result}var init_create=__esm({"node_modules/diff/libesm/patch/create.js"(){init_line()}});var init_libesm=__esm({"node_modules/diff/libesm/index.js"(){init_word();init_create()}});function inline(value3){if(value3 instanceof Sensitive)return"(sensitive)";if(typeof value3==="string")return quote(value3);
 if(Array.isArray(value3))return`[${value3.map(inline).join(", ")}]`;if(isMap(value3)){const members3=Object.entries(value3).
-map(([key,member2])=>`${quote(key)}: ${inline(member2)}`);return`{${members3.join(", ")}}`}return String(value3)}function inlinePair(before,after2,whole3){
-const old=before===void 0?"(unknown)":inline(before);const now=inline(after2);const note=formNote(before,after2);if(whole3)
+map(([key,member2])=>`${quote(key)}: ${inline(member2)}`);return`{${members3.join(", ")}}`}return String(value3)}function inlinePair(before,after2,whole2){
+const old=before===void 0?"(unknown)":inline(before);const now=inline(after2);const note=formNote(before,after2);if(whole2)
 return{before:old,after:now+note};return{before:shorten(old,now,shownCharacters,lengthOf(before)),after:shorten(now,old,
 shownCharacters,lengthOf(after2))+note}}function formNote(before,after2){if(typeof before!=="string"||typeof after2!=="s\
 tring"||before===after2)return"";const same3=before.normalize("NFC")===after2.normalize("NFC");return same3?` (the same \
@@ -8942,13 +8940,13 @@ nge on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings
 var maxChangedLines,maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();init_values2();
 maxChangedLines=2e3;maxComparisons=6e7}});function textOf2(spans){return spans.map(({text:text6})=>text6).join("")}function joinSpans(parts,between3){return parts.
 flatMap((spans,index)=>index===0?spans:[plain2(between3),...spans])}function plain2(text6){return{text:text6,change:null}}
-var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after2,confirmed,whole3=false){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;
+var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after2,confirmed,whole2=false){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;
 const wanted=asElements(after2);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({
-mark:"=",text:described(it,name3,confirmed,whole3)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(
+mark:"=",text:described(it,name3,confirmed,whole2)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(
 wanted,got);const name2=namer([...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(
-pair.wanted,pair.got,confirmed,whole3);if(inner.length===0)return[];const spans=[plain2(`${name2(pair.wanted,pair.got)} \
+pair.wanted,pair.got,confirmed,whole2);if(inner.length===0)return[];const spans=[plain2(`${name2(pair.wanted,pair.got)} \
 (`),...inner,plain2(")")];return[{mark:"~",text:textOf2(spans),spans}]});const added2=match.added.map(it=>described(it,name2,
-confirmed,whole3));const removed=match.removed.map(({public:_,...it})=>described(it,name2,confirmed,whole3));const elements2=[
+confirmed,whole2));const removed=match.removed.map(({public:_,...it})=>described(it,name2,confirmed,whole2));const elements2=[
 ...added2.map(text6=>({mark:"+",text:text6})),...removed.map(text6=>({mark:"-",text:text6})),...changed2];if(elements2.length===
 0)return void 0;const[from,to]=[match.removed[0],match.added[0]];const moves=match.removed.length===1&&match.added.length===
 1&&from!==void 0&&to!==void 0;return{elements:elements2,kept:match.pairs.length-changed2.length,move:moves?{from:name2(from),
@@ -8956,18 +8954,18 @@ to:name2(to)}:null}}function isSet(value3){return value3===null||Array.isArray(v
 const ids=new Map;for(const{name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).
 add(inline(id??null)))}return(element,other=element)=>{const name2=element.name??other.name;const id=element.id??other.id;
 if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.
-size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed,whole3){
+size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed,whole2){
 const inside2=Object.entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(
-([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed,whole3)}`);const named6=name2(element);return inside2.length===
-0||named6===inline(element)?named6:`${named6} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole3){if(!Array.
-isArray(member2)||!isSet(member2))return inlinePair(null,member2,whole3).after;const elements2=asElements(member2);return elements2.
-length===0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed,whole3){
+([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed,whole2)}`);const named6=name2(element);return inside2.length===
+0||named6===inline(element)?named6:`${named6} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole2){if(!Array.
+isArray(member2)||!isSet(member2))return inlinePair(null,member2,whole2).after;const elements2=asElements(member2);return elements2.
+length===0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed,whole2){
 const changes=Object.entries(wanted).flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==
 void 0&&same(member2,there))return[];const label2=plain2(`${bare(key)}: `);if(Array.isArray(member2)){if(there===void 0)
-return[[label2,plain2(`(unknown) \u2192 ${memberText(member2,confirmed,whole3)}`)]];const inner=compareSets(there,member2,
-confirmed,whole3);if(inner!==void 0)return[[label2,...joinSpans(inner.elements.map(elementSpans)," ")]];if(isSet(member2)&&
+return[[label2,plain2(`(unknown) \u2192 ${memberText(member2,confirmed,whole2)}`)]];const inner=compareSets(there,member2,
+confirmed,whole2);if(inner!==void 0)return[[label2,...joinSpans(inner.elements.map(elementSpans)," ")]];if(isSet(member2)&&
 isSet(there))return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const{before,after:after2}=inlinePair(there,
-member2,whole3);return[[label2,{text:before,change:there===void 0?null:"-"},plain2(" \u2192 "),{text:after2,change:"+"}]]});
+member2,whole2);return[[label2,{text:before,change:there===void 0?null:"-"},plain2(" \u2192 "),{text:after2,change:"+"}]]});
 return joinSpans(changes,"; ")}function elementSpans({mark,text:text6,spans}){if(mark==="+"||mark==="-")return[{text:`${mark}\
  ${text6}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){
 "use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
@@ -8999,9 +8997,9 @@ index+found2[0].length}return[...parts,{...look2,text:text6.slice(at3)}]}functio
 text:text6,...look2}of parts){for(const piece of look2.whole===true?[text6]:text6.match(/ +|[^ ]+/g)??[]){const space=look2.
 whole!==true&&piece.startsWith(" ");const last=found2.at(-1);if(last?.space===space)last.pieces.push({...look2,text:piece});else
 found2.push({space,pieces:[{...look2,text:piece}]})}}return found2}function widthOf(pieces2){return pieces2.reduce((sum,{
-text:text6})=>sum+displayWidth(text6),0)}function harmless2(pieces2){const[first,...rest]=pieces2;const whole3=pieces2.map(
-({text:text6})=>text6).join("");const safe=disarm(whole3);if(first===void 0||safe===whole3)return pieces2;return[{...first,
-text:safe.slice(0,safe.length-whole3.length+first.text.length)},...rest]}function painted(pieces2){let line="";for(let at3=0;at3<
+text:text6})=>sum+displayWidth(text6),0)}function harmless2(pieces2){const[first,...rest]=pieces2;const whole2=pieces2.map(
+({text:text6})=>text6).join("");const safe=disarm(whole2);if(first===void 0||safe===whole2)return pieces2;return[{...first,
+text:safe.slice(0,safe.length-whole2.length+first.text.length)},...rest]}function painted(pieces2){let line="";for(let at3=0;at3<
 pieces2.length;){const{tint=String}=pieces2[at3]??{};let text6="";while(at3<pieces2.length&&(pieces2[at3]?.tint??String)===
 tint)text6+=pieces2[at3++]?.text??"";line+=text6===""?"":tint(text6)}return line}var shellWord,command;var init_fold=__esm(
 {"src/report/fold.ts"(){"use strict";init_escape();shellWord=String.raw`(?:\$?'[^']*'|\\'|[^\s'])+`;command=new RegExp(String.
@@ -9011,13 +9009,13 @@ raw`\bidops(?: [a-z][a-z-]*(?: (?!-)${shellWord})?(?: --[a-z-]+(?: (?!-)${shellW
 indent2.length+2,columns).split("\n")}function wordsOf2(text6){return text6.split(/\s+/).filter(word2=>word2!=="")}var import_picocolors,
 lineWidth,actionWords;var init_words=__esm({"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);
 init_escape();init_fold();lineWidth=80;actionWords={update:"to update",delete:"to delete",regenerate:"to regenerate",adopt:"\
-to adopt",blocked:"blocked",unchanged:"unchanged"}}});function driftText(field2,whole3){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
-drift.recorded)?"":` (${wasText(field2,drift.recorded,whole3)})`;const declared=drift.declared==="changed"?", and in the\
+to adopt",blocked:"blocked",unchanged:"unchanged"}}});function driftText(field2,whole2){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
+drift.recorded)?"":` (${wasText(field2,drift.recorded,whole2)})`;const declared=drift.declared==="changed"?", and in the\
  manifest":"";return`changed on the server since run ${escapeText(drift.run)}${was}${declared}`}function wasText({type,before,
-confirmed=false},recorded2,whole3){if(type==="body"&&typeof recorded2==="string"&&[recorded2,before].some(isLong)){return typeof before===
+confirmed=false},recorded2,whole2){if(type==="body"&&typeof recorded2==="string"&&[recorded2,before].some(isLong)){return typeof before===
 "string"?sinceThen(recorded2,before):`was ${plural(countLines(recorded2),"line")}`}const elements2=type==="set"?compareSets(
-void 0,recorded2,confirmed)?.elements:void 0;if(elements2===void 0)return`was ${inlinePair(recorded2,before??null,whole3).
-before}`;const texts2=elements2.map(({text:text6})=>text6).join(", ");return`was ${texts2===""?"none":whole3?texts2:shorten(
+void 0,recorded2,confirmed)?.elements:void 0;if(elements2===void 0)return`was ${inlinePair(recorded2,before??null,whole2).
+before}`;const texts2=elements2.map(({text:text6})=>text6).join(", ");return`was ${texts2===""?"none":whole2?texts2:shorten(
 texts2,"",shownSet)}`}function isLong(value3){return typeof value3==="string"&&value3.includes("\n")}function sinceThen(recorded2,now){
 const{notes,hunks,tooDifferent}=compareBodies(recorded2,now);const lines=hunks.flatMap(hunk=>hunk.lines);const count3=mark=>lines.
 filter(line=>line.startsWith(mark)).length;if(lines.length>0)return`since then ${plural(count3("+"),"line")} added, ${count3(
@@ -9070,8 +9068,8 @@ var init_changed_words=__esm({"src/report/changed-words.ts"(){"use strict";init_
 wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown3=lines.map(line=>{const first=line.charAt(0);const mark=first===
 "+"||first==="-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const partners=pairLines(
 shown3,words7||limit2!==Number.POSITIVE_INFINITY);return shown3.map(({mark,text:text6},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
-{};const cut2=cutText(text6,other,limit2);const whole3=words7&&alike3?spansOf(mark,text6,other):void 0;const spans=whole3===
-void 0||cut2===void 0?whole3:cutSpans(whole3,cut2);const all={mark,text:cut2===void 0?text6:shorten(text6,other,limit2)};
+{};const cut2=cutText(text6,other,limit2);const whole2=words7&&alike3?spansOf(mark,text6,other):void 0;const spans=whole2===
+void 0||cut2===void 0?whole2:cutSpans(whole2,cut2);const all={mark,text:cut2===void 0?text6:shorten(text6,other,limit2)};
 return spans===void 0?all:{...all,spans}})}function spansOf(mark,text6,other){return mark==="-"?changedWords(text6,other)?.
 before:changedWords(other,text6)?.after}function cutSpans(spans,{shown:shown3,length:length2}){const found2=shown3.flatMap(
 ([from,to])=>{let at3=0;const inside2=spans.map(({text:text6,change:change2})=>{const part2=text6.slice(Math.max(0,from-
@@ -9091,10 +9089,10 @@ field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unkn
 et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown5,...valuePair(
 field2,options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's b\
 uilt-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
-whole:whole3}){const pair=inlinePair(field2.before,field2.after,whole3);const fate=fateText(field2);return{before:field2.
+whole:whole2}){const pair=inlinePair(field2.before,field2.after,whole2);const fate=fateText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
-fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed=false},{whole:whole3}){const difference=compareSets(
-before,after2,confirmed,whole3);if(difference===void 0)return void 0;const{elements:elements2,kept:kept3,move:move2}=difference;
+fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed=false},{whole:whole2}){const difference=compareSets(
+before,after2,confirmed,whole2);if(difference===void 0)return void 0;const{elements:elements2,kept:kept3,move:move2}=difference;
 const unknown5=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown5:move2===
 null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept:kept3}}function viewBody(path,field2,options){
 const{before,after:after2}=field2;if(!isText2(before)||!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;
@@ -9107,7 +9105,7 @@ type},before,after2,{room}){const texts2=[before,after2];if(texts2.some(text6=>t
 "body")return true;if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||
 displayWidth(text6)<=lineWidth/2)}function changedLines(field2,before,after2){const known3=compared.get(field2);if(known3!==
 void 0)return known3;const{notes,hunks,tooDifferent}=compareBodies(before,after2);const lines={notes:tooDifferent===null?
-notes:[...notes,tooDifferent],hunks};compared.set(field2,lines);return lines}function newLines(text6,{whole:whole3,allLines=whole3}){
+notes:[...notes,tooDifferent],hunks};compared.set(field2,lines);return lines}function newLines(text6,{whole:whole2,allLines=whole2}){
 if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&
 !allLines)return{notes:["that is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.
 length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.
@@ -9162,22 +9160,22 @@ changes}){const count3=changes.filter(isDestructive).length;const losses2=countD
 inAll:losses2===count3?"":` (${losses2} things in all)`}}function allWarnings(plan){return[...plan.warnings.map(warning4=>({
 ...warning4,change:null})),...plan.changes.flatMap(change2=>change2.warnings.map(warning4=>({...warning4,change:change2})))]}
 function headline(plan){const count3=summarize(plan);const parts=[[count3.update,"to update"],[count3.delete,"to delete"],
-[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"blocked"]];const told5=parts.filter(([number4])=>number4>
+[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"blocked"]];const told6=parts.filter(([number4])=>number4>
 0).map(([number4,words7])=>`${number4} ${words7}`);const unchanged=count3.unchanged===0?"":`, ${count3.unchanged} unchan\
-ged`;if(told5.length>0)return[...told5,`${count3.unchanged} unchanged`].join(", ");switch(idleBecause(plan)){case"undone":
+ged`;if(told6.length>0)return[...told6,`${count3.unchanged} unchanged`].join(", ");switch(idleBecause(plan)){case"undone":
 return"nothing to put back";case"owed":return`nothing to change of what is selected${unchanged}; of what is left out, so\
 mething is still owed`;case"elsewhere":return`nothing falls to ${shardOf(plan)}`;case"unselected":return"nothing of what\
  is selected is declared";case"undeclared":return"nothing is declared";case"unchanged":return`nothing to change${unchanged}`}}
 function idleBecause(plan){if(plan.undoes!==void 0)return"undone";if(leavesDebts(plan))return"owed";if(plan.changes.length>
 0)return"unchanged";if(plan.leavesOut!==true)return"undeclared";return plan.shard===void 0?"unselected":"elsewhere"}function shardOf({
 shard:shard2}){return shard2===void 0?"the whole":`shard ${shardText(shard2)}`}function observedNote(change2,became){const origin2=originOf(
-change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told5}=origin2;const what=generation2===
-void 0||told5?"":`did_generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}\
+change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told6}=origin2;const what=generation2===
+void 0||told6?"":`did_generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}\
 recorded, nothing was sent`}return`${what}will be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;
 return`${what===""?"":`${what} `}compared with what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return became===
 void 0?"the present value is unknown, so this will be asserted":`what was there before is unknown${became==="applied"?",\
- so this was asserted":""}`;default:return null}}function shortValue(change2,whole3=false){const[field2,...others]=change2.
-fields;if(field2===void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:whole3,
+ so this was asserted":""}`;default:return null}}function shortValue(change2,whole2=false){const[field2,...others]=change2.
+fields;if(field2===void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:whole2,
 room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.
 path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks},became){const all=hunks.flatMap(
 hunk=>hunk.lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;const isUnknown=became===void 0?"the p\
@@ -9203,8 +9201,8 @@ const named6=all.slice(0,FEW).map(show);const more=all.length-named6.length;retu
 change2]));const given2=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given2.
 keys()];const said3=({code:code2,change:change2},text6)=>JSON.stringify([code2,change2!==null,text6]);const about2=new Map;
 for(const warning4 of all)added(about2,said3(warning4,warning4.message),()=>new Set).add(warning4.change);const groups3=new Map;
-for(const warning4 of all){const{message,change:change2}=warning4;const whole3=said3(warning4,message);const isOwn=change2!==
-null&&about2.get(whole3)?.size===1;added(groups3,isOwn?said3(warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}
+for(const warning4 of all){const{message,change:change2}=warning4;const whole2=said3(warning4,message);const isOwn=change2!==
+null&&about2.get(whole2)?.size===1;added(groups3,isOwn?said3(warning4,nameless(message,change2)):whole2,()=>[]).push(warning4)}
 return[...groups3.values()].flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given2.get(warning4)??
 []);return first===void 0?[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map2,key,make){const value3=map2.
 get(key)??make();map2.set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.
@@ -9219,8 +9217,8 @@ address:address2}){return withoutNames(message,namesIn(address2).filter(name2=>n
 name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=new Map([...plan.
 warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(change2=>change2.warnings.map(warning4=>[
 {...warning4,change:change2},warning4]))]);const together4=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
-length>FEW2);const told5=new Set(together4.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together4,
-alone:warnings=>warnings.filter(warning4=>!told5.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
+length>FEW2);const told6=new Set(together4.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together4,
+alone:warnings=>warnings.filter(warning4=>!told6.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
 return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
 paint.yellow))}function togetherLines(groups3,{paint,columns}){return groups3.flatMap(group=>{const said3=`${plural(group.
 objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);return[...wrap(`warni\
@@ -9230,13 +9228,13 @@ map(paint.yellow),...places===""?[]:wrap("    at ",places,columns).map(paint.yel
 init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug,columns}){return{paint:colors(color),debug,columns}}function planText(plan,options){const pen=penOf(
 options);const{paint,columns}=pen;const shared2=shareOf(plan.changes,options.only);const listed2=shared2.changes.filter(
-({action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared2,options.only);const told5=toldWarnings(
-plan,listed2,options.debug);const warnings=[...togetherLines(told5.together,pen),...warningLines("",told5.alone(plan.warnings),
+({action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared2,options.only);const told6=toldWarnings(
+plan,listed2,options.debug);const warnings=[...togetherLines(told6.together,pen),...warningLines("",told6.alone(plan.warnings),
 pen)];const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(
 plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(
 plan.environment))}`,...plan.shard===void 0?[]:[`Shard:       ${paint.bold(shardText(plan.shard))}`],...plan.undoes===void 0?
 []:[`Undoes:      run ${escapeText(plan.undoes)}`],...options.stored===true?[`Made:        ${escapeText(plan.createdAt)}\
- by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[...changeLines({...change2,warnings:told5.
+ by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[...changeLines({...change2,warnings:told6.
 alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,columns),""],...idle?[fold2([{text:idleText(
 plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.
 requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==
@@ -9268,7 +9266,7 @@ bold,whole:true},{text:labelBeside(change2)}],4,columns);if(declaredAt===null)re
 declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(`${what} ${name2}  ${place2}`);const isBeside=columns===void 0?
 label2===void 0:width<=columns;return isBeside?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}
 function observedLines(change2){const origin2=originOf(change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,
-told:told5}=origin2;if(generation2===void 0)return[];return[`    ${told5?"":`did_generation ${generation2} `}will be rec\
+told:told6}=origin2;if(generation2===void 0)return[];return[`    ${told6?"":`did_generation ${generation2} `}will be rec\
 orded, nothing is sent`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[
 `    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["    present value unknown: will be as\
 serted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();
@@ -9389,8 +9387,8 @@ raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","lin
 0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
 3);return allotment}function sectionTexts(sections2,shown3){return sections2.flatMap(section2=>{const texts2=section2.entries.
 flatMap(entry2=>{const how=shown3.get(entry2);return how===void 0?[]:[entryText(entry2,how)]});if(texts2.length===0)return[];
-const missing3=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing3>0?`
-\u2026 and ${missing3} more
+const missing2=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing2>0?`
+\u2026 and ${missing2} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
 
 `}function entryText(entry2,{form,detail}){if(detail===null)return`- ${entry2.line(form)}
@@ -11181,9 +11179,9 @@ elements){throw new TooMuch(`made of more than ${shown2(limits.elements)} elemen
 ...parts);elements2.push(element);return element},onItemPush:()=>{depth+=1;if(depth>limits.elementDepth){throw new TooMuch(
 `nested more than ${shown2(limits.elementDepth)} elements deep`)}},onItemPop:()=>{depth-=1}}});return{document:document2,
 elements:elements2}}catch(failure2){if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}function attribute({
-attrs},name2){return attrs.find(one=>one.name===name2)?.value}function spotOf({sourceCodeLocation:whole3},name2){if(whole3===
-void 0||whole3===null)return void 0;const{startOffset,endOffset}=(name2===void 0?void 0:whole3.attrs?.[name2])??whole3.startTag??
-whole3;return{start:startOffset,end:endOffset}}var TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist();
+attrs},name2){return attrs.find(one=>one.name===name2)?.value}function spotOf({sourceCodeLocation:whole2},name2){if(whole2===
+void 0||whole2===null)return void 0;const{startOffset,endOffset}=(name2===void 0?void 0:whole2.attrs?.[name2])??whole2.startTag??
+whole2;return{start:startOffset,end:endOffset}}var TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist();
 init_limits2();TooMuch=class extends Error{}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
 elements.find(({tagName})=>tagName==="html");const page=root?.childNodes.find(node2=>node2.nodeName==="body");const head=root?.
 childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page===void 0?
@@ -11347,17 +11345,17 @@ includes(type)?body2.slice(inside2,end2-close.length).trim():"";return{end:end2,
 equals),sign:type,name:"",next:nextOpen===""||nextClose===""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){
 let at3=from;while(at3<body2.length&&/\s/.test(body2.charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/c\
 ondense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
- characters`,limit:true}}const{text:text6,whole:whole3}=withoutLongSpace(body2);const condensed=condense(text6);const writer=createWriter();
+ characters`,limit:true}}const{text:text6,whole:whole2}=withoutLongSpace(body2);const condensed=condense(text6);const writer=createWriter();
 try{const parsed4=writer.parse(condensed.text);if(depthOf(parsed4)>limits.sectionDepth){return{syntax:`sections are nest\
 ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed4,text6,condensed);const parts=partsOf2(
-tokens,offset=>whole3(condensed.original(offset)));const strange=strangeName(parts);if(strange!==void 0)return strange;if(tagsIn(
+tokens,offset=>whole2(condensed.original(offset)));const strange=strangeName(parts);if(strange!==void 0)return strange;if(tagsIn(
 parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>createWriter().
 renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text6,{escape:value3=>html2?mustache_default.escape(printed(
 value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words7,offset}=located2(
 failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end:end2,until}=blamed(words7,condensed.original(
-offset),condensed,text6.length);const lineAt3=offset2=>text6.slice(0,offset2).split("\n").length;const where=`at line ${lineAt3(
-at3)}${until===void 0?"":`, before line ${lineAt3(until)} closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole3(
-at3),end:whole3(end2)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("\
+offset),condensed,text6.length);const lineAt2=offset2=>text6.slice(0,offset2).split("\n").length;const where=`at line ${lineAt2(
+at3)}${until===void 0?"":`, before line ${lineAt2(until)} closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole2(
+at3),end:whole2(end2)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("\
 unclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
 {until:noticed}:{}}}const at3=words7.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
 const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{if(run4.length>1e3){gone+=run4.length-1e3;cuts.
@@ -11981,8 +11979,8 @@ ${inside2}
 const value3=shortValue(change2,true);if(value3!==void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.
 after}</code> · `;const paths=fields3.slice(0,4).map(({path})=>path);const more=fields3.length-paths.length;return`${paths.
 join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change2,context3,became){const{reason,destructions,
-warnings,fields:fields3}=change2;const note=observedNote(change2,became);const views=fields3.map(field2=>{const whole3=context3.
-room.take(field2)||context3.debug;return{...viewField(field2,{whole:whole3,allLines:context3.debug,room:"page"}),isCut:!whole3}});
+warnings,fields:fields3}=change2;const note=observedNote(change2,became);const views=fields3.map(field2=>{const whole2=context3.
+room.take(field2)||context3.debug;return{...viewField(field2,{whole:whole2,allLines:context3.debug,room:"page"}),isCut:!whole2}});
 const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.flatMap(view=>view.
 view==="body"?[bodyDiff(view,view.isCut,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
 ...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine2),
@@ -12033,10 +12031,10 @@ this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!ma
 </details>
 `)}</nav>
 </details>
-`}function controls(filters2,only2){const told5=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
+`}function controls(filters2,only2){const told6=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
 <div class="search"><label for="search">Search</label> <input type="search" id="search" autocomplete="off" spellcheck="false" placeholder="address, field, text"> <span class="found" role="status"></span></div>
 ${filters2.map(boxes)}
-${told5.length===0?null:markup`<fieldset><legend>Only</legend>${told5.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
+${told6.length===0?null:markup`<fieldset><legend>Only</legend>${told6.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
 <p class="keys"><span><kbd>/</kbd> search, <kbd>Esc</kbd> clear, <kbd>j</kbd> <kbd>k</kbd> next and previous change, <kbd>Enter</kbd> open or close</span>
 <label><input type="checkbox" id="keys" checked>use these keys</label></p>
 </div>
@@ -12048,13 +12046,13 @@ ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_c
 "use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups3=numbered(
 plan,options);const entries=groups3.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
 const emails=new Emails;const context3={...options,emails,room:new ValueRoom,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
-plan);const told5=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
+plan);const told6=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
 ${factsList([markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.environment===null?"none":markup`<code>${plan.
 environment}</code>`}`,...plan.shard===void 0?[]:[`Shard ${shardText(plan.shard)}`],`Made at ${plan.createdAt} by idops ${plan.
 toolVersion}`])}
-${countsList(told5.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
+${countsList(told6.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
 </header>
 <main id="main">
 ${notices(plan,options.only)}
@@ -12268,13 +12266,13 @@ const gutter=label2=>paint.blue(` ${label2.padStart(digits)} |`);const arrow=`${
 const{source,before,under}=snippet(place2,place2.text,(columns??lineWidth)-digits-4);return[head,gutter(""),`${gutter(String(
 place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text6,offset){
 const at3=Math.min(Math.max(0,offset),text6.length);return at3>0&&/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function snippet({
-column,length:length2},text6,room){const[whole3=""]=text6.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole3.length);
-const cut2=beginsAt(whole3,caret-REACH);const line=whole3.slice(cut2,beginsAt(whole3,caret+REACH));const start3=caret-cut2;
+column,length:length2},text6,room){const[whole2=""]=text6.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole2.length);
+const cut2=beginsAt(whole2,caret-REACH);const line=whole2.slice(cut2,beginsAt(whole2,caret+REACH));const start3=caret-cut2;
 const end2=Math.max(start3+1,start3+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
 "	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start3;cells2.push({shown:shown4,width:displayWidth(
 shown4),marked});at3+=character.length}if(start3>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
 max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown3=cells2.slice(from,
-to);const lead=from>0||cut2>0?"\u2026":"";const tail=to<cells2.length||cut2+line.length<whole3.length?"\u2026":"";const before=lead.
+to);const lead=from>0||cut2>0?"\u2026":"";const tail=to<cells2.length||cut2+line.length<whole2.length?"\u2026":"";const before=lead.
 length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown3.filter(({marked})=>marked));return{source:`${lead}${shown3.
 map(cell=>cell.shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){return cells2.reduce((sum,{
 width})=>sum+width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{from:0,to:cells2.length};
@@ -12391,8 +12389,8 @@ size>0){resumeNext()}})}},map:{async value(iterable,function_){const promises3=[
 const promise2=generator(function_,value3,index);promises3.push(promise2);return promise2})}catch(error3){for(const promise2 of promises3){
 promise2.catch(()=>{})}throw error3}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){
 if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&concurrency>0)){throw new TypeError("Expec\
-ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function isSplit(state,{count:count3}){return state?.shards?.count===count3}function split(state,shard2,toEnd=[]){const whole3={
-...joined2(state),shards:{count:shard2.count,parts:{}}};return toEnd.length===0?whole3:withPart(whole3,shard2,{to_end:[...toEnd]})}
+ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function isSplit(state,{count:count3}){return state?.shards?.count===count3}function split(state,shard2,toEnd=[]){const whole2={
+...joined2(state),shards:{count:shard2.count,parts:{}}};return toEnd.length===0?whole2:withPart(whole2,shard2,{to_end:[...toEnd]})}
 function joined2(state){const{shards,...rest}=state;if(shards===void 0)return state;const newest=newestHeld(state);return{
 ...rest,...newest===void 0?{}:{last_run:newest}}}function newestHeld({last_run,shards}){const parts=Object.values(shards?.
 parts??{}).map(part2=>part2.last_run);return[last_run,...parts].filter(run4=>run4!==void 0).sort().at(-1)}function heldBefore({
@@ -12925,10 +12923,10 @@ if(turn===void 0||s2===void 0||l2===void 0)return void 0;return colorOfShares([0
 s2*Math.min(l2,1-l2)*Math.max(-1,Math.min(k-3,9-k,1))}))}function ofHwb([hue,whiteness,blackness]){const[w,b]=[percentage(
 whiteness),percentage(blackness)];const pure=ofHsl([hue,{value:100,unit:"%"},{value:50,unit:"%"}].filter(part2=>part2!==
 void 0));if(pure===void 0||w===void 0||b===void 0)return void 0;if(w+b>=1)return colorOfShares([w,w,w].map(one=>one/(w+b)));
-return colorOfShares([pure.red,pure.green,pure.blue].map(one=>one/255*(1-w-b)+w))}function turnOf(angle){const whole3=angle===
-void 0?void 0:turns[angle.unit];if(angle===void 0||whole3===void 0||!Number.isFinite(angle.value))return void 0;const turn=angle.
-value/whole3;return turn-Math.floor(turn)}function percentage(part2){return part2===void 0||part2.unit!==""&&part2.unit!==
-"%"?void 0:share(part2.value,100)}function share(value3,whole3){return Math.min(1,Math.max(0,value3/whole3))}function colorOfShares(shares2){
+return colorOfShares([pure.red,pure.green,pure.blue].map(one=>one/255*(1-w-b)+w))}function turnOf(angle){const whole2=angle===
+void 0?void 0:turns[angle.unit];if(angle===void 0||whole2===void 0||!Number.isFinite(angle.value))return void 0;const turn=angle.
+value/whole2;return turn-Math.floor(turn)}function percentage(part2){return part2===void 0||part2.unit!==""&&part2.unit!==
+"%"?void 0:share(part2.value,100)}function share(value3,whole2){return Math.min(1,Math.max(0,value3/whole2))}function colorOfShares(shares2){
 const[red=0,green=0,blue=0]=shares2.map(one=>Math.round(one*255));return{red,green,blue}}function contrast2(one,other){const[
 low=0,high=0]=[luminance(one),luminance(other)].sort((a2,b)=>a2-b);return(high+.05)/(low+.05)}function luminance({red,green,
 blue}){const[r2=0,g=0,b=0]=[red,green,blue].map(part2=>{const share2=part2/255;return share2<=.04045?share2/12.92:((share2+
@@ -13155,8 +13153,8 @@ at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at
 const live=[before?.txt,before?.html].flatMap(body2=>names(parsed(body2))??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));
 const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)
 continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
-one.name,{one,at:{...at3,[body2]:one.at}})}}const[told5,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.
-values()].slice(unknownAtMost)];return told5.map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===
+one.name,{one,at:{...at3,[body2]:one.at}})}}const[told6,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.
+values()].slice(unknownAtMost)];return told6.map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===
 unknownAtMost-1?untold:[];const more=rest.length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===
 null?"the bodies have":`the ${body2} body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}\
 ?`;const others=more>0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothin\
@@ -13201,10 +13199,10 @@ boot!==boot)return"is of another machine of the same name, or from before the la
 void 0&&holder.namespace!==namespace?"is in another process namespace, such as a container":`is named without its ${unnamedParts(
 holder).join(" and ")}, as by a former version`}var holderFields,holderSchema;var init_holder=__esm({"src/state/holder.t\
 s"(){"use strict";init_zod();init_process();init_process_mark();holderFields={user:string2(),...processMark,command:string2(),
-at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole3=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole3.
+at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole2=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole2.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
 "run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
-byteLength(whole3),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
+byteLength(whole2),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
 line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
 "number"&&version3>JOURNAL_FORMAT){throw unusableJournal(place2,`it has format ${version3}, this idops knows formats up \
 to ${JOURNAL_FORMAT}`)}const parsed4=journalLineSchema.safeParse(data3);if(parsed4.success)return parsed4.data;throw unusableJournal(
@@ -13236,37 +13234,34 @@ return one}function stateGone(place2){return new ProblemsError([error("state-unr
 {"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();init_state();LOSS="without it reques\
 ts may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
 delimiter,dirname as dirname6,isAbsolute,join as join9,resolve as resolve2}from"node:path";async function inGitIndex(root,paths){
-const entries=await indexEntries(root,paths);return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}
-async function indexEntries(root,paths){if(await findGit()===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await git(
-root,["ls-files","--stage","-z","--",...paths]);return listed2.toString("utf8").split("\0").flatMap(entryOf)}catch(failure2){
-if(!await hasRepository(join9(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
-exec(line)??[];if(mode===void 0||object3===void 0||path===void 0)return[];return[{path,object:mode.startsWith("100")?object3:
-null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe":"git";for(const folder of(process.env.PATH??
-"").split(delimiter).filter(path=>isAbsolute(path))){const path=join9(folder,name2);if(await access2(path,constants5.X_OK).
-then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text6=await readRegular(path).
-catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];if(folder===void 0)return false;const real=resolve2(
-dirname6(path),folder);return await isThere(join9(real,"HEAD"))||await isThere(join9(real,"index"))}async function git(root,command2,{
-input="",most:most3=MOST2,reaches=false,env:more={},patience=PATIENCE2}={}){const found2=await findGit();if(found2===void 0)
-throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=["core.fsmo\
-nitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--literal-path\
-specs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join9(root,".git")}`,`--work-tree=${root}`],...command2];
-const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.test(
-upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh \
--oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,...Object.
-fromEntries(own5),...quiet,...more};const limits2={timeout:patience,killSignal:"SIGKILL",maxBuffer:most3};const detached=reaches&&
-process.platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding:"buffer",detached,...limits2};return await new Promise(
-(done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
-const[said3,told5]=[stdout.toString("utf8"),stderr.toString("utf8")];failed(new GitFailed(whyFailed(failure2,told5,patience),
-said3,told5,{cause:failure2}))});child.stdin?.on("error",()=>{});child.stdin?.end(input)})}function whyFailed({killed,code:code2,
-message},stderr,patience){const said3=stderr.split("\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));
-const remote=stderr.split("\n").flatMap(line=>line.startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(
-line=>line!=="");if(said3!==void 0)return[said3.slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2===
-"number")return`it ended with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${patience/1e3}\
- s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}var PATIENCE2,MOST2,ofRepository,GitFailed,NoGit,LINES;
-var init_git=__esm({"src/base/git.ts"(){"use strict";init_regular();init_work_tree();PATIENCE2=1e4;MOST2=64*1024*1024;ofRepository=
-/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
-GitFailed=class extends Error{said;told;constructor(why,said3,told5,options){super(why,options);this.said=said3;this.told=
-told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
+if(paths.length===0||await findGit()===void 0)return[];try{const listed2=await git(root,["ls-files","-z","--",...paths]);
+return[...new Set(listed2.toString("utf8").split("\0"))].filter(path=>path!=="")}catch(failure2){if(!await hasRepository(
+join9(root,".git")))return[];throw failure2}}async function findGit(){const name2=process.platform==="win32"?"git.exe":"\
+git";for(const folder of(process.env.PATH??"").split(delimiter).filter(path=>isAbsolute(path))){const path=join9(folder,
+name2);if(await access2(path,constants5.X_OK).then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){
+const text6=await readRegular(path).catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];
+if(folder===void 0)return false;const real=resolve2(dirname6(path),folder);return await isThere(join9(real,"HEAD"))||await isThere(
+join9(real,"index"))}async function git(root,command2,{input="",most:most3=MOST2,reaches=false,env:more={},patience=PATIENCE2}={}){
+const found2=await findGit();if(found2===void 0)throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["p\
+rotocol.allow=never"];const settings=["core.fsmonitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["-\
+-no-pager","--no-optional-locks","--literal-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join9(
+root,".git")}`,`--work-tree=${root}`],...command2];const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.
+toUpperCase();return reaches?!ofRepository.test(upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.
+GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"\
+0",LC_ALL:"C"};const env={...asksNobody,...Object.fromEntries(own5),...quiet,...more};const limits2={timeout:patience,killSignal:"\
+SIGKILL",maxBuffer:most3};const detached=reaches&&process.platform!=="win32";const options={cwd:root,env,windowsHide:true,
+encoding:"buffer",detached,...limits2};return await new Promise((done2,failed)=>{const child=execFile(found2,args,options,
+(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);const[said3,told6]=[stdout.toString("utf8"),stderr.toString(
+"utf8")];failed(new GitFailed(whyFailed(failure2,told6,patience),said3,told6,{cause:failure2}))});child.stdin?.on("error",
+()=>{});child.stdin?.end(input)})}function whyFailed({killed,code:code2,message},stderr,patience){const said3=stderr.split(
+"\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split("\n").flatMap(line=>line.
+startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said3!==void 0)return[said3.
+slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2==="number")return`it ended with exit code ${code2}`;
+if(killed===true&&code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2==="string"?code2:message.split(
+"\n")[0]??""}var PATIENCE2,MOST2,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src/base/git.ts"(){"use strict";
+init_regular();init_work_tree();PATIENCE2=1e4;MOST2=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
+GitFailed=class extends Error{said;told;constructor(why,said3,told6,options){super(why,options);this.said=said3;this.told=
+told6}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
 list(head,folder(run4),"blob");const read2=async run4=>{const found2=await store.read(async(head,branch)=>{const names3=await batches(
 head,branch,run4);return await branch.texts(head,names3.map(name2=>`${folder(run4)}/${name2}`))});return(found2??[]).join(
 "")};return{list:async()=>await store.read((head,branch)=>branch.list(head,runs,"tree"))??[],read:async run4=>journalOf(
@@ -13321,10 +13316,10 @@ delete(this.ref);return{branch:head,others:seen2}}}async#missing(refs){if(refs.s
 map(sha=>`${sha}
 `).join("");const said3=(await this.#git(["cat-file","--batch-check=%(objecttype)"],{input})).split("\n");return[...refs.
 keys()].filter((_,index)=>said3[index]?.endsWith(" missing")!==false)}async#fetch(seen2){const{root,remote}=this.settings;
-const missing3=await this.#missing(seen2);if(missing3.length===0)return;this.#isShallow??=(await this.#git(["rev-parse",
+const missing2=await this.#missing(seen2);if(missing2.length===0)return;this.#isShallow??=(await this.#git(["rev-parse",
 "--is-shallow-repository"])).trim()==="true";const depth=this.#isShallow?["--depth=1"]:[];const quiet=["--quiet","--no-t\
 ags","--no-write-fetch-head","--no-auto-gc","--no-recurse-submodules"];const passing2=`refs/idops/passing/${randomUUID4()}`;
-const here2=new Map(missing3.map((ref,index)=>[`${passing2}/${index}`,ref]));const specs=[...here2].map(([name2,ref])=>`\
+const here2=new Map(missing2.map((ref,index)=>[`${passing2}/${index}`,ref]));const specs=[...here2].map(([name2,ref])=>`\
 +${ref}:${name2}`);const after2=[...here2.keys()].map(name2=>`delete ${name2}
 `);try{await git(root,["fetch",...quiet,...depth,remote,...specs],FETCHING);const said3=await this.#git(["for-each-ref",
 "--format=%(objectname) %(refname)",passing2]);for(const[sha="",name2=""]of said3.split("\n").map(line=>line.split(" "))){
@@ -13353,8 +13348,8 @@ reset ${PASSING}
 
 `]);try{const command2=["fast-import","--quiet","--done"];const said3=await git(this.settings.root,command2,{input:`${input.
 join("")}done
-`});return said3.toString("utf8").trimEnd().split("\n")}catch(failure2){const told5=failure2 instanceof GitFailed?failure2.
-told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told5)??[];if(report2!==void 0)await rm5(resolve3(
+`});return said3.toString("utf8").trimEnd().split("\n")}catch(failure2){const told6=failure2 instanceof GitFailed?failure2.
+told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told6)??[];if(report2!==void 0)await rm5(resolve3(
 this.settings.root,report2),{force:true});throw notHere(this.#place,failure2)}}async push(moves){const{remote,pauses=PAUSES}=this.
 settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=moves.map(({ref,to})=>`${to??
 ""}:${ref}`);const others=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=["--quiet","--porcelain","--atom\
@@ -13473,10 +13468,10 @@ return{value:this.source[this.position++],escaped:true}}return{value:character,e
 push(character)}newEntry(includeEmpty){var entry2;if(this.recorded.length>0||includeEmpty){entry2=this.recorded.join("");
 if(entry2==="NULL"&&!includeEmpty){entry2=null}if(entry2!==null)entry2=this.transform(entry2);this.entries.push(entry2);
 this.recorded=[]}}consumeDimensions(){if(this.source[0]==="["){while(!this.isEof()){var char=this.nextCharacter();if(char.
-value==="=")break}}}parse(nested2){var character,parser,quote2;this.consumeDimensions();while(!this.isEof()){character=this.
+value==="=")break}}}parse(nested){var character,parser,quote2;this.consumeDimensions();while(!this.isEof()){character=this.
 nextCharacter();if(character.value==="{"&&!quote2){this.dimension++;if(this.dimension>1){parser=new _ArrayParser(this.source.
 substr(this.position-1),this.transform);this.entries.push(parser.parse(true));this.position+=parser.position-2}}else if(character.
-value==="}"&&!quote2){this.dimension--;if(!this.dimension){this.newEntry();if(nested2)return this.entries}}else if(character.
+value==="}"&&!quote2){this.dimension--;if(!this.dimension){this.newEntry();if(nested)return this.entries}}else if(character.
 value==='"'&&!character.escaped){if(quote2)this.newEntry(true);quote2=!quote2}else if(character.value===","&&!quote2){this.
 newEntry()}else{this.record(character.value)}}if(this.dimension!==0){throw new Error("array dimension not balanced")}return this.
 entries}};function identity2(value3){return value3}}});var require_arrayParser=__commonJS({"node_modules/pg-types/lib/arrayParser.js"(exports,module){var array2=require_postgres_array();
@@ -14794,8 +14789,8 @@ absent,head:headOf2}){const entries=[...records];const put5=entries.flatMap(([ke
 record2])]);const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID9();
 const merged=await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent!==
 void 0)await begin(statements,name2,absent);const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE \
-name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole3={...stateData(there.
-head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole3,place2);const head=headOf2(now);await remove2(statements,
+name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...stateData(there.
+head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole2,place2);const head=headOf2(now);await remove2(statements,
 name2,gone);await upsert(statements,name2,put5);await describe4(statements,name2,{head:stringifyJson(head),revision});return head}));
 known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3("name <> $1")}}async function readAll(statements,name2){
 const{rows}=await statements.run("SELECT head::text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;
@@ -15888,20 +15883,20 @@ if(typeof ctrl==="symbol")return ctrl;for(const field2 of["key","value"]){const 
 for(let i2=0;i2<token.items.length;++i2){const ci=_visit(Object.freeze(path.concat([[field2,i2]])),token.items[i2],visitor);
 if(typeof ci==="number")i2=ci-1;else if(ci===BREAK)return BREAK;else if(ci===REMOVE){token.items.splice(i2,1);i2-=1}}if(typeof ctrl===
 "function"&&field2==="key")ctrl=ctrl(item,path)}}return typeof ctrl==="function"?ctrl(item,path):ctrl}exports.visit=visit}});var require_cst=__commonJS({"node_modules/yaml/dist/parse/cst.js"(exports){"use strict";var cstScalar=require_cst_scalar();
-var cstStringify=require_cst_stringify();var cstVisit=require_cst_visit();var BOM="\uFEFF";var DOCUMENT="";var FLOW_END2="\
+var cstStringify=require_cst_stringify();var cstVisit=require_cst_visit();var BOM="\uFEFF";var DOCUMENT="";var FLOW_END="\
 ";var SCALAR="";var isCollection=token=>!!token&&"items"in token;var isScalar2=token=>!!token&&(token.type==="scalar"||
 token.type==="single-quoted-scalar"||token.type==="double-quoted-scalar"||token.type==="block-scalar");function prettyToken(token){
-switch(token){case BOM:return"<BOM>";case DOCUMENT:return"<DOC>";case FLOW_END2:return"<FLOW_END>";case SCALAR:return"<S\
-CALAR>";default:return JSON.stringify(token)}}function tokenType(source){switch(source){case BOM:return"byte-order-mark";case DOCUMENT:
-return"doc-mode";case FLOW_END2:return"flow-error-end";case SCALAR:return"scalar";case"---":return"doc-start";case"...":
-return"doc-end";case"":case"\n":case"\r\n":return"newline";case"-":return"seq-item-ind";case"?":return"explicit-key-ind";case"\
-:":return"map-value-ind";case"{":return"flow-map-start";case"}":return"flow-map-end";case"[":return"flow-seq-start";case"\
-]":return"flow-seq-end";case",":return"comma"}switch(source[0]){case" ":case"	":return"space";case"#":return"comment";case"\
+switch(token){case BOM:return"<BOM>";case DOCUMENT:return"<DOC>";case FLOW_END:return"<FLOW_END>";case SCALAR:return"<SC\
+ALAR>";default:return JSON.stringify(token)}}function tokenType(source){switch(source){case BOM:return"byte-order-mark";case DOCUMENT:
+return"doc-mode";case FLOW_END:return"flow-error-end";case SCALAR:return"scalar";case"---":return"doc-start";case"...":return"\
+doc-end";case"":case"\n":case"\r\n":return"newline";case"-":return"seq-item-ind";case"?":return"explicit-key-ind";case":":
+return"map-value-ind";case"{":return"flow-map-start";case"}":return"flow-map-end";case"[":return"flow-seq-start";case"]":
+return"flow-seq-end";case",":return"comma"}switch(source[0]){case" ":case"	":return"space";case"#":return"comment";case"\
 %":return"directive-line";case"*":return"alias";case"&":return"anchor";case"!":return"tag";case"'":return"single-quoted-\
 scalar";case'"':return"double-quoted-scalar";case"|":case">":return"block-scalar-header"}return null}exports.createScalarToken=
 cstScalar.createScalarToken;exports.resolveAsScalar=cstScalar.resolveAsScalar;exports.setScalarValue=cstScalar.setScalarValue;
 exports.stringify=cstStringify.stringify;exports.visit=cstVisit.visit;exports.BOM=BOM;exports.DOCUMENT=DOCUMENT;exports.
-FLOW_END=FLOW_END2;exports.SCALAR=SCALAR;exports.isCollection=isCollection;exports.isScalar=isScalar2;exports.prettyToken=
+FLOW_END=FLOW_END;exports.SCALAR=SCALAR;exports.isCollection=isCollection;exports.isScalar=isScalar2;exports.prettyToken=
 prettyToken;exports.tokenType=tokenType}});var require_lexer=__commonJS({"node_modules/yaml/dist/parse/lexer.js"(exports){"use strict";var cst=require_cst();function isEmpty4(ch){
 switch(ch){case void 0:case" ":case"\n":case"\r":case"	":return true;default:return false}}var hexDigits=new Set("012345\
 6789ABCDEFabcdef");var tagChars=new Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'\
@@ -18638,19 +18633,17 @@ one)).join("\n")}init_result();init_problems();import{resolve as resolve14}from"
 if(key!==ownKey)throw new TypeError("only approve() makes a plan that may be applied");this.plan=plan;this.asked=asked;Object.
 freeze(this)}static is(thing){return typeof thing==="object"&&thing!==null&&#approved in thing&&thing.#approved}static of(plan,asked,key){
 return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}
-function refusalsOf(plan,maxDestructive){if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of\
- 0 or more");return[...stale.get(plan)??[],...refusals(plan,maxDestructive)]}function approve(plan,{maxDestructive,asked=0}){
-if(!Number.isFinite(asked))throw new TypeError("asked must be a time of performance.now()");refuse(refusalsOf(plan,maxDestructive));
-return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
+function refusalsOf(plan,maxDestructive){return[...stale.get(plan)??[],...refusals(plan,maxDestructive)]}function approve(plan,{
+maxDestructive,asked=0}){refuse(refusalsOf(plan,maxDestructive));return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
 throw new TypeError(`there is no ${format} of it`);return renderer(shown3,look2)}async function renderText(report2,format,shown3,look2){
 const rendering=await render3(report2,format,shown3,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
 xt`);return rendering.text}var asText=write2=>(shown3,look2)=>({text:write2(shown3,look2)});var asJson=make=>(shown3,look2)=>({
-json:make(shown3,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),...samples===
-void 0?{}:{samples:redactSamples(samples,redactor)}}),formats:{async text(){const{planText:planText3}=await Promise.resolve().then(()=>(init_text(),text_exports));
+json:make(shown3,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),samples:redactSamples(
+samples,redactor)}),formats:{async text(){const{planText:planText3}=await Promise.resolve().then(()=>(init_text(),text_exports));
 return asText(({plan},look2)=>planText3(plan,look2))},async json(){const{planJson:planJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(({plan},look2)=>planJson2(plan,look2))},async markdown(){const{planMarkdown:planMarkdown2}=await Promise.resolve().then(()=>(init_markdown(),markdown_exports));
 return asText(({plan},look2)=>planMarkdown2(plan,look2))},async html(){const{planHtml:planHtml2}=await Promise.resolve().then(()=>(init_html2(),html_exports2));
-return asText(({plan,samples=new Map},look2)=>planHtml2(plan,{...look2,samples}))},async github(){const{planGithub:planGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
+return asText(({plan,samples},look2)=>planHtml2(plan,{...look2,samples}))},async github(){const{planGithub:planGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return asText(({plan},look2)=>planGithub2(plan,look2))},async gitlab(){const{planGitlab:planGitlab2}=await Promise.resolve().then(()=>(init_gitlab(),gitlab_exports));
 return asJson(({plan})=>planGitlab2(plan))}},async annotations(){const{planAnnotations:planAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return({plan},look2)=>planAnnotations2(plan,look2)}};var resultReport={redact:({result,plan,samples},redactor)=>({result:redactResult(
@@ -18732,8 +18725,8 @@ some(([field2,sent])=>{const was=before[field2];const got=answer[field2];return 
 !same(got,was)});const obeyed=Object.entries(expected).every(([field2,sent])=>{const was=before[field2];const got=answer[field2];
 return was!==void 0&&same(sent,was)||got===void 0||same(got,sent)});return reset&&obeyed?otherProfiles(used).find(({name:name2})=>traits5[name2].
 signs?.resets===true):void 0}function mayHarm({traits:traits5}){return Object.values(traits5).some(({unsafe})=>unsafe===
-true)}init_extended();init_kinds();function namesOf(observed,state){const all=new Map;const tell=(told5={})=>{for(const[id,name2]of Object.
-entries(told5))all.set(id,name2)};for(const{kind,fields:fields3,left}of Object.values(state.resources)){const{names:names3}=kindOf(
+true)}init_extended();init_kinds();function namesOf(observed,state){const all=new Map;const tell=(told6={})=>{for(const[id,name2]of Object.
+entries(told6))all.set(id,name2)};for(const{kind,fields:fields3,left}of Object.values(state.resources)){const{names:names3}=kindOf(
 kind);if(names3===void 0)continue;tell(names3(fields3));if(left!==void 0)tell(names3(left.fields))}for(const{names:names3}of observed)
 tell(names3);return all}function withLabel(change2,live,names3){const{kind,apply}=change2;const called2=live?.called??kindOf(
 kind).called?.(apply.before);const{label:label2}=labelled2(change2,called2,names3);return label2===void 0?change2:extended2(
@@ -18755,8 +18748,8 @@ change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kin
 return change2;if(takesOver(change2)&&change2.destructions.length>0){return{...change2,destructions:[succession.moves(formerHolders(
 change2,sorted))]}}if(!givesUp(change2)||succeeded.has(change2.kind))return change2;return{...change2,action:"blocked",requests:[],
 destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(change2,changes){const{kind,apply}=change2;
-const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told5=succession.holders(apply.before);if(told5!==
-void 0)return told5.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown3=changes.filter(other=>other!==
+const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told6=succession.holders(apply.before);if(told6!==
+void 0)return told6.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown3=changes.filter(other=>other!==
 change2&&other.kind===kind&&other.apply.before[succession.field]===true);return shown3.length===0?void 0:shown3.map(({address:address2})=>address2)}
 function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change2){if(takesOver(change2))
 return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
@@ -18776,10 +18769,10 @@ egenerate")return closed(open9,true);const error3=`${open9.message}; read back: 
 en, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="don\
 e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.
 noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
-lost3);const told5=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
+lost3);const told6=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
 push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
 ne");return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"f\
-ailed",ambiguous:false,error:told5(different),gist:told5(differing2)}}function repaired(aim,open9,names3,after2){const base2={
+ailed",ambiguous:false,error:told6(different),gist:told6(differing2)}}function repaired(aim,open9,names3,after2){const base2={
 httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open9.
 message}; read back: it had lost ${names3}; what is asked for was sent after that, and all is as asked`;return{...base2,
 status:"applied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"failed",error:`${open9.
@@ -18888,16 +18881,16 @@ status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:fail
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
 this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
 const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
-change2,data3);const told5=kept3=>[...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join(
+change2,data3);const told6=kept3=>[...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join(
 "; ")}`]:[],...others].join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"appl\
-ied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?told5(different):null,...isOff?{gist:told5(
+ied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?told6(different):null,...isOff?{gist:told6(
 differing2)}:{},notes:notesOf(this.#kind,change2,data3)}}#otherServer(change2,answer){const{profile}=this.#options;if(change2.
 action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;const better=betterProfile(profile,
 kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)return[];this.#better??=better;
 const unsent=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.
-fields));const{different}=verify(kind,unsent,answer);const{signs,whole:whole3=[]}=kind.traits[better.name];const losesSilently=signs?.
+fields));const{different}=verify(kind,unsent,answer);const{signs,whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.
 losesSilently===true;const seen2=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(
-whole3,change2.apply,answer);return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:
+whole2,change2.apply,answer);return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:
 [`the answer shows ${empty2.join(", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(
 better)]}async#putBack(change2,open9,judgement,live){const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.
 lost);let known3={judgement,live};let{attempts}=open9;let sent=change2;for(const aim of open9.refused?["before"]:["asked",
@@ -18911,8 +18904,8 @@ attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change2,end3
 now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end2={...open9,attempts};return this.#ended(
 openOutcome(this.#kind,change2,end2,known3.judgement,known3.live),sent)}};function attemptsOf(sent){if("data"in sent)return sent.
 attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function compareAnswer(kind,change2,answer){
-if(change2.action==="update")return verify(kind,change2.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing3=change2.
-action==="regenerate"&&typeof answer[regeneration2?.field??""]!=="string";return{different:[],differing:[],unverified:missing3&&
+if(change2.action==="update")return verify(kind,change2.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing2=change2.
+action==="regenerate"&&typeof answer[regeneration2?.field??""]!=="string";return{different:[],differing:[],unverified:missing2&&
 regeneration2!==void 0?[regeneration2.field]:[]}}function notesOf({regeneration:regeneration2},change2,answer){if(change2.
 action!=="regenerate"||regeneration2===void 0)return[];const{[regeneration2.field]:before}=change2.apply.before;return typeof before===
 "string"&&before===answer[regeneration2.field]?[regeneration2.same(before)]:[]}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#called=new Map;#names=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
@@ -18944,12 +18937,12 @@ return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,end
 0)return;const open9=left.map(one=>one.open);const live=await readBackAll(kind,open9,this.#options,this.#options.concurrency);
 await settle2(left.map(async({planned,attempt,open:open10})=>{const ended=await attempt.conclude(open10,live.get(open10));
 if(ended!==EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome3}){
-const told5=better??suspected;if(told5===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
+const told6=better??suspected;if(told6===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
 void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked===
-"recognised";const harms=kind.traits[told5.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
-this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told5.name}\
-; what to do is said there`)}const marked=harms&&sure?{...outcome3,otherProfile:told5.name}:outcome3;return better===void 0?
-advised(marked,adviceFor(told5)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
+"recognised";const harms=kind.traits[told6.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
+this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told6.name}\
+; what to do is said there`)}const marked=harms&&sure?{...outcome3,otherProfile:told6.name}:outcome3;return better===void 0?
+advised(marked,adviceFor(told6)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
 ()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,
 recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
 ()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){
@@ -18993,7 +18986,7 @@ function ofWhole({backend:backend3,state:before,now}){const saved=async(resource
 open_run:run4};const state={...joined2(before),resources,serial:before.serial+1,...begun};await backend3.save(state);return state};
 return{async begin(resources){const{last_run,open_run}=joined2(before);const run4=nextRun([...await namesIn2(backend3),last_run,
 open_run],now());return{run:run4,journal:run4,state:await saved(resources,run4)}},keep:resources=>saved(resources),async end({
-run:run4,state},resources,{whole:whole3}){const{open_run,...rest}=state;const ended={...rest,resources,...whole3?{last_run:run4}:
+run:run4,state},resources,{whole:whole2}){const{open_run,...rest}=state;const ended={...rest,resources,...whole2?{last_run:run4}:
 {open_run:run4}};await backend3.save(ended);return ended}}}function ofShard({backend:backend3,state:before,now,sharedRun:sharedRun2,
 declaring},own5){const merged=async(resources,change2)=>{const head=await backend3.merge({records:changedRecords(before.
 resources,resources),head:there=>change2({...sameState(there,before),serial:there.serial+1})});return{...head,resources}};
@@ -19001,14 +18994,14 @@ return{async begin(resources){const names3=await backend3.runs.list();const key=
 void 0;let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=takePart(head,own5,{key,isSure,names:names3,
 now:now()});const shards={...split2(head),run:taken2.run,...key===void 0?{}:{key}};if(key===void 0)delete shards.key;return withPart(
 {...head,shards},own5,{...partOf(head,own5),open_run:taken2.journal})});return{...taken2,state}},keep:resources=>merged(
-resources,head=>head),end:({journal},resources,{whole:whole3,cut:cut2})=>merged(resources,head=>whole3?withPart(head,own5,
+resources,head=>head),end:({journal},resources,{whole:whole2,cut:cut2})=>merged(resources,head=>whole2?withPart(head,own5,
 {last_run:journal,...cut2?{cut:true}:{}}):head)}}function split2({shards}){if(shards===void 0)throw new TypeError("a sta\
 te that is not split has no shards");return shards}async function namesIn2({runs}){return await runs.list().catch(()=>[])}
 var JOINED_FOR=10*6e4;var UNDER_WAY_FOR=24*60*6e4;function takePart(head,own5,{key,isSure,names:names3,now}){const{run:current,
 key:currentKey,parts}=split2(head);if(current!==void 0&&currentKey===key){const{last_run="",open_run=""}=partOf(head,own5);
 const attempts=attemptsOf2([...names3,last_run,open_run],current,own5);const age=now.getTime()-momentOf(current);const isUnderWay2=Object.
-values(parts).some(({open_run:open_run2})=>runOf(open_run2??"")===current);const isOpen3=attempts===0?age<(isUnderWay2?UNDER_WAY_FOR:
-JOINED_FOR):partOf(head,own5).cut===true;if((isSure||isOpen3)&&attempts<99){return{run:current,journal:partName(current,
+values(parts).some(({open_run:open_run2})=>runOf(open_run2??"")===current);const isOpen2=attempts===0?age<(isUnderWay2?UNDER_WAY_FOR:
+JOINED_FOR):partOf(head,own5).cut===true;if((isSure||isOpen2)&&attempts<99){return{run:current,journal:partName(current,
 own5,attempts+1)}}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun([...names3,head.last_run,
 current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_extended();init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){
 const change2=compareFields(given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;
@@ -19075,8 +19068,8 @@ void 0?{recordedAt:recorded2.at}:{},destructions:none,requests:none,fields:none,
 declaredAt,apply:{key,identity:present3.identity,expected,before,existed:present3.exists??null,managed,...declared.generation===
 void 0?{}:{generation:declared.generation},...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.
 generation}}}}function wantedFields(kind,fields3,declared,present3){const wanted={};const unknowable=[];for(const[field2,
-asked]of Object.entries(fields3)){const type=kind.fields[field2]??value;const whole3=desired(type,asked,present3[field2],
-declared.whole.includes(field2));if(whole3!==void 0)wanted[field2]=whole3;else if(typeof asked==="object"&&asked!==null&&
+asked]of Object.entries(fields3)){const type=kind.fields[field2]??value;const whole2=desired(type,asked,present3[field2],
+declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked==="object"&&asked!==null&&
 Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields3){
 const names3=fields3.join(" and ");return`the present value of ${names3} isn't known, so what the manifest says can't be\
  merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields3.join(", ")}]" the mani\
@@ -19146,9 +19139,9 @@ email3,checks)})}function knownOf2({identity:identity2},{type,placeholders:place
 "";const known3=Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??[],...checks.placeholders??
 []]):void 0;return{known:known3,support:checks.support}}function templateWarnings(change2,declared,checks){const{email:email3}=kindOf(change2.kind);if(email3===void 0||change2.
 action!=="update")return{warnings:[],errors:[]};const{before,expected}=change2.apply;const both={before:bodies(email3,before),
-after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const told5=level3=>findings.
+after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const told6=level3=>findings.
 filter(({code:code2,live})=>{const set2=levelOf(code2,checks.levels);return(live&&set2==="error"?"warning":set2)===level3}).
-map(finding=>planWarning(declared,email3,finding));return{warnings:told5("warning"),errors:told5("error")}}function planWarning(template2,email3,finding){
+map(finding=>planWarning(declared,email3,finding));return{warnings:told6("warning"),errors:told6("error")}}function planWarning(template2,email3,finding){
 const{code:code2,message,body:body2,at:at3}=finding;const about2=bodiesOf2(body2).filter(name2=>template2.fields[email3[name2]]!==
 void 0);const spotted=about2.filter(name2=>at3?.[name2]!==void 0);if(about2.length===0||finding.live)return{code:code2,message};
 const{places,more}=placesIn(template2,email3,finding,spotted.length>0?spotted:about2.slice(0,1));const all=places.map(({
@@ -19211,8 +19204,8 @@ return error("no-such-target",`--target ${target} matches nothing that the manif
 "an address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")}))}function kindsMeant(target,declared){const matching=declared.
 filter(({kind,identity:identity2})=>matchesTarget(target,addressOf(kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}
 function meantBy(target,all){if(target.includes("*"))return"";const ends2=all.filter(address2=>address2.toLowerCase().endsWith(
-`/${target.toLowerCase()}`));const meant3=target.includes("/")?nearest(target,all):ends2.length===1?ends2[0]:void 0;return meant3===
-void 0?"":`, did you mean ${meant3}?`}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){
+`/${target.toLowerCase()}`));const meant2=target.includes("/")?nearest(target,all):ends2.length===1?ends2[0]:void 0;return meant2===
+void 0?"":`, did you mean ${meant2}?`}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){
 if(subject.declared===void 0)continue;const others=byKey.get(key);if(others===void 0)byKey.set(key,[subject.declared]);else
 others.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(
 group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others){const places=others.map(
@@ -19233,8 +19226,8 @@ profile,assert:assert2,acceptDids=[]}=this.#options;const{id=""}=declared.identi
 regeneration!==void 0;const accepted=regenerates&&acceptDids.some(given2=>sameIdentifier(given2,id));const{references}=this;
 return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,accepted,address:address2,key})}};function checked(change2,declared,checks){
 const{warnings,errors:errors2}=templateWarnings(change2,declared,checks);if(warnings.length===0&&errors2.length===0)return change2;
-const told5={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told5;const reason=errors2.
-map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told5,action:"blocked",requests:[],
+const told6={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told6;const reason=errors2.
+map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told6,action:"blocked",requests:[],
 destructions:[],reason}}function deletedHash(kind,answer,hasher){return hasher.hash([...kindOf(kind).deletion?.traces(answer)??
 []])}function owedIn(state,key,hasher){const record2=recordIn(state,key);return record2?.owed===void 0?void 0:owed(record2.
 owed,hasher)}function recordOf(state,key,hasher){const record2=recordIn(state,key);return record2===void 0?void 0:recorded(
@@ -19276,8 +19269,8 @@ owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,bef
 owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
 generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
 kind).regeneration?.field;const shown3=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown3,[field2]:null}:
-shown3}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told5={...calledBefore({kind,
-before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told5,[field2]:answer[field2]}:told5}function calledBefore({
+shown3}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told6={...calledBefore({kind,
+before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told6,[field2]:answer[field2]}:told6}function calledBefore({
 kind,before={}}){const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
 {}}function updated(base2,before,asked,became,context3){const known3=before===void 0?{}:restoreFields(before,context3.hasher);
 if(became.ambiguous){const fields4=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
@@ -19302,8 +19295,8 @@ member2,Object.hasOwn(known3,key)?known3[key]:void 0))}function normalized({kind
 return mapValues(expected,(field2,name2)=>normalForm(types3[name2]??value,field2))}function askedSecrets(asked){return Object.
 fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
 const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown3={...known3};for(const[name2,type]of Object.
-entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known3[name2];const whole3=type.type==="m\
-embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown3[name2]=conceal(whole3,wanted[name2])}return shown3}function unverifiedNames({
+entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known3[name2];const whole2=type.type==="m\
+embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown3[name2]=conceal(whole2,wanted[name2])}return shown3}function unverifiedNames({
 expected},unverified){return Object.keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}\
 .`)))}function unverifiedFields(asked,unverified,shown3){const types3=kindOf(asked.kind).fields;const fields3={};for(const[
 name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields3[name2]=wanted;continue}if(types3[name2]?.
@@ -19324,7 +19317,7 @@ hasher,readable:readable2};const{[asked2.key]:known3}=resources;await withSlowHa
 throw failure2});const part2=shard2===void 0?{}:{shard:shard2,journal:name2};const result={run:run4,...part2,results,interrupted:signal.
 aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(name2,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){
 await journal.close();return{result,state,problems:fatal===void 0?[runEndedEarly(name2,failure2,journal),...problems]:problems}}
-try{const whole3=fatal===void 0;state=await keeping2.end(begun,resources,{whole:whole3,cut:signal.aborted});if(fatal===void 0)
+try{const whole2=fatal===void 0;state=await keeping2.end(begun,resources,{whole:whole2,cut:signal.aborted});if(fatal===void 0)
 await journal.write({type:"end",at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(error(
 "state-not-saved",`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`,[],journal.kept===null?`${cureOf(
 failure2)}; the journal of run ${name2} holds everything, and the next apply reads it`:keptHint(name2,journal.kept)))}finally{
@@ -19459,11 +19452,10 @@ var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...othe
 first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,before},answered})=>[before.fields,answered?.
 after?.fields??{}].flatMap(fields3=>Object.entries(kindOf(kind).names?.(fields3)??{}))))}function labelIn2({sending,answered},names3){
 const{kind,address:address2,identity:identity2,before}=sending;const{called:called2,naming:naming2}=kindOf(kind);const after2=naming2===
-void 0?answered?.after?.fields??{}:{};const told5=called2?.(before.fields)??called2?.(after2)??sending.label;return labelled2(
-{kind,address:address2,apply:{identity:identity2}},told5,names3)}init_result();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
-engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
-url));const file=files.find(one=>existsSync2(one));return file===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
-readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash4}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
+void 0?answered?.after?.fields??{}:{};const told6=called2?.(before.fields)??called2?.(after2)??sending.label;return labelled2(
+{kind,address:address2,apply:{identity:identity2}},told6,names3)}init_result();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
+const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
+one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash4}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
 import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readSync}from"node:fs";import{
 open as open3}from"node:fs/promises";import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
@@ -19695,10 +19687,10 @@ map(path=>relative5(root,path)).filter(isBelow);const listed2=await listOf(root,
 path=>{const isInFolder=folders.has(dirname7(path).split("/").join(sep2));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){
 const folder=dirname7(path);const real=await realpath2(folder).catch(()=>void 0);if(real!==void 0)return join10(real,basename4(
 path));return folder===path?path:join10(await realName(folder),basename4(path))}function isBelow(way){return way!==""&&way!==
-".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}async function listOf(root,paths){try{const listed2=await inGitIndex(
-root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new ProblemsError([error("state-tracked",`git can\
-'t tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set st\
-ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join11(dirname8(
+".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}async function listOf(root,paths){try{return await inGitIndex(root,
+paths)}catch(failure2){throw new ProblemsError([error("state-tracked",`git can't tell whether it tracks the state: ${failure2.
+message}`,[],'mend the repository, so that "git status" works; or set state.allow_tracked: true, if a state that git tra\
+cks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join11(dirname8(
 path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
 path),...excluding(fileLocks(path),shard2=>relative6(process.cwd(),lockPath(lockedPath(path,shard2)))),async check(use){
 if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named6,path])],
@@ -19719,8 +19711,8 @@ has(stringifyJson(line)));return{there,kept:{...here2,lines}}};return{...base2,l
 list(),...await local.list()])].sort(),async read(run4){const{there,kept:kept3}=await both(run4);if(there===null||kept3===
 null||kept3.lines.length===0)return there??kept3;const lines=[...there.lines,...kept3.lines];return{...there,lines,ended:false,
 late:there.ended}},hasEnd:async run4=>((await local.list()).includes(run4)?(await both(run4)).kept?.lines.length===0:true)&&
-await base2.hasEnd(run4),async kept(){const missing3=[];for(const run4 of await local.list()){const{there,kept:kept3}=await both(
-run4);if((kept3?.lines.length??0)>0)missing3.push(run4);else if(there?.ended===true)await local.remove([run4])}return missing3},
+await base2.hasEnd(run4),async kept(){const missing2=[];for(const run4 of await local.list()){const{there,kept:kept3}=await both(
+run4);if((kept3?.lines.length??0)>0)missing2.push(run4);else if(there?.ended===true)await local.remove([run4])}return missing2},
 async create(first){return new KeptJournal(await base2.create(first),first,local,place2)},async reopen(content){const{run:first}=content;
 const{there,kept:kept3}=await both(first.run);const journal=there===null?await base2.create(first):await base2.reopen(there);
 await Promise.all((kept3?.lines??[]).map(line=>journal.write(line)));return new KeptJournal(journal,first,local,place2)},
@@ -19738,8 +19730,8 @@ lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.lengt
 await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
 skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
 written"}}async function workingBackendOf(project,onSecret){const{backend:backend3,kept:kept3}=await placeOf2(project,onSecret);const all=join13(
-project.root,KEPT2);if(kept3===null&&!existsSync3(all))return backend3;const own5=kept3??keptIn(all,backend3);const whole3=keeping(
-backend3,own5);await takeAlong(whole3,own5,all);return whole3}async function placeOf2(project,onSecret){const settings=project.
+project.root,KEPT2);if(kept3===null&&!existsSync3(all))return backend3;const own5=kept3??keptIn(all,backend3);const whole2=keeping(
+backend3,own5);await takeAlong(whole2,own5,all);return whole2}async function placeOf2(project,onSecret){const settings=project.
 state();if(settings.in==="file")return{backend:await fileBackend(settings),kept:null};const backend3=settings.in==="git"?
 await onBranch(project,settings,onSecret):await inDatabase(project,settings,onSecret);return{backend:backend3,kept:keptIn(
 join13(project.root,KEPT2),backend3)}}function keptIn(all,{place:place2}){return join13(all,createHash4("sha256").update(
@@ -19749,15 +19741,14 @@ chable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run
 keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative8(root,folder).
 split(sep3).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
 {root,remote,branch,path:path??posix2.join(below2,`${environment??"state"}.json`)})}async function inDatabase({cwd,environment},{
-url:address2,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
-const url=String(address2.reveal());for(const secret3 of secretsOf2(url))onSecret(secret3);const read2=async([what,file])=>{
-const text6=await readRegular(file).catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(
-file,cwd)} of state.postgres can't be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});
-if(what==="key")onSecret(text6);return[what,text6]};const tls=Object.fromEntries(await Promise.all(Object.entries(files).
-map(read2)));const given2=Object.keys(tls).length===0?{}:{tls};return postgresBackend2({url,name:name2??environment??"st\
-ate",...given2})}function credentialsIn(remote){if(!URL.canParse(remote))return[];const{username,password}=new URL(remote);
-const given2=[password,...remote.startsWith("http")?[username]:[]].filter(one=>one!=="");return given2.flatMap(one=>[one,
-decodeURIComponent(one)])}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
+url,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
+for(const secret3 of secretsOf2(url))onSecret(secret3);const read2=async([what,file])=>{const text6=await readRegular(file).
+catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(file,cwd)} of state.postgres can\
+'t be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});if(what==="key")onSecret(text6);
+return[what,text6]};const tls=Object.fromEntries(await Promise.all(Object.entries(files).map(read2)));const given2=Object.
+keys(tls).length===0?{}:{tls};return postgresBackend2({url,name:name2??environment??"state",...given2})}function credentialsIn(remote){
+if(!URL.canParse(remote))return[];const{username,password}=new URL(remote);const given2=[password,...remote.startsWith("\
+http")?[username]:[]].filter(one=>one!=="");return given2.flatMap(one=>[one,decodeURIComponent(one)])}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
@@ -19779,9 +19770,9 @@ Error))return"unknown error";return"code"in failure2&&typeof failure2.code==="st
 return{status:outcome3.status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once4=options.
 connections==="once";const common={connections:once4?1:Number(options.connections),pipelining:once4?0:1};const secure={...tlsOptions(
 tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
-{...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:String(proxy.authorization.reveal())},requestTls:secure,
-proxyTls:{minVersion,rejectUnauthorized,timeout},clientFactory:(url,given2)=>new Tunnels(url,{...given2,headersTimeout:timeout})})}
-var minVersion="TLSv1.2";var rejectUnauthorized=true;function tlsOptions({ca,clientCert,clientKey}){return{minVersion,rejectUnauthorized,
+{...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:proxy.authorization},requestTls:secure,proxyTls:{minVersion,
+rejectUnauthorized,timeout},clientFactory:(url,given2)=>new Tunnels(url,{...given2,headersTimeout:timeout})})}var minVersion="\
+TLSv1.2";var rejectUnauthorized=true;function tlsOptions({ca,clientCert,clientKey}){return{minVersion,rejectUnauthorized,
 ...ca===void 0?{}:{ca},...clientCert===void 0?{}:{cert:clientCert},...clientKey===void 0?{}:{key:String(clientKey.reveal())}}}
 var Tunnels=class extends import_undici2.Pool{connect(options,callback2){if(callback2===void 0)return this.#tunnel(options);
 super.connect(options,callback2);return void 0}async#tunnel(options){const made2=await super.connect(options).catch(failure2=>{
@@ -19858,10 +19849,9 @@ outcome3="fine";this.#patience.answered()}else if(isCrowded(verdict))outcome3="c
 end(turn,outcome3)}}async#try(call,credential,attempt){const{timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;
 const limits2={timeout,maxBytes:maxAnswerBytes};const request5=this.#request(call,credential);const began=performance.now();
 const outcome3=call.method==="POST"?await this.#exchangeOnce(request5,limits2):await exchange(this.#pool,request5,limits2);
-const verdict=this.#judge.judge(call,outcome3);const said3="problem"in verdict?verdict.problem.serverMessage:null;const date3=outcome3.
-status===null?void 0:firstHeader(outcome3.headers,"date");onTry?.({operation:call.operation,method:call.method,path:call.
-path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...date3===void 0?{}:{date:date3},...said3!=null&&
-isRaw(said3)?{raw:this.#cleaner(credential)(said3)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){
+const verdict=this.#judge.judge(call,outcome3);const said3="problem"in verdict?verdict.problem.serverMessage:null;onTry?.(
+{operation:call.operation,method:call.method,path:call.path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,
+...said3!=null&&isRaw(said3)?{raw:this.#cleaner(credential)(said3)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){
 const route=openRoute(this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request5,
 limits2)}finally{await route.destroy()}}async#renew(refused4,scope2){try{return await this.#options.credentials.renew(refused4,
 scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
@@ -20039,8 +20029,8 @@ state.resources),head:now=>{if(!isOwn&&!isSame2(now,before))throw moved;return w
 serial+1},run4,!ended)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){return failure2 instanceof
 ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){return ended?"it":"the sta\
 te"}function told2({ended},{run:run4,settled,findings},where){const why=ended?"is newer than the state":"had not ended";
-return[`run ${run4} ${why}: ${settled} of its answers were taken into ${where}`,...findings]}import{resolve as resolve5}from"node:path";init_zod();init_zod();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="\
-idops-state";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,
+return[`run ${run4} ${why}: ${settled} of its answers were taken into ${where}`,...findings]}import{resolve as resolve5}from"node:path";init_zod();init_zod();init_problems();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-s\
+tate";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,
 "must be the name of a remote, or its address").optional().meta({description:"A remote of the repository that the config\
 uration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
 'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"').optional().meta({description:"A branch \
@@ -20075,7 +20065,7 @@ allow_tracked:allowTracked=false,git:git2,postgres}=given2;if(git2!==void 0){con
 return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};
 const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",name:name2=null,ca_file:ca,
 client_cert_file:cert,client_key_file:key}=postgres;const named6=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
-void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url:new Sensitive(url),name:name2,files:Object.fromEntries(named6)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url,name:name2,files:Object.fromEntries(named6)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
 regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text4=()=>string2().
 min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The address th\
 at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text4().meta(
@@ -20137,7 +20127,7 @@ resolve(node2.value,node2,file,[...under,...path]);notes.set(pathKey(path),{path
 return unknown5?UNKNOWN_TEXT:text6}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
 item);path.pop();return value3})}const map2={};for(const[key,entry2]of node2.entries){path.push(key);map2[key]=walk(entry2.
 value);path.pop()}return map2};return{value:walk(root),notes}}init_zod();init_json();init_nearest();init_secret_names();init_values();function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
-return void 0;const[,sign,whole3="",fraction="",exponent=""]=parts;const digits=whole3.replace(/^0+(?=\d)/,"")||"0";return`${sign===
+return void 0;const[,sign,whole2="",fraction="",exponent=""]=parts;const digits=whole2.replace(/^0+(?=\d)/,"")||"0";return`${sign===
 "-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
 option,path));if(schema5 instanceof ZodOptional||schema5 instanceof ZodNullable)return schemasAt(schema5.unwrap(),path);
 if(schema5 instanceof ZodPipe)return schemasAt(schema5.in,path);const[step,...rest]=path;if(step===void 0)return[schema5];
@@ -20164,9 +20154,9 @@ node2):void 0;if(expected==="number"||expected==="int")return numberHint(node2,e
 mistyped);if(expected==="object"||expected==="record")return mapHint(mistyped);return textHint(mistyped)}var yes=["yes",
 "y","on","1"];var no=["no","n","off","0"];function booleanHint(node2){const text6=(typeof node2.value==="string"?node2.value:
 node2.source).toLowerCase();if(typeof node2.value==="string"&&!node2.plain&&fromText("boolean",node2.value)!==void 0)return"\
-write it without quotes";const meant3=yes.includes(text6)?"true":no.includes(text6)?"false":void 0;if(meant3===void 0){const near=nearest(
+write it without quotes";const meant2=yes.includes(text6)?"true":no.includes(text6)?"false":void 0;if(meant2===void 0){const near=nearest(
 text6,["true","false"]);return near===void 0?"write true or false":`did you mean ${near}?`}const number4=typeof node2.value===
-"string"?"text":"number";return`in YAML 1.2 ${text6} is a ${number4}: write ${meant3}`}function numberHint(node2,expected){
+"string"?"text":"number";return`in YAML 1.2 ${text6} is a ${number4}: write ${meant2}`}function numberHint(node2,expected){
 if(node2.type!=="scalar")return void 0;if(typeof node2.value==="string")return node2.plain||fromText(expected,node2.value)===
 void 0?void 0:"write it without quotes";return expected==="int"&&typeof node2.value==="number"?"write it without a fract\
 ion":void 0}function textHint({node:node2,file,path,schema:schema5}){if(node2.type==="map"){const known3=knownFields(schema5,
@@ -20212,30 +20202,31 @@ map(({value:value3})=>value3))}}function listNode(range2,items){return{type:"lis
 function measure2(children){let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,
 child.height+1)}return{size:size2,height}}function startOf2(node2){if(node2.type!=="map")return node2.range;const[first]=node2.
 entries.values();return first?.key??node2.range}function check2(subject){const{schema:schema5,root,file,variables}=subject;const{value:value3,notes}=resolve4(root,file,
-variables,subject.under);const fromVariables=variables?.takeProblems()??[];let result=schema5.safeParse(value3);const tried2=new Set;
-while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried2))break;result=schema5.safeParse(value3)}
-if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,
-problems:fromVariables,notes}}const issues=flatten2(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.unknown!==
-true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],notes}}function flatten2(issues,base2=[]){
-return issues.flatMap(issue3=>{const path=[...base2,...issue3.path.map(step=>typeof step==="number"?step:String(step))];
-if(issue3.code==="invalid_union"){const branch=meantBranch(issue3.errors);if(branch!==void 0)return flatten2(branch,path)}
-const{code:code2}=issue3;const message=(issue3.code==="invalid_key"?issue3.issues[0]?.message:void 0)??issue3.message;return[
-{code:code2,path,message,...issue3.code==="invalid_type"?{expected:issue3.expected}:{},...issue3.code==="unrecognized_ke\
-ys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.values}:{}}]})}function meantBranch(errors2){const fitting3=errors2.
-filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&(code2==="invalid_type"||code2==="invalid_union")));
-const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;const strange=branch.some(({code:code2})=>code2===
-"unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2==="invalid_type"&&path.length===1)?void 0:branch}
-var namedAtMost3=20;function issueProblems(issue3,subject){const{root,file,name:name2,under=[]}=subject;const found2=find6(
-root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found2.complete){const field2=String(
-issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`missing field "${field2}" in ${within4(
-name2,[...under,...parent])}`,[placeIn(file,root,parent)],onlyValue(subject.schema,issue3.path))]}hideField(found2.node,
-file);const place2=valuePlace(file,root,issue3.path);const whole3=[...under,...issue3.path];const what=whole3.length===0?
-`the ${name2}`:`"${pathText(whole3)}" in ${name2}`;if(issue3.code==="invalid_key"){const key=found2.key===void 0?place2:
-file.place(found2.key);return[error("wrong-value",`${what}: the name is not usable`,[key],issue3.message)]}if(issue3.code===
-"invalid_type"||issue3.code==="invalid_union"){const custom2=issue3.message.startsWith("expected")?issue3.message:void 0;
-const{node:node2}=found2;const{expected,path}=issue3;return[error("wrong-type",`${what}: ${custom2??`expected ${typeName(
-expected)}`}, got ${gotOf(node2,file)}`,[place2],typeHint({expected,node:node2,path,schema:subject.schema,file}))]}if(issue3.
-code==="invalid_value"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(value3));const{node:node2}=found2;
+variables,subject.under);const fromVariables=variables?.takeProblems()??[];let result=schema5.safeParse(value3,{error:noWords});
+const tried2=new Set;while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried2))break;result=schema5.
+safeParse(value3,{error:noWords})}if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{
+data:failed?void 0:result.data,problems:fromVariables,notes}}const issues=flatten2(result.error.issues).filter(({path})=>notes.
+get(pathKey(path))?.unknown!==true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(
+issue3,subject))],notes}}function noWords({code:code2}){return["too_big","too_small","invalid_type","invalid_union"].includes(
+code2)?"":void 0}function flatten2(issues,base2=[]){return issues.flatMap(issue3=>{const path=[...base2,...issue3.path.map(
+step=>typeof step==="number"?step:String(step))];if(issue3.code==="invalid_union"){const branch=meantBranch(issue3.errors);
+if(branch!==void 0)return flatten2(branch,path)}const{code:code2}=issue3;const message=(issue3.code==="invalid_key"?issue3.
+issues[0]?.message:void 0)??issue3.message;return[{code:code2,path,message,...issue3.code==="invalid_type"?{expected:issue3.
+expected}:{},...issue3.code==="unrecognized_keys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.
+values}:{}}]})}function meantBranch(errors2){const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.
+length===0&&(code2==="invalid_type"||code2==="invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===
+void 0)return void 0;const strange=branch.some(({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(
+({code:code2,path})=>code2==="invalid_type"&&path.length===1)?void 0:branch}var namedAtMost3=20;function issueProblems(issue3,subject){
+const{root,file,name:name2,under=[]}=subject;const found2=find6(root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(
+issue3,subject);if(!found2.complete){const field2=String(issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[
+error("missing-field",`missing field "${field2}" in ${within4(name2,[...under,...parent])}`,[placeIn(file,root,parent)],
+onlyValue(subject.schema,issue3.path))]}hideField(found2.node,file);const place2=valuePlace(file,root,issue3.path);const whole2=[
+...under,...issue3.path];const what=whole2.length===0?`the ${name2}`:`"${pathText(whole2)}" in ${name2}`;if(issue3.code===
+"invalid_key"){const key=found2.key===void 0?place2:file.place(found2.key);return[error("wrong-value",`${what}: the name\
+ is not usable`,[key],issue3.message)]}if(issue3.code==="invalid_type"||issue3.code==="invalid_union"){const{node:node2}=found2;
+const{expected,path}=issue3;return[error("wrong-type",`${what}: ${issue3.message||`expected ${typeName(expected)}`}, got\
+ ${gotOf(node2,file)}`,[place2],typeHint({expected,node:node2,path,schema:subject.schema,file}))]}if(issue3.code==="inva\
+lid_value"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(value3));const{node:node2}=found2;
 const similar=node2.type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes("$")?nearest(node2.value,issue3.
 values.map(String)):void 0;const[family="",...rest]=node2.type==="scalar"&&typeof node2.value==="string"?node2.value.split(
 "."):[];const members3=rest.length===0?[]:names3.filter((_,at3)=>String(issue3.values?.[at3]).startsWith(`${family}.`));
@@ -20244,12 +20235,12 @@ String(value3)===node2.value);const more=names3.length>namedAtMost3?` and ${name
 slice(0,namedAtMost3).join(", ")}${more}`;const must=names3.length===1?`must be ${names3[0]}`:`must be one of ${list2}`;
 return[error("wrong-value",`${what} ${must}`,[place2],isQuoted?"write it without quotes":members3.length>1?`of ${family}\
  there are ${members3.join(", ")}`:similar===void 0?void 0:`did you mean "${similar}"?`)]}if(issue3.code==="too_small"&&
-found2.node.type==="scalar"&&found2.node.value===""){return[error("wrong-value",`${what} must not be empty`,[place2])]}if(/^Too (big|small)/.
-test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}
-return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){
+found2.node.type==="scalar"&&found2.node.value===""){return[error("wrong-value",`${what} must not be empty`,[place2])]}if(issue3.
+message===""){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}return[error(
+"wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){
 if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({
 value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry2,bare3,file){
-const told5=shownKey(key);if(entry2===void 0||told5!==key)return told5;const isAlone=hasNothing(entry2);if(isAlone&&bare3.
+const told6=shownKey(key);if(entry2===void 0||told6!==key)return told6;const isAlone=hasNothing(entry2);if(isAlone&&bare3.
 some(name2=>name2!==key)){file.hide(entry2.key);return void 0}if(!file.hides(entry2.key)){if(!isAlone||!looksSecret(key)||
 !/\d/.test(key))return key;file.hide(entry2.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:
 key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,
@@ -20258,17 +20249,17 @@ schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;cons
 key)&&hasNothing(entry2)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry2=entries.get(key);return{key,entry:entry2,
 told:toldKey(key,entry2,bare3,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
 for(const inner of knownFields(schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(
-name2,[...under,...issue3.path]);return keys.map(({key,entry:entry2,told:told5})=>{const place2=entry2===void 0?placeIn(
-file,root,issue3.path):file.place(entry2.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(
+name2,[...under,...issue3.path]);return keys.map(({key,entry:entry2,told:told6})=>{const place2=entry2===void 0?placeIn(
+file,root,issue3.path):file.place(entry2.key);if(told6!==key)return gluedField(key,told6,where,place2);const near=nearest(
 key,free)===void 0?void 0:nearest(key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??
 withWords(key,known3);const message=`unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===
 void 0?void 0:`"${key}" stands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:
 void 0);if(similar!==void 0&&elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[
 place2])}const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",
-message,[place2],hint)})}function gluedField(key,told5,where,place2){if(told5===void 0)return error("unknown-field",`unk\
+message,[place2],hint)})}function gluedField(key,told6,where,place2){if(told6===void 0)return error("unknown-field",`unk\
 nown field in ${where}, whose name is not shown, since it may be a secret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.
-test(key.slice(told5.length));const missing3=hasColon?"a space is missing behind the colon of":"a colon and a space are \
-missing behind";return error("unknown-field",`${missing3} "${told5}" in ${where}`,[place2],`write it as "${told5}: \u2026"`)}
+test(key.slice(told6.length));const missing2=hasColon?"a space is missing behind the colon of":"a colon and a space are \
+missing behind";return error("unknown-field",`${missing2} "${told6}" in ${where}`,[place2],`write it as "${told6}: \u2026"`)}
 function onlyValue(schema5,path){const[only2,...others]=schemasAt(schema5,path);return only2 instanceof ZodLiteral&&others.
 length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.
 toLowerCase().split(/[_-]+/).map(word2=>word2.replace(/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.
@@ -20286,11 +20277,11 @@ slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#te
 "$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start3=this.#at;
 if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start3);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
 lastIndex=start3+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
-a name',start3);const told5=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start3+2+found2.length;if(this.#text[this.#at]===
+a name',start3);const told6=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start3+2+found2.length;if(this.#text[this.#at]===
 "}"){this.#at+=1;return{name:found2,written:this.#text.slice(start3,this.#at)}}const operator=this.#text.slice(this.#at,
-this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told5}\
-" is not closed by "}"`:`"\${${told5}" is followed by something unknown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.
-template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told5}" is not closed by "}"`,start3);const message=this.#text.
+this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told6}\
+" is not closed by "}"`:`"\${${told6}" is followed by something unknown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.
+template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told6}" is not closed by "}"`,start3);const message=this.#text.
 slice(rest,this.#at);this.#at+=1;const written3=this.#text.slice(start3,this.#at);return operator===":-"?{name:found2,written:written3,
 fallback:inner}:{name:found2,written:written3,message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(
 start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing2={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
@@ -20378,7 +20369,7 @@ filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wron
 text6,use);if(isBaseUrl(checked2))return void 0;wrong3??=checked2}return wrong3}function*filled3(parts,before=""){const[
 part2,...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])
 yield*filled3(rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
-/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
+/localhost"].flatMap(whole2=>whole2.startsWith(before)?[whole2.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
 join as join14}from"node:path";async function findAbove(name2,cwd){if(await isThere(join14(cwd,name2)))return join14(cwd,name2);const top=await topOf(cwd);
 if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join14(
 folder,name2);if(!await isThere(path))continue;for(const one of[path,join14(top,".git")])await refuseOthers(one,path,cwd);
@@ -20389,7 +20380,28 @@ cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder)
 const own5=process.getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
 shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
 lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
- is the one`)])}import{resolve as resolvePath}from"node:path";init_problems();init_nearest();init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
+ is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states2=new Set;const named6=new Set(
+["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text6(
+scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["server","auth"],["server","tls"],["sta\
+te","postgres"]]){const{node:node2,complete:complete2}=find6(config3,section2);if(!complete2)continue;for(const scalar of scalarsOf(
+node2))for(const name2 of namesIn3(scalar))named6.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named6.
+add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(
+texts2),...given2])files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
+remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named6.add(name2);const state=find6(config3,["state",
+"path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath(root,path))}const pending=[
+...named6];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
+const{node:node2,complete:complete2}=find6(config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn3(
+node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],states:[...states2]}}function fileNodes(node2){
+if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>key.endsWith("_file")?[value3]:fileNodes(
+value3))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("token_command")?.value:void 0;
+return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.
+slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].filter(part2=>part2!=="")}function passedNodes(node2){
+const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}
+function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);
+return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(value3))}function namesIn3({value:value3}){if(typeof value3!==
+"string"||!value3.includes("$"))return[];try{return namesOf2(parseVariables(value3))}catch(failure2){if(failure2 instanceof
+BadVariable)return[];throw failure2}}function namesOf2(template2){return template2.flatMap(part2=>typeof part2==="string"?
+[]:[part2.name,...namesOf2(part2.fallback??[])])}init_nearest();init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
 b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
 a2.column-b.column})}var import_fastest_levenshtein3=__toESM(require_mod(),1);init_secret_names();var plainMembers={name:/^[A-Za-z][A-Za-z-]{0,40}$/,pass_env:/^[A-Z_][A-Z0-9_]*$/,ca_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,
 client_cert_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,client_key_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,base_url:/^https?:\/\/[\w.:/[\]-]+$/,
@@ -20424,167 +20436,70 @@ return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text6.slice(at3,at3+500)
 const stop=/\$\{[^{}\n]{0,200}\}|\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;stop.lastIndex=at3;let found2=stop.exec(text6);while(found2?.[0].
 startsWith("$")===true)found2=stop.exec(text6);return Math.max(found2?.index??text6.length,at3+1)}var import_yaml=__toESM(require_dist2(),1);init_problems();init_secret_names();init_values();init_secret_names();function hideLoose(file,source,range2){if(shownKey(source)!==source&&beginsLine(file.text,range2.start))
 file.hide(range2)}function beginsLine(text6,at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text6.slice(Math.max(0,at3-200),
-at3))}function hideMember(file,name2,key,value3){const told5=shownKey(name2);if(told5!==name2){const at3=file.text.indexOf(
-told5,key.start);file.hide({start:at3<0||at3>=key.end?key.start:at3+told5.length,end:key.end})}const isAuth=name2==="aut\
-h"&&value3.type==="scalar";if(!looksSecret(name2)&&!isAuth)return false;file.hide(value3.range);return true}var PLAIN="";var FLOW_END="";var Marks=class{#quotes=[];#unclosed=[];#open=[];#isText=false;see(lexeme,offset){const isText3=this.#isText;
-this.#isText=lexeme===PLAIN;if(isText3)return;if(lexeme==="["||lexeme==="{")this.#open.push({closes:lexeme==="["?"]":"}",
-offset});else if(lexeme==="]"||lexeme==="}"){if(this.#open.at(-1)?.closes===lexeme)this.#open.pop()}else if(lexeme===FLOW_END){
-for(const one of this.#open.splice(0))this.#unclosed.push(one.offset)}else if(lexeme[0]==='"'||lexeme[0]==="'"){const surelyClosed=lexeme.
-length>1&&lexeme.endsWith(lexeme[0])&&!/(?:\\"|'')$/.test(lexeme);if(!surelyClosed||lexeme.includes("\n"))this.#quotes.push(
-{start:offset,end:offset+lexeme.length})}}quoteBefore(offset){return this.#quotes.findLast(({end:end2})=>end2<=offset)}bracketBefore(offset){
-const isBefore=start3=>start3<offset;const closed2=this.#unclosed.findLast(isBefore)??-1;const open9=this.#open.findLast(
-one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open9<0?void 0:Math.max(closed2,open9)}};init_problems();init_secret_names();function lineAt(text6,at3){const start3=text6.lastIndexOf("\n",at3-1)+1;const end2=text6.indexOf("\n",
-at3);return{start:start3,end:withoutReturn(text6,start3,end2<0?text6.length:end2)}}function withoutReturn(text6,start3,end2){
-return end2>start3&&text6[end2-1]==="\r"?end2-1:end2}var MAX_LINES=50;function contentAt(text6,at3){let from=at3;for(let tries=0;tries<
-MAX_LINES;tries+=1){const line=lineAt(text6,from);const indent2=text6.slice(from,line.end).search(/\S/);if(indent2>=0&&text6[from+
-indent2]!=="#")return{start:from+indent2,end:line.end};const next=text6.indexOf("\n",line.end);if(next<0)break;from=next+
-1}return{start:at3,end:at3+1}}function nextKeyLine(text6,at3){const first=contentAt(text6,at3);let line=first;for(let tries=0;tries<
-MAX_LINES;tries+=1){if(/:(?:\s|$)/.test(text6.slice(line.start,line.end)))return line;if(line.end>=text6.length)break;line=
-contentAt(text6,line.end)}return first}function keyOf5(line){const key=/^\s*(?:- +)*["']?([A-Za-z_][\w -]{0,60}?)["']?\s*:(?:\s|$)/.
-exec(line)?.[1];return key===void 0||shownKey(key)!==key?void 0:key}var REACH2=2e3;function unindentedText(text6,at3){const line=lineAt(text6,at3);const written3=text6.slice(line.start,line.
-end);const indent2=written3.search(/\S/);if(indent2<0||keyOf5(written3)!==void 0||/^\s*\t|^(?:---|\.\.\.)/.test(written3))
-return void 0;const above=headAbove(text6,line.start,indent2);if(above===void 0||indent2>=above.least)return void 0;if(/^-(?:\s|$)/.
-test(written3.slice(indent2))&&indent2<above.column)return void 0;const{mark,columns,isFirst}=above;return{mark,columns,
-isFirst,range:{start:line.start+indent2,end:line.end}}}function headAbove(text6,before,indent2){const lines=text6.slice(
-Math.max(0,before-REACH2),before).split("\n").filter(line=>line.trim()!=="");for(const[index,line]of lines.toReversed().
-entries()){const[,lead="",mark,digit]=/^(\s*(?:- +)*)["']?[A-Za-z_][\w -]{0,60}["']?:[ \t]+([|>])[-+]?(\d?)[-+]?(?:[ \t]+#.*)?\s*$/.
-exec(line)??[];if(mark!==void 0){const columns=digit===void 0||digit===""?void 0:Number(digit);return{mark,column:lead.length,
-columns,least:lead.length+(columns??1),isFirst:index===0}}if(line.search(/\S/)<=indent2)return void 0}return void 0}function slipOf({code:code2,message,pos},refused4){const{text:text6}=refused4;const at3=Math.min(pos[0],text6.length);const found2={
-code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text6.length),at3+1)};return unindented(found2,refused4)??forCode[code2]?.(
-found2,refused4)}function unindented({at:at3,code:code2},refused4){const{text:text6}=refused4;const found2=unindentedText(
-text6,at3);if(found2===void 0)return void 0;const{mark,columns,isFirst,range:range2}=found2;if(isFirst){return{message:`\
-the text that "${mark}" announces on the line above is not indented${columns===void 0?"":" so far"}`,hint:columns===void 0?
-"indent each line of the text further than its key":`indent each line of the text by ${columns} more than its key, or le\
-ave the ${columns} behind "${mark}" out`,range:range2}}const written3=text6.slice(range2.start,range2.end);const isOther3=/^[-=_*"']|^\/[/*]/.
-test(written3)||missingSpace(written3,range2,refused4)!==void 0;if(isOther3||!outside.includes(code2))return void 0;return{
-message:`this line is no "key: value", and not indented as the text that "${mark}" announces above`,hint:"indent it as f\
-ar as that text, or write a colon and a space behind its key",range:range2}}var outside=["MULTILINE_IMPLICIT_KEY","MISSI\
-NG_CHAR"];function conflictIn(text6){const marker=/^<{7} [^\n]*$/m.exec(text6);if(marker===null||!/^>{7} /m.test(text6))
-return void 0;return{message:"a merge conflict is not resolved: git left its marks here",hint:"keep one of the two sides\
-, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",range:{start:marker.index,end:marker.index+marker[0].
-length}}}var quoteIt="put quotes around the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused4)=>/sequence/.test(
-found2.message)?unevenList(found2,refused4):nested(found2,refused4),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused4)=>/^Flow/.
-test(found2.message)?openBracket(found2,refused4):/sequence/.test(found2.message)?unevenList(found2,refused4):/mapping/.
-test(found2.message)?unevenKeys(found2,refused4):void 0,MISSING_CHAR:missing2,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({
-at:at3,end:end2})=>({message:"a comma is missing between the members in brackets, or quotes around a value with a colon",
-hint:'write them as {id: x, name: "a: b"}',range:{start:at3,end:end2}}),BAD_SCALAR_START:({at:at3},{text:text6})=>({message:`\
-a text without quotes can't begin with "${text6[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({
-at:at3})=>({message:"in double quotes a backslash begins an escape, and there is none of this name",hint:"write the back\
-slash twice, or use single quotes, in which it is a backslash",range:{start:at3,end:at3+2}}),TAB_AS_INDENT:({at:at3},{text:text6})=>{
-const start3=text6.indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"inde\
-nt it with spaces",range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused4){
-const{text:text6}=refused4;const{at:at3}=found2;const line=lineAt(text6,at3);const owner=keyOf5(text6.slice(line.start,at3));
-const value3=text6.slice(at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin\
- with "? "`,hint:quoteIt,range:{start:at3,end:at3+1}}}if(/:(?:\s|$)/.test(value3)){const hint=owner===void 0?quoteIt:`${quoteIt}\
-: ${owner}: "\u2026"`;return{message:"a value without quotes holds a colon with a space after it",hint,range:{start:at3,
-end:line.end}}}const below2=nextKeyLine(text6,line.end);const ends2=refused4.hides(below2)?void 0:keyOf5(text6.slice(below2.
-start,below2.end));const name2=ends2===void 0?"this line":`"${ends2}"`;const above=owner===void 0?"a key that has a valu\
-e already":`"${owner}", which has a value already`;const place2=owner===void 0?"the key above":`"${owner}"`;return{message:`${name2}\
- is indented below ${above}`,hint:`indent it as far as ${place2}; a text of several lines begins with "|" behind its key\
-, or is in quotes`,range:below2}}function strayLine(found2,refused4){const{text:text6}=refused4;const{at:at3}=found2;const first=lineAt(
-text6,at3);const written3=text6.slice(at3,first.end);const range2={start:at3,end:at3+written3.trimEnd().length};if(/^-(?:\s|$)/.
-test(written3))return strayItem(at3);if(/^(?:\/\/|\/\*)/.test(written3)){return{message:"this line is no YAML",hint:'a c\
-omment begins with "#"',range:range2}}if(/^[-=_*]{2,}\s*$/.test(written3)){return{message:"this line is no YAML",hint:'d\
-ocuments are separated by a line of "---"',range:range2}}const glued=missingSpace(written3,range2,refused4);if(glued!==void 0)
-return glued;const next=nextKeyLine(text6,first.end);if(next.end<=found2.end+1&&next.start-lineAt(text6,next.start).start!==
-at3-first.start){return{message:"this line is indented neither like the keys above nor like the value above",hint:"inden\
-t it as far as the key that it belongs beside",range:next}}return{message:'this line is no "key: value", and the one aft\
-er it is',hint:"write a colon and a space behind the key, or indent the next line otherwise",range:range2}}function strayItem(at3){
-return{message:'an item of a list ("- ") stands where a key is due',hint:'put the items below the key that they belong t\
-o; separate documents with a line of "---"',range:{start:at3,end:at3+1}}}function missingSpace(written3,range2,{hides}){
-const[,key]=/^["']?([A-Za-z_][\w-]{0,60})["']?:(?=[^\s/])/.exec(written3)??[];if(key===void 0)return void 0;return{message:"\
-a space is missing behind the colon",...hides(range2)?{}:{hint:`write it as "${key}: \u2026"`},range:range2}}function unevenKeys({
-at:at3},{text:text6}){const line=contentAt(text6,at3);const written3=text6.slice(line.start,line.end);return{message:"th\
-is line is indented otherwise than the keys beside it",hint:/:(?:\s|$)/.test(written3)?"indent it as far as the key that\
- it belongs beside":"indent it as far as the text that it belongs to",range:line}}function unevenList({at:at3},{text:text6}){
-return{message:"the items of a list have to begin in the same column",hint:'indent this line as far as the first "- " of\
- the list',range:contentAt(text6,at3)}}function openBracket({at:at3},{text:text6,marks:marks2}){const start3=marks2.bracketBefore(
-at3)??Math.max(0,at3-1);const[opens,closes]=text6[start3]==="{"?["{","}"]:["[","]"];const goesOn=text6.slice(at3).trim()!==
-""&&lineAt(text6,at3).start>start3;return{message:`the "${opens}" that opens here is not closed`,hint:`write its "${closes}\
-"${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start3,end:start3+1}}}function missing2(found2,refused4){
-const{text:text6,marks:marks2}=refused4;const{at:at3,end:end2,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
-quoteBefore(at3)?.start??at3;return{message:"the quote that opens here is never closed",hint:`write ${text6[start3]==="'"?
-"'":'"'} where the value ends`,range:{start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written3=text6.
-slice(at3,lineAt(text6,at3).end).trimEnd();const range2={start:at3,end:at3+Math.max(1,written3.length)};return missingSpace(
-written3,range2,refused4)??{message:'this line is no "key: value"',hint:"write a colon and a space behind the key; inden\
-t what belongs to the line above further",range:range2}}if(/^(?:Flow|Missing \})/.test(message))return openBracket(found2,
-refused4);if(/^Sequence item/.test(message)){return{message:"this line is no item of the list above, and is not indented\
- like the keys of its last item",hint:'begin it with "- ", or indent it as far as the keys of the item',range:contentAt(
-text6,at3)}}if(/^Missing (?:,|space)/.test(message)){const variable=bareVariable(found2,refused4);if(variable!==void 0)return variable;
-return{message:"a comma is missing before this",hint:"separate what is in [] and {} by commas; a value with a comma or a\
- colon needs quotes",range:{start:at3,end:end2}}}if(/^Comments/.test(message)){return{message:'a space is missing before\
- the "#" of a comment',hint:'write the space; a "#" that belongs to the value goes inside the quotes',range:{start:at3,end:at3+
-1}}}if(/directives-end/.test(message))return besideMarker(found2,refused4);return void 0}function bareVariable({at:at3},{
-text:text6}){const start3=at3-1;const written3=/^\$\{[^}\s]{0,200}\}?/.exec(text6.slice(Math.max(0,start3),start3+210))?.[0];
-if(written3===void 0)return void 0;return{message:"a variable inside {} or [] has no quotes",hint:'write it as "${NAME}"\
-, in quotes',range:{start:start3,end:start3+written3.length}}}function besideMarker({at:at3,message},{text:text6}){if(/same line/.
-test(message)){return{message:`a key can't stand on the line of "---"`,hint:"begin the document on the next line",range:contentAt(
-text6,at3)}}const start3=text6.lastIndexOf("\n%",at3)+1;if(text6[start3]!=="%")return void 0;return{message:`a line can'\
-t begin with "%", but for a directive of YAML`,hint:'put quotes around the key, or make a comment of the line with "#"',
-range:{start:start3,end:lineAt(text6,start3).end}}}function unexpected(found2,refused4){const{text:text6,marks:marks2}=refused4;
-const{at:at3,end:end2,message}=found2;const line=lineAt(text6,at3);const before=text6.slice(line.start,at3);const range2={
-start:at3,end:Math.min(end2,line.end)};if(/block-seq-ind on same line/.test(message)){if(before.trim()==="")return strayItem(
-at3);return{message:"a list can't begin on the line of its key",hint:'write each "- " on a line of its own below the key\
-, or the list as [a, b]; put quotes around a text that begins with "- "',range:{start:at3,end:at3+1}}}if(/^(?:Block scalar header|Not a YAML token)/.
-test(message)){const[,mark]=/([|>])[^|>]*$/.exec(text6.slice(line.start,at3+1))??[];if(mark===void 0)return void 0;const start3=text6.
-lastIndexOf(mark,at3);return{message:`a text that begins with "${mark}" starts on the next line, and something stands be\
-hind the mark`,hint:`move it to the next line, indented further than its key; a value that begins with "${mark}" needs q\
-uotes`,range:{start:start3,end:line.end}}}const[,closing3]=/Unexpected flow-(seq|map)-end token/.exec(message)??[];if(closing3!==
-void 0){return{message:`this "${closing3==="seq"?"]":"}"}" closes nothing`,hint:"remove it, or put quotes around the val\
-ue that it belongs to",range:range2}}if(/^Unexpected , in/.test(message)){return{message:"nothing stands before this com\
-ma",hint:"remove it",range:range2}}if(/^Unexpected (?:single|double)-quoted-scalar token/.test(message)){return{message:"\
-a comma is missing before this",hint:"separate what is in [] and {} by commas",range:range2}}if(!/at node end$/.test(message))
-return void 0;const variable=bareVariable(found2,refused4);if(variable!==void 0)return variable;const quote2=marks2.quoteBefore(
-at3);if(quote2!==void 0&&text6.slice(quote2.end,at3).trim()===""&&text6.slice(quote2.start,quote2.end).includes("\n")){return{
-message:"the quote that opens here closes on a later line, in front of other text",hint:`write the quote that closes it \
-where the value ends; within double quotes a quote is \\", within single ones it is ''`,range:{start:quote2.start,end:quote2.
-start+1}}}const[,last]=/(["'])[ \t]*$/.exec(before)??[];if(last!==void 0){const lone=/^\s*,\s*$/.test(text6.slice(at3,line.
-end));return{message:"something stands behind the quote that closes the value",hint:lone?"remove the comma: in YAML no l\
-ine ends with one":`put the whole value inside the quotes; there, a quote is written ${last==="'"?"''":'\\"'}`,range:range2}}
-if(before.trim()===""&&line.start>0){return{message:"this line is indented so that it belongs to none of the lines above",
-hint:'indent the keys of a document equally; separate documents with a line of "---"',range:contentAt(text6,at3)}}return void 0}var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function withoutConflict(file,problems){const isSyntax=({code:code2})=>code2==="ya\
-ml-syntax";const conflict=problems.some(isSyntax)?conflictIn(file.text):void 0;if(conflict===void 0)return problems;const{
-message,hint,range:range2}=conflict;return[error("yaml-syntax",message,[file.place(range2)],hint),...problems.filter(problem=>!isSyntax(
-problem))]}function documentErrors(file,document2,marks2){const problems=[];if(document2.errors.length>0)file.distrust();
-let told5;for(const found2 of[...document2.errors,...document2.warnings]){const{line}=file.place({start:found2.pos[0],end:found2.
-pos[1]});const stumbles=/token in YAML stream|^Unknown directive/.test(found2.message);const isSyntax=found2.code!=="TAG\
-_RESOLVE_FAILED"&&found2.code!=="RESOURCE_EXHAUSTION";if(isSyntax&&told5!==void 0&&(stumbles||line>=told5[0]&&line<=told5[1]))
-continue;const problem=yamlProblem(file,found2,marks2);const shown3=problem.places[0]?.line??line;if(isSyntax)told5=[Math.
-min(line,shown3),Math.max(line,shown3)];problems.push(problem)}return problems}function isOldYaml({source}){return/^%YAML[ \t]+1\.1[ \t]*$/.
-test(source)}function oldYaml(file,{source,offset}){const place2=file.place({start:offset,end:offset+source.trimEnd().length});
-return error("yaml-syntax","YAML 1.1 is not supported",[place2],"remove the directive")}function yamlProblem(file,found2,marks2){
-const range2={start:found2.pos[0],end:Math.max(found2.pos[1],found2.pos[0]+1)};const places=[file.place(range2)];if(found2.
-code==="TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is not known",places,'remove it; put quotes around a v\
-alue that begins with "!"')}if(found2.code==="RESOURCE_EXHAUSTION"){return error("too-deep",`more than ${MAX_DEPTH} leve\
-ls of nesting`,places,"flatten the document")}const slip=slipOf(found2,{text:file.text,marks:marks2,hides:part2=>file.hides(
-part2)});if(slip!==void 0)return error("yaml-syntax",slip.message,[file.place(slip.range)],slip.hint);const message=file.
-hides(range2)?"this is not valid YAML":found2.message.replace(/: ".*$/s,"");return error("yaml-syntax",message,places)}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file){return atOnce(parsing(file))}function*parsing(file){const documents=[];
-const problems=[];const allowance={aliased:0,exceeded:false};try{const marks2=new Marks;const refused4=[];for(const document2 of compose(
-file,{problems,marks:marks2,refused:refused4})){yield;if(document2===null)continue;const directive=isBehind(document2,refused4[0])?
-refused4.shift():void 0;const found2=documentErrors(file,document2,marks2);if(directive!==void 0)found2.push(oldYaml(file,
+at3))}function hideMember(file,name2,key,value3){const told6=shownKey(name2);if(told6!==name2){const at3=file.text.indexOf(
+told6,key.start);file.hide({start:at3<0||at3>=key.end?key.start:at3+told6.length,end:key.end})}const isAuth=name2==="aut\
+h"&&value3.type==="scalar";if(!looksSecret(name2)&&!isAuth)return false;file.hide(value3.range);return true}init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file,document2,quotes){const{errors:errors2,warnings}=document2;
+if(errors2.length>0)file.distrust();const all=[...errors2,...warnings].map(found2=>({found:found2,range:rangeOf(file,found2,
+quotes)}));const problems=[];let told6=0;let previous;for(const{found:found2,range:range2}of all.sort((a2,b)=>a2.range.start-
+b.range.start)){const limit2=limitProblem(file,found2,range2);if(limit2!==void 0){problems.push(limit2);continue}const follows=found2.
+code==="MISSING_CHAR"&&previous?.code==="BAD_DIRECTIVE";if(file.lineAt(range2.start).line>told6&&!follows)problems.push(
+syntaxProblem(file,found2,range2));told6=Math.max(told6,file.lineAt(range2.end).line);previous=found2}return problems}function isOldYaml({
+source}){return/^%YAML[ \t]+1\.1[ \t]*$/.test(source)}function oldYaml(file,{source,offset}){const place2=file.place({start:offset,
+end:offset+source.trimEnd().length});return error("yaml-syntax","YAML 1.1 is not supported",[place2],"remove the directi\
+ve")}function rangeOf({text:text6},{code:code2,pos},quotes){const quote2=code2==="MISSING_CHAR"?quotes.get(pos[0]):void 0;
+const start3=quote2??Math.min(pos[0],text6.length);return{start:start3,end:quote2===void 0?Math.max(Math.min(pos[1],text6.
+length),start3+1):start3+1}}function limitProblem(file,{code:code2},range2){const places=()=>[file.place(range2)];if(code2===
+"TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is not known",places(),'remove it; put quotes around a value \
+that begins with "!"')}if(code2!=="RESOURCE_EXHAUSTION")return void 0;return error("too-deep",`more than ${MAX_DEPTH} le\
+vels of nesting`,places(),"flatten the document")}var told3={TAB_AS_INDENT:["a line is indented with a tab, which YAML d\
+oes not allow","indent it with spaces"],BAD_INDENT:["wrong indentation, or an unclosed bracket above","indent this line \
+as far as the keys or items beside it"],BLOCK_AS_IMPLICIT_KEY:["unexpected key or list item",'put quotes around a value \
+that holds ": "; indent keys and items equally'],MULTILINE_IMPLICIT_KEY:['expected "key: value"',"write a colon and a sp\
+ace after the key, or indent each line of a long value further than its key"],MISSING_CHAR:["a character is missing",'lo\
+ok for the colon after a key, the comma between members, the space before "#", and the closing bracket'],UNEXPECTED_TOKEN:[
+"unexpected text","put quotes around the whole value; start a list on the line below its key; indent keys equally"],BLOCK_IN_FLOW:[
+"a comma is missing, or quotes around a value with a colon",'write {id: x, name: "a: b"}'],BAD_DQ_ESCAPE:["unknown escap\
+e in double quotes","write the backslash twice, or use single quotes"],BAD_ALIAS:[`a text without quotes can't begin wit\
+h "&" or "*"`,"put quotes around the value"],BAD_DIRECTIVE:[`a line can't begin with "%"`,'put quotes around the key, or\
+ begin a comment with "#"']};function syntaxProblem(file,{code:code2,pos},range2){const{text:text6}=file;const{start:start3}=range2;
+const isTab=code2==="BAD_INDENT"&&text6[start3]==="	";const[message,hint]=(start3<pos[0]?unclosedQuote(text6[start3]):void 0)??
+specialStart(text6,code2,start3)??missingSpace(text6,code2,start3)??told3[isTab?"TAB_AS_INDENT":code2]??["this is not va\
+lid YAML"];return error("yaml-syntax",message,[file.place(range2)],hint)}function unclosedQuote(quote2='"'){return["the \
+quote that opens here is never closed",`write ${quote2} where the value ends`]}function specialStart(text6,code2,at3){const line=text6.
+slice(text6.lastIndexOf("\n",at3-1)+1,lineEnd(text6,at3)).slice(0,500);const mark=code2==="BAD_SCALAR_START"?text6[at3]:
+/(?:: |- )(\{\{|\*)/.exec(line)?.[1];return mark===void 0?void 0:[`a text without quotes can't begin with "${mark}"`,"pu\
+t quotes around the value"]}function missingSpace(text6,code2,at3){if(code2!=="MULTILINE_IMPLICIT_KEY"&&code2!=="MISSING\
+_CHAR")return void 0;return/^["']?\w[\w-]*["']?:[^\s/]/.test(text6.slice(at3,at3+100))?["a space is missing after the co\
+lon",'write it as "key: value"']:void 0}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file){return atOnce(parsing(file))}function*parsing(file){const documents=[];
+const problems=[];const allowance={aliased:0,exceeded:false};try{const quotes=new Map;const refused4=[];for(const document2 of compose(
+file,{problems,quotes,refused:refused4})){yield;if(document2===null)continue;const directive=isBehind(document2,refused4[0])?
+refused4.shift():void 0;const found2=documentErrors(file,document2,quotes);if(directive!==void 0)found2.push(oldYaml(file,
 directive));for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))continue;
 const converter=new Converter(file,allowance);const root=document2.contents===null?void 0:converter.convert(document2.contents,
 0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scalar"&&root.value===null)
 continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
 RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file.path} is not u\
-sable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{documents,problems:capped(withoutConflict(file,problems))}}
-function capped(problems){if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-
-1];return[...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function isBehind({
+sable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{documents,problems:capped(problems)}}function capped(problems){
+if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
+...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function isBehind({
 contents:contents2,range:range2},directive){return directive!==void 0&&directive.offset<(contents2?.range?.[0]??range2[2])}
-var STEP=1e3;function*compose(file,{problems,marks:marks2,refused:refused4}){const parser=new import_yaml.Parser;const composer=new import_yaml.Composer(
+var STEP=1e3;function*compose(file,{problems,quotes,refused:refused4}){const parser=new import_yaml.Parser;const composer=new import_yaml.Composer(
 {schema:"core",resolveKnownTags:false,uniqueKeys:false,merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;
-for(const lexeme of new import_yaml.Lexer().lex(file.text)){marks2.see(lexeme,parser.offset);for(const token of parser.next(
-lexeme)){if(token.type==="document")lexemes=0;if(token.type==="directive"&&isOldYaml(token))refused4.push(token);yield*composer.
-next(token)}lexemes+=1;if(lexemes%STEP===0)yield null;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){
-file.distrust();const place2=file.place({start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`\
-more than ${MAX_DEPTH} levels of nesting`,[place2],"flatten the document"):error("too-large","one document has too many \
-values",[place2],"split it into several files"));yield*composer.end();return}}for(const token of parser.end())yield*composer.
-next(token);yield*composer.end(true,file.text.length)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
+let isPlain2=false;let isLost=false;for(const lexeme of new import_yaml.Lexer().lex(file.text)){if(!isPlain2&&isOpenQuote(
+lexeme))quotes.set(parser.offset+lexeme.length,parser.offset);isPlain2=lexeme===PLAIN;for(const token of parser.next(lexeme)){
+if(token.type==="document"){lexemes=0;isLost=false}if(token.type==="error"&&isLost)continue;isLost||=token.type==="error";
+if(token.type==="directive"&&isOldYaml(token))refused4.push(token);yield*composer.next(token)}lexemes+=1;if(lexemes%STEP===
+0)yield null;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.distrust();const place2=file.place(
+{start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,
+[place2],"flatten the document"):error("too-large","one document has too many values",[place2],"split it into several fi\
+les"));yield*composer.end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file.
+text.length)}var PLAIN="";function isOpenQuote(lexeme){const[quote2]=lexeme;if(quote2!=='"'&&quote2!=="'")return false;
+return lexeme.length===1||!lexeme.endsWith(quote2)||/(?:\\"|'')$/.test(lexeme)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
 this.#file=file;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
-if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf(node2),depth);if((0,import_yaml.isMap)(node2)){
-if(isBraces(node2))return this.#braces(rangeOf(node2));return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.
-items)this.#pair(entries,pair.key,pair.value,depth);return mapNode(rangeOf(node2),entries)})}if((0,import_yaml.isSeq)(node2)){
-return this.#anchored(node2.anchor,()=>listNode(rangeOf(node2),node2.items.map(item=>this.convert(item,depth+1))))}if((0,import_yaml.isScalar)(
+if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf2(node2),depth);if((0,import_yaml.isMap)(node2)){
+if(isBraces(node2))return this.#braces(rangeOf2(node2));return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.
+items)this.#pair(entries,pair.key,pair.value,depth);return mapNode(rangeOf2(node2),entries)})}if((0,import_yaml.isSeq)(node2)){
+return this.#anchored(node2.anchor,()=>listNode(rangeOf2(node2),node2.items.map(item=>this.convert(item,depth+1))))}if((0,import_yaml.isScalar)(
 node2))return this.#anchored(node2.anchor,()=>this.#scalar(node2));return{type:"scalar",value:null,plain:true,source:"",
 range:{start:0,end:0},size:1,height:0}}#braces(range2){this.problems.push(error("yaml-syntax",`a text without quotes can\
 't begin with "{{"`,[this.#file.place(range2)],"put quotes around the value"));return unknownAt(range2)}#anchored(anchor2,build2){
@@ -20597,12 +20512,12 @@ target.height>MAX_DEPTH){this.problems.push(error("too-deep",`more than ${MAX_DE
 the document"));return empty2}this.#allowance.aliased+=target.size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.
 exceeded;this.#allowance.exceeded=true;this.#exhausted=true;if(already)return empty2;this.problems.push(error("alias-exp\
 losion",`aliases repeat more than ${MAX_ALIASED} values`,places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){
-const range2=rangeOf(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.
+const range2=rangeOf2(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.
 source==="string"?node2.source:"";const{value:value3}=node2;let kept3=typeof value3==="string"||typeof value3==="boolean"?
 value3:null;if(plain3)hideLoose(this.#file,source,range2);if(typeof value3==="number"){const number4=numberOf2(source);if(number4===
 void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
 to have it as a text"))}kept3=number4??0}return{type:"scalar",value:kept3,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
-const range2=rangeOf(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
+const range2=rangeOf2(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
 void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":void 0;this.problems.push(
 error("bad-key","a key must be a text",places(),hint));return}if(name2==="__proto__"){this.problems.push(error("bad-key",
 `a key can't be "__proto__"`,places()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(key)&&key.type==="PLAIN"){this.
@@ -20616,9 +20531,9 @@ plicate-key",`the key "${shownKey(name2)}" is twice in one map`,[this.#file.plac
 scalar",value:null,plain:true,source:"",range:range2,size:1,height:0,unknown:true}}function isBraces(node2){const[pair]=node2.
 items;return node2.flow===true&&node2.items.length===1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===
 null}function numberOf2(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
-source);return text6===void 0?void 0:exactly(text6)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
-ange"in node2&&Array.isArray(node2.range)){const[start3,end2]=node2.range;if(typeof start3==="number"&&typeof end2==="nu\
-mber")return{start:start3,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry2]of over.entries){const below2=entries.
+source);return text6===void 0?void 0:exactly(text6)}function rangeOf2(node2){if(typeof node2==="object"&&node2!==null&&"\
+range"in node2&&Array.isArray(node2.range)){const[start3,end2]=node2.range;if(typeof start3==="number"&&typeof end2==="n\
+umber")return{start:start3,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry2]of over.entries){const below2=entries.
 get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry2.value.type==="map"&&!exclusive2.has(name2);entries.
 set(name2,both?{key:entry2.key,value:mergeMaps(below2.value,entry2.value,exclusive2)}:entry2)}return mapNode(base2.range,
 entries)}function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,
@@ -20652,44 +20567,7 @@ const cleaned=new Map([...environments.value.entries].map(([name2,entry2])=>{con
 return[name2,{...entry2,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry2,value:without(
 value4,(_,inner)=>isEmpty3(inner))}:entry2]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.
 range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.
-type==="scalar"&&node2.value===null}var secretPaths=[["server","auth","token"],["server","auth","client_credentials","client_secret"],["server","auth","head\
-er","value"],["state","git","remote"],["state","postgres","url"]];var isOpen2=(path,text6)=>path[0]==="state"&&!/^[^/]*:\/\/[^/@]*:[^/@]+@|[?&]password=./.
-test(text6);function plainCredentials(configs){const found2=configs.flatMap(config3=>secretPaths.flatMap(path=>{const{node:node2,
-complete:complete2}=find6(config3,path);if(!complete2||node2.type==="scalar"&&isOpen2(path,String(node2.value)))return[];
-return plainPlaces(node2,path.join("."),config3,new Map)}));return[...new Set(found2)]}function plainPlaces(node2,name2,config3,known3){if(node2.type!=="scalar"||node2.value===null||node2.value==="")return[];
-if(typeof node2.value!=="string")return[name2];try{return placesOf2(parseVariables(node2.value),name2,config3,known3)}catch(failure2){
-if(failure2 instanceof BadVariable)return[];throw failure2}}function placesOf2(template2,name2,config3,known3){const references=template2.
-flatMap(part2=>typeof part2==="string"?[]:[part2]);if(references.length===0)return template2.length===0?[]:[name2];const fallen=name2.
-startsWith(DEFAULT)?name2:`${DEFAULT}${name2}`;const defaults3=references.flatMap(({fallback=[]})=>placesOf2(fallback,fallen,
-config3,known3));const members3=references.map(({name:variable})=>memberPlaces(variable,config3,known3));const isAllPlain=members3.
-every(places=>places.length>0);return[...new Set([...defaults3,...isAllPlain?members3.flat():[]])]}var DEFAULT="the defa\
-ult of ";function memberPlaces(variable,config3,known3){const told5=known3.get(variable);if(told5!==void 0)return told5;
-known3.set(variable,[]);const{node:node2,complete:complete2}=find6(config3,["vars",variable]);const places=complete2?plainPlaces(
-node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places);return places}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states2=new Set;
-const named6=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).
-flatMap(scalar=>{const known3=text6(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["se\
-rver","auth"],["server","tls"],["state","postgres"]]){const{node:node2,complete:complete2}=find6(config3,section2);if(!complete2)
-continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn3(scalar))named6.add(name2);for(const name2 of passedNodes(
-node2).flatMap(texts2))named6.add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of fileNodes(
-node2,isSecretFile).flatMap(texts2))secretFiles.add(resolvePath(root,file));for(const file of[...fileNodes(node2).flatMap(
-texts2),...given2])files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
-remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named6.add(name2);const state=find6(config3,["state",
-"path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath(root,path))}const pending=[
-...named6];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
-const{node:node2,complete:complete2}=find6(config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn3(
-node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(
-layers.map(({config:config3})=>config3)),states:[...states2]}}function isSecretFile(key){return key==="token_file"||key===
-"client_key_file"}function fileNodes(node2,isMeant=key=>key.endsWith("_file")){if(node2.type!=="map")return[];return[...node2.
-entries].flatMap(([key,{value:value3}])=>isMeant(key)?[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.
-type==="map"?node2.entries.get("token_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){
-const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.
-split(/[\s"'`=@:,;|&<>()]+/)].filter(part2=>part2!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
-entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
-"scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
-({value:value3})=>scalarsOf(value3))}function namesIn3({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
-return[];try{return namesOf2(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
-function namesOf2(template2){return template2.flatMap(part2=>typeof part2==="string"?[]:[part2.name,...namesOf2(part2.fallback??
-[])])}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey3}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();init_values();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
+type==="scalar"&&node2.value===null}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey3}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
 const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
 hostname3,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
 return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing of[name2,name2.toUpperCase()]){
@@ -20703,8 +20581,8 @@ exec(entry2)?.groups??{};if(only2!==void 0&&only2!==port)return false;const doma
 test(text6)?text6:`http://${text6}`;const url=URL.canParse(address2)?new URL(address2):void 0;if(url===void 0||url.hostname===
 "")return bad2("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad2("is neither http nor \
 https");let authorization=null;try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-if(pair!==":")authorization=new Sensitive(`Basic ${Buffer.from(pair).toString("base64")}`)}catch{return bad2("has a user\
- name or a password that is not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
+if(pair!==":")authorization=`Basic ${Buffer.from(pair).toString("base64")}`}catch{return bad2("has a user name or a pass\
+word that is not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
 this.#sources=sources2;this.#problems=[...sources2.section.problems]}async build(){const server=this.#sources.section.data??
 {};const allowInsecureHttp=server.allow_insecure_http??false;const address2=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
 server.auth,allowInsecureHttp);if(this.#sources.given.pinned&&address2!==void 0&&auth2!==void 0)this.#staysAt(address2,auth2);
@@ -20712,25 +20590,25 @@ const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:thi
 refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===void 0||address2===void 0||auth2===
 void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.href,address:address2,
 profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!==
-"").map(secret3=>new Sensitive(secret3))}}#baseUrl(server,allowInsecureHttp){const{given:given2,place:place2}=this.#sources;
-const text6=given2.baseUrl??server.base_url;if(text6===void 0){this.#missing("the address of the server","add server.bas\
-e_url to the configuration, or give --base-url or IDOPS_BASE_URL");return void 0}const places=given2.baseUrl===void 0?place2(
-"base_url"):[];const address2=this.#address(text6,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given2.
-aside!==void 0)this.#sameAddress(address2,given2.aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(
-aside,{what:"IDOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.
-push(error("other-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.
-environment} is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an \
-environment"))}#address(text6,what,places,allowInsecureHttp){const checked2=checkBaseUrl(text6,{what,places,allowInsecureHttp});
-if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(
-origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){
-const encoded=String(proxy.authorization.reveal()).replace(/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();
-this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.
-length>0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){
-const{given:given2,cwd,root,place:place2}=this.#sources;if(given2.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(
-cwd,given2.tokenFile),[]);if(given2.token!==void 0)return this.#token(given2.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)
-return this.#token(auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(
-resolvePath2(root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_com\
-mand",argv:auth2.token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
+"")}}#baseUrl(server,allowInsecureHttp){const{given:given2,place:place2}=this.#sources;const text6=given2.baseUrl??server.
+base_url;if(text6===void 0){this.#missing("the address of the server","add server.base_url to the configuration, or give\
+ --base-url or IDOPS_BASE_URL");return void 0}const places=given2.baseUrl===void 0?place2("base_url"):[];const address2=this.#address(
+text6,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given2.aside!==void 0)this.#sameAddress(address2,given2.
+aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",
+places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.push(error("oth\
+er-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.environment}\
+ is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment"))}#address(text6,what,places,allowInsecureHttp){
+const checked2=checkBaseUrl(text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.
+push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(
+proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(
+/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+
+1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.length>0)return;this.#problems.push(error("missin\
+g-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){const{given:given2,cwd,root,
+place:place2}=this.#sources;if(given2.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,given2.tokenFile),
+[]);if(given2.token!==void 0)return this.#token(given2.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
+auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(
+root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
+token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
 auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
 ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#staysAt({
 origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a program for a token":auth2.way==="client\
@@ -20792,25 +20670,25 @@ own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.
 chosen,source,options.variables);this.profile=this.#literalProfile()}variables(options){return new Variables({...this.#sources,
 credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(this.#layers(),this.root,DEFAULT_STATE);
 const token=this.#tokenFile===void 0?[]:[resolvePath3(this.cwd,this.#tokenFile)];return{...this.#guarded,files:[resolvePath3(
-this.cwd,this.file),...token,...this.#guarded.files],secretFiles:[...token,...this.#guarded.secretFiles]}}everyGlobs(){return this.#layers().
-map(({config:config3,text:text6})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
-return node2.items.flatMap(item=>item.type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.
-map(config3=>{const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,
-text:node2=>{if(typeof node2.value!=="string")return void 0;const{text:text6,unknown:unknown5}=variables.resolve(node2.value,
-node2,this.#source);return unknown5?void 0:text6},parts:({value:value3,...node2})=>typeof value3==="string"?variables.parts(
-value3,{...node2,value:value3},this.#source):void 0}})}state(){const section2=this.#section("state",stateSettingsSchema);
-return stateSettings(section2,path=>resolvePath3(this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,
-safety:safetySchema,checks:checksSchema,email:emailSchema};return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(
-name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();const used=this.environment===null&&
-base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),...addressProblems(this.#layers(
-used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;for(const config3 of configs){
-const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)continue;const variables=new Variables(variableSources(
-config3,this.#source,this.#process),{lenient:true});resolve4(node2,this.#source,variables,["server"]);for(const problem of variables.
-takeProblems()){const[place2]=problem.places;if(problem.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
-problem)}}return[...found2.values()]}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
-return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry2=this.#config.
-entries.get("manifests");if(entry2===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
-"manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry2.value,[index]).node.
+this.cwd,this.file),...token,...this.#guarded.files]}}everyGlobs(){return this.#layers().map(({config:config3,text:text6})=>{
+const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];return node2.items.flatMap(item=>item.
+type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.map(config3=>{const variables=new Variables(
+variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,text:node2=>{if(typeof node2.value!==
+"string")return void 0;const{text:text6,unknown:unknown5}=variables.resolve(node2.value,node2,this.#source);return unknown5?
+void 0:text6},parts:({value:value3,...node2})=>typeof value3==="string"?variables.parts(value3,{...node2,value:value3},this.#source):
+void 0}})}state(){const section2=this.#section("state",stateSettingsSchema);return stateSettings(section2,path=>resolvePath3(
+this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,email:emailSchema};
+return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(name2,schema5,true).problems)}addressProblems(){
+const[base2,...environments]=this.#all();const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;
+return[...this.#badReferences(used),...addressProblems(this.#layers(used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){
+const found2=new Map;for(const config3 of configs){const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)
+continue;const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});resolve4(node2,
+this.#source,variables,["server"]);for(const problem of variables.takeProblems()){const[place2]=problem.places;if(problem.
+code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,problem)}}return[...found2.values()]}maxDestructive(){
+return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("che\
+cks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry2=this.#config.entries.
+get("manifests");if(entry2===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("\
+manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry2.value,[index]).node.
 range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
 overrides.baseUrl===void 0;const given2={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
 tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
@@ -21038,10 +20916,10 @@ place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(pat
 return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#disk=new Disk;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states:states2}=project.guarded();this.#root=project.root;this.#states=Promise.
 all(states2.map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.
-due)await this.#pauses.pause();if(!isInside(path,this.#root))return outside2;const named6=await this.#private(path);if(named6!==
+due)await this.#pauses.pause();if(!isInside(path,this.#root))return outside;const named6=await this.#private(path);if(named6!==
 void 0)return named6;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,
-(place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside2;target=await this.#disk.realpath(followed)}catch(failure2){
-return unreadable(failure2)}if(!isInside(target,this.#root))return outside2;if(target===path)return{target};if(way.isHidden&&
+(place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside;target=await this.#disk.realpath(followed)}catch(failure2){
+return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{target};if(way.isHidden&&
 isHidden(target,this.#root))return own3("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){
 const found2=await this.find(path);if(!("target"in found2))return found2;const bytes=await this.#disk.readBytes(found2.target);
 const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?
@@ -21051,7 +20929,7 @@ return await found2;this.#folders.set(place2,found2);try{return await found2}cat
 throw failure2}}async#private(path){return isHidden(path,this.#root)?own3("a hidden file"):await this.#owned(path)}async#owned(...paths){
 const[files,states2]=await Promise.all([this.#files,this.#states]);if(paths.some(path=>files.has(path)))return own3("the\
  configuration or a credential file");return paths.some(path=>states2.some(state=>isOfState(path,state)))?own3("a state,\
- a lock or a journal"):void 0}};var outside2={reason:"outside",detail:"lies outside the project"};function own3(what){return{
+ a lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies outside the project"};function own3(what){return{
 reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath7(
 path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){const[folder,target]=await Promise.
 all([dirname13(path),path].map(one=>realpath7(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join16(folder,
@@ -21234,12 +21112,12 @@ get place(){place2??=placed();return place2}}}}function readDocument(document2,r
 const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file.place(root2.range)],gluedHint(
 root2,file,["kind"])??'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const{root,problems:mistyped}=withKind(
 document2.root,file);const kind=readKind(root,reading);if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:[
-...mistyped,...kind]});const meant3=()=>meantBy2(kind,root,()=>placeOf4(file,root,[]));const{data:data3,problems,notes}=check2(
+...mistyped,...kind]});const meant2=()=>meantBy2(kind,root,()=>placeOf4(file,root,[]));const{data:data3,problems,notes}=check2(
 {schema:kind.schema,root,file,variables,name:kind.name,fieldHint:(field2,path)=>fieldHint(kind,field2,path)});const sensitive=sensitiveIdentities(
 kind,root,file,notes);const found2=[...mistyped,...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),
 ...sensitive];if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(
-kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant3(),problems:[...found2,...bodies2]}))}return new Builder2(
-kind,root,notes,reading).build(data3,found2).then(read2=>read2.declared===void 0?{...read2,...meant3()}:read2)}function covers(one,other){
+kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant2(),problems:[...found2,...bodies2]}))}return new Builder2(
+kind,root,notes,reading).build(data3,found2).then(read2=>read2.declared===void 0?{...read2,...meant2()}:read2)}function covers(one,other){
 const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&
 a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry2=root.
 entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry2===void 0){const hint=`write one of ${names3.
@@ -21299,14 +21177,14 @@ get(secret3)??at3))};const reading=readDocument(document2,{file:source,path,vari
 reading.catch(()=>{});documents.push(reading);if(pauses.due)await pauses.pause()}}const read2=await Promise.all(documents);
 await pauses.pause();for(const document2 of read2)for(const problem of document2.problems)problems.push(problem);const declared=read2.
 flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong3=read2.filter(({declared:declared2,problems:problems2})=>declared2===
-void 0&&hasErrors(problems2));if(wrong3.some(({meant:meant3})=>meant3===void 0))hides=true;for(const problem of duplicates(
+void 0&&hasErrors(problems2));if(wrong3.some(({meant:meant2})=>meant2===void 0))hides=true;for(const problem of duplicates(
 declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
 for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[...declaredSecrets].sort(([,one],[
 ,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??-1]?.declared;const secrets=new Set(
 inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){
 problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the\
  most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{
-declared,meant:wrong3.flatMap(({meant:meant3})=>meant3===void 0?[]:[meant3]),hides,problems:inOrder(problems),secrets:[...secrets].
+declared,meant:wrong3.flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),hides,problems:inOrder(problems),secrets:[...secrets].
 filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.
 used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,
 parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(document2,source,read2[from+
@@ -21333,10 +21211,9 @@ resolve12(project.cwd,tokenFile2)};const[server,manifests]=await Promise.allSett
 reading):secretsAlone(project,reading)]);const problems=project.settingsProblems().filter(({severity})=>severity==="erro\
 r");for(const part2 of[server,manifests]){if(part2.status==="fulfilled")continue;if(!(part2.reason instanceof ProblemsError))
 throw part2.reason;addProblems(problems,part2.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
-value.secrets)onSecret(String(secret3.reveal()));if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);
-if(wanted)addProblems(problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status===
-"rejected")throw new ProblemsError(problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,
-manifests:manifests.value}}init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(
+problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
+problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
 const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry2 of entriesOf(content)){const reason=whyNot(
 entry2);if(reason!==void 0){left.push({address:entry2.sending.address,path:null,reason});continue}if(!wasDone(entry2))continue;
@@ -21385,13 +21262,13 @@ absent,whole:[],remembered:true,place:place2,declaredAt:{file:source,line:1},pla
 function withoutConflicts(document2,after2,now){const kind=kindOf(document2.kind);const address2=addressOf(document2.kind,
 document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];const fields3={};for(const[name2,left2]of Object.
 entries(after2)){const type=kind.fields[name2]??value;const wished=document2.absent?left2:document2.fields[name2]??null;
-const parts=withoutConflict2(type,name2,wished,left2,present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==
+const parts=withoutConflict(type,name2,wished,left2,present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==
 void 0&&!document2.absent)fields3[name2]=parts.value}const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));
 if(!document2.absent)return{document:altered(document2,{fields:fields3}),left};return{document:left.length>0?altered(document2,
-{absent:false}):document2,left}}function withoutConflict2(type,path,wished,left,present3){if(present3===void 0)return{value:wished,
+{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){if(present3===void 0)return{value:wished,
 conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(wished)&&isMap(left)&&isMap(present3)){
 const conflicts=[];const kept3=Object.entries(wished).filter(([key,was])=>{const inner=type.type==="members"?type.members[key]??
-value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:void 0;const part2=withoutConflict2(
+value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:void 0;const part2=withoutConflict(
 inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.push(...part2.conflicts);return part2.
 value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(kept3),conflicts}}const untouched=agrees(type,left,
 present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
@@ -21535,8 +21412,8 @@ async function staleness(stored3,now){const found2=[];if(stored3.server!==now.se
 , and this is ${now.server}`);if(stored3.environment!==now.environment){found2.push(`it is for the environment ${stored3.
 environment??"none"}, and this is ${now.environment??"none"}`)}const[part2,here2]=[partOf2(stored3.apply),partOf2(now)];
 if(part2!==here2)found2.push(`it is for ${part2}, and this is ${here2}`);const before=new Map(stored3.apply.objects.map(
-object3=>[object3.address,object3]));const{objects:whole3}=await seal(now,stored3.apply,text6=>text6);const keys=new Map(
-now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after2=new Map(whole3.map(object3=>[object3.address,
+object3=>[object3.address,object3]));const{objects:whole2}=await seal(now,stored3.apply,text6=>text6);const keys=new Map(
+now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after2=new Map(whole2.map(object3=>[object3.address,
 object3]));const met=new Set;for(const[name2,object3]of before){const address2=after2.has(name2)?name2:keys.get(name2)??
 name2;met.add(address2);const present3=after2.get(address2);if(present3===void 0)found2.push(`${address2} is no longer i\
 n it`);else if(present3.observed!==object3.observed)found2.push(`${address2} was changed on the server, or its record wa\
@@ -21613,7 +21490,13 @@ became of it, in the words of the summary"),http_status:int().nullable().describ
 here there was none"),attempts:count2("How many times a request was sent"),unverified:array(string2()).describe("Sent fi\
 elds that the answer did not carry"),error:string2().nullable().describe("What went wrong"),notes:array(string2()).optional().
 describe("What a person should know although it went well; left out where there is nothing")})).describe("What became of\
- each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown3=planJson(plan,{debug:false});
+ each change, in the order of the plan")}).describe("What one run of apply did");var problemSchema=strictObject({code:text5(
+"A stable code with an entry in the documentation"),severity:_enum(["error","warning"]).describe("A warning stops nothin\
+g"),message:text5("What is wrong"),hint:string2().nullable().describe("What to do"),places:array(strictObject({file:text5(
+"The file, relative to the project"),line:int().min(1).describe("The line, from 1"),column:int().min(1).describe("The co\
+lumn, from 1")})).describe("Where it is"),more_places:morePlaces});var problemsSchema=strictObject({format_version:literal(
+1).describe("The version of this format"),problems:array(problemSchema).describe("All that was found")}).describe("Every\
+thing that was found wrong");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown3=planJson(plan,{debug:false});
 const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown3,changes:shown3.changes.map(
 (change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
 confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
@@ -21631,14 +21514,14 @@ optional(),action:string2(),observed:string2(),destructive:boolean2(),destructio
 warnings:array(looseObject({code:string2(),message:string2()})),reason:string2().nullable()}))});function shownOtherwise(stored3,plan,redactor){
 const parsed4=shownSchema.safeParse(stored3);const found2=parsed4.success?differences(parsed4.data,storedJson(redactPlan(
 plan,redactor))):[`${parsed4.error.issues[0]?.path.map(String).join(".")} isn't there, or is something else`];if(found2.
-length===0)return[];const told5=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;
-return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told5.join("; ")}`,[],"no\
+length===0)return[];const told6=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;
+return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told6.join("; ")}`,[],"no\
 thing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;function differences(shown3,now){
 const worded=shown3.tool_version===now.tool_version;const{drift:_,...counted2}=shown3.summary;const{drift:__,...counts2}=now.
-summary;const whole3=[...shown3.profile===now.profile?[]:["the profile"],...alike2(counted2,counts2)?[]:["the summary"],
-...alike2([...shown3.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told3(shown3.warnings,
-worded),told3(now.warnings,worded))?[]:["the warnings"]];if(shown3.changes.length!==now.changes.length)return[...whole3,
-"the number of changes"];const left=new Map(now.changes.map(change2=>[change2.address,change2]));return[...whole3,...shown3.
+summary;const whole2=[...shown3.profile===now.profile?[]:["the profile"],...alike2(counted2,counts2)?[]:["the summary"],
+...alike2([...shown3.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told4(shown3.warnings,
+worded),told4(now.warnings,worded))?[]:["the warnings"]];if(shown3.changes.length!==now.changes.length)return[...whole2,
+"the number of changes"];const left=new Map(now.changes.map(change2=>[change2.address,change2]));return[...whole2,...shown3.
 changes.flatMap(change2=>{const same3=left.get(change2.address)??[...left.values()].find(({address:address2})=>names2(change2.
 address,address2));if(same3===void 0)return[`${change2.address} isn't in it`];left.delete(same3.address);const parts=differing(
 change2,same3,worded);return parts.length===0?[]:[`${same3.address}: ${parts.join(", ")}`]})]}function differing(shown3,now,worded){
@@ -21648,13 +21531,13 @@ fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...tex
 now.action?[]:["the action"],...shown3.observed===now.observed?[]:["where its present value is known from"],...shown3.label===
 void 0||shown3.label===now.label?[]:["what it is called"],...requests.length===now.requests.length&&now.requests.every(({
 method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:["the requests"],...shown3.destructive===now.destructive&&
-alike2(sentences(shown3.destructions),sentences(now.destructions))?[]:["what would be lost"],...alike2(told3(shown3.warnings,
-worded),told3(now.warnings,worded))?[]:["the warnings"],...(worded?shown3.reason===now.reason:shown3.reason===null===(now.
+alike2(sentences(shown3.destructions),sentences(now.destructions))?[]:["what would be lost"],...alike2(told4(shown3.warnings,
+worded),told4(now.warnings,worded))?[]:["the warnings"],...(worded?shown3.reason===now.reason:shown3.reason===null===(now.
 reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{const[one,other]=[kept3.get(path),present3.get(path)];
 return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),fieldForm(now.kind,other))||one.confirmed===true&&other.
 confirmed!==true})]}function fieldForm(kind,field2){const{path,before,after:after2,sensitive,becomes=null,was=null}=field2;
 const types3=kindOf(kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
-type??value,side3??null);return[path??null,form(before),form(after2),sensitive??null,becomes,was]}function told3(warnings,worded){
+type??value,side3??null);return[path??null,form(before),form(after2),sensitive??null,becomes,was]}function told4(warnings,worded){
 return warnings.map(({code:code2,message})=>worded?`${code2} ${message}`:code2).sort()}function alike2(a2,b){return canonical(
 a2)===canonical(b)}function names2(masked,name2){const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===
 name2;const last=rest.pop()??"";if(!name2.startsWith(first))return false;let from=first.length;for(const part2 of rest){
@@ -21674,9 +21557,9 @@ return changes.filter(({address:address2})=>done2.has(address2)).some(change2=>d
 isOther2(document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;
 if(kind!==of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.
 before.name);return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,
-fields:fields3,absent,whole:whole3},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="de\
+fields:fields3,absent,whole:whole2},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="de\
 lete");const kind=kindOf(name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];
-if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(type,named5(said3),now,whole3.includes(
+if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(type,named5(said3),now,whole2.includes(
 field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named5(said3){
 if(!Array.isArray(said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
 this.#options=options;this.state=state;this.#read=read2}recognise=scope2=>{this.#probed??=probe(this.#options.reader,scope2).
@@ -21752,7 +21635,7 @@ store(made2)),planStored:stored3=>life.does(()=>planner.stored(stored3)),lastRun
 backend3.runs,planner.state);if(run4!==void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this stat\
 e has no runs",[],"a run is what idops apply leaves; which state this is, --env and state in the configuration say")])}),
 planUndo:(run4,{force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.does(()=>planner.
-regeneration(clientId)),close:()=>life.end()};const told5=async(result,made2)=>{const{undoes}=made2;if(undoes!==void 0){
+regeneration(clientId)),close:()=>life.end()};const told6=async(result,made2)=>{const{undoes}=made2;if(undoes!==void 0){
 const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made2,result);return{
 ...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||!mayBeUndone(result))return result;const content=await findRun(
 backend3.runs,partCalled(result.journal??result.run)).catch(()=>null);const undoing=await undoingOf(content);return undoing===
@@ -21763,15 +21646,15 @@ re may have changed since: make it in this one, or store it and let planStored m
 approved,{...shared2,confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise:planner.
 recognise,writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,declaring:()=>declaredHash(
 declared),hasher:new Hasher(planner.state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{
-planner.forget()});planner.state=applied2.state;return{...applied2,result:await told5(applied2.result,approved.plan)}});
+planner.forget()});planner.state=applied2.state;return{...applied2,result:await told6(applied2.result,approved.plan)}});
 return{session,apply}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
-InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_nearest();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
+InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
-eady matches"),shardOption()]}function shardOption(){return new Option("--shard <I/N>","only the I-th of N parts of the \
-objects, split by their addresses; auto takes both from a parallel CI job or an Indexed Job").argParser(value3=>{if(value3===
-"auto")return value3;const shard2=parseShard(value3);if(shard2!==void 0)return shard2;throw new InvalidArgumentError(`It\
- must be I/N with I from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`)})}function onlyOption(){return new Option(
+eady matches"),shardOption(),onlyOption()]}function shardOption(){return new Option("--shard <I/N>","only the I-th of N \
+parts of the objects, split by their addresses; auto takes both from a parallel CI job or an Indexed Job").argParser(value3=>{
+if(value3==="auto")return value3;const shard2=parseShard(value3);if(shard2!==void 0)return shard2;throw new InvalidArgumentError(
+`It must be I/N with I from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`)})}function onlyOption(){return new Option(
 "--only <SHARE>","show only what was changed on the server since idops applied it (drift), or only the rest (changes); a\
 ll is planned").choices(shares)}function kindOption(){return new Option("--kind <KIND>","only this kind (repeatable)").choices(
 kindNames).argParser(collectKinds).default([],"all")}function acceptDidOption(){return new Option("--accept-did <ID>","take the DID of this client as it is and record the de\
@@ -21786,35 +21669,19 @@ acceptDid=[]}){return{targets:target,kinds:kind,prune,assert:assert2,acceptDids:
 tokenFile:tokenFile2,concurrency,rate,timeout,retries:retries2}){return{...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...tokenFile2===
 void 0?{}:{tokenFile:tokenFile2},...concurrency===void 0?{}:{concurrency},...timeout===void 0?{}:{timeout},network:{...rate===
 void 0?{}:{rate},...retries2===void 0?{}:{retries:retries2}}}}function besidePlanFile({target,kind,prune=false,assert:assert2=false,
-acceptDid=[],shard:shard2,out}){const given2=target.length+kind.length+acceptDid.length>0||shard2!==void 0||out!==void 0;
-if(!given2&&!prune&&!assert2)return[];return[error("wrong-option","--target, --kind, --prune, --assert, --shard, --accep\
-t-did and --out don't go with a plan file",[],"a stored plan says itself what it is about")]}function commanderWords({code:code2,
-message},options){const said3=message.replace(/^error: /,"").replace(/\.$/,"");if(code2==="commander.invalidArgument")return halves2(
-said3);if(code2==="commander.unknownCommand"&&said3.includes("'-"))return{message:said3.replace(/\n\(Did you mean .*$/s,
-"")};return{message:code2==="commander.unknownOption"?unknownOption(whole(said3),options):whole(said3)}}function unknownOption(said3,options){
-const[,word2=""]=/^unknown option '(.+?)'(?:, did you mean .*)?$/s.exec(said3)??[];const[flag2="",value3]=word2.split("=",
-2);const bare3=one2=>one2.replace(/^-+/,"");const known3=options.flatMap(({short:short4,long})=>[short4,long]);if(value3!==
-void 0&&known3.includes(flag2))return`option '${flag2}' takes no value`;const[,one,list2=""]=/, did you mean (one of )?(.+)\?$/.
-exec(said3)??[];const near=list2.split(", ").filter(candidate=>areNear(bare3(flag2),bare3(candidate)));const names3=`${one!==
-void 0&&near.length>1?one:""}${near.join(", ")}`;return`unknown option '${word2}'${near.length===0?"":`, did you mean ${names3}\
-?`}`}function halves2(said3){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
-exec(said3)??[];if(value3!==void 0)return{message:`argument ${name2.toUpperCase()} ${value3} is invalid${meant2(value3,choices)}`,
-reason:asHint(choices)};const mark=" is invalid. ";const at3=said3.lastIndexOf(mark);if(at3<0)return{message:said3};const[
-before,reason]=[said3.slice(0,at3),said3.slice(at3+mark.length)];const given2=before.slice(before.indexOf("argument '")+
-"argument ".length);return{message:`${before} is invalid${meant2(given2,reason)}`,reason:asHint(reason)}}function meant2(value3,reason){
-const[,choices]=/^Allowed choices are (.+)$/.exec(reason)??[];const similar=choices===void 0?void 0:nearest(value3.slice(
-1,-1),choices.split(", "));return similar===void 0?"":`, did you mean ${similar}?`}function asHint([first="",...rest]){return first.
-toLowerCase()+rest.join("")}function whole(said3){return said3.replace(/\n\(Did you mean (one of )?(.+)\?\)$/,", did you\
- mean $1$2?").replace(/\. Expected (\d+ arguments?) but/,": expected $1 but")}function collect2(value3,before){return[...before,
-notEmpty(value3)]}function collectKinds(value3,before){const known3=kindNames;if(!known3.includes(value3))throw new InvalidArgumentError(
-`Allowed choices are ${known3.join(", ")}.`);return[...before,value3]}function notEmpty(value3){if(value3==="")throw new InvalidArgumentError(
-"It must not be empty.");return value3}function wholeNumber(min,max=Number.MAX_SAFE_INTEGER){return value3=>{const number4=/^\d+$/.
-test(value3)?Number(value3):Number.NaN;if(number4>=min&&number4<=max)return number4;throw new InvalidArgumentError(max===
-Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must be a whole number from ${min} to ${max}.`)}}
-function positive(value3){const number4=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number4)&&number4>0)return number4;
-throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number4=Number(
-value3);if(value3.trim()!==""&&Number.isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError(
-"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_shard();init_plan();init_escape();init_zod();import{readFileSync as readFileSync6}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+acceptDid,shard:shard2}){const given2=target.length+kind.length+acceptDid.length>0||shard2!==void 0;if(!given2&&!prune&&
+!assert2)return[];return[error("wrong-option","--target, --kind, --prune, --assert, --shard and --accept-did don't go wi\
+th a plan file",[],"a stored plan says itself what it is about")]}function commanderWords({message}){return message.replace(
+/^error: /,"")}function collect2(value3,before){return[...before,notEmpty(value3)]}function collectKinds(value3,before){
+const known3=kindNames;if(!known3.includes(value3))throw new InvalidArgumentError(`Allowed choices are ${known3.join(", ")}\
+.`);return[...before,value3]}function notEmpty(value3){if(value3==="")throw new InvalidArgumentError("It must not be emp\
+ty.");return value3}function wholeNumber(min,max=Number.MAX_SAFE_INTEGER){return value3=>{const number4=/^\d+$/.test(value3)?
+Number(value3):Number.NaN;if(number4>=min&&number4<=max)return number4;throw new InvalidArgumentError(max===Number.MAX_SAFE_INTEGER?
+`It must be a whole number of ${min} or more.`:`It must be a whole number from ${min} to ${max}.`)}}function positive(value3){
+const number4=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number4)&&number4>0)return number4;throw new InvalidArgumentError(
+"It must be a number of more than 0.")}function secondsOption(value3){const number4=Number(value3);if(value3.trim()!==""&&
+Number.isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError("It must be a number o\
+f seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_shard();init_plan();init_escape();init_zod();import{readFileSync as readFileSync6}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
 void 0||path==="")return void 0;try{return JSON.parse(readFileSync6(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
 function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
@@ -21875,8 +21742,8 @@ env.GITHUB_API_URL||void 0,signal,timeout=30,second=1e3}=manner;const[{getOctoki
 {default:Bottleneck2}]=await Promise.all([Promise.resolve().then(()=>(init_github2(),github_exports2)),Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),
 Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),Promise.resolve().then(()=>__toESM(require_light(),1))]).
 catch(failure2=>{throw new GithubFailure("GitHub can't be asked: the file with the event can't be read",{cause:failure2})});
-const waited=new WeakMap;const waits=(pause,options,_octokit,repeated2)=>{const whole3=(waited.get(options)??0)+pause;waited.
-set(options,whole3);return whole3<=longestWait&&repeated2<retries};let writing=0;const octokit=getOctokit2(token,{log:silent,
+const waited=new WeakMap;const waits=(pause,options,_octokit,repeated2)=>{const whole2=(waited.get(options)??0)+pause;waited.
+set(options,whole2);return whole2<=longestWait&&repeated2<retries};let writing=0;const octokit=getOctokit2(token,{log:silent,
 ...baseUrl2===void 0?{}:{baseUrl:baseUrl2},retry:{retries,retryAfterBaseValue:second,doNotRetry:[400,401,403,404,410,422,
 429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,retryAfterBaseValue:second,onRateLimit:waits,
 onSecondaryRateLimit:waits}},({hook:hook2})=>{const limited=new WeakMap;hook2.wrap("request",async(request5,options)=>{const ending=new AbortController;
@@ -22020,14 +21887,14 @@ compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void
 toString("hex",at3+from,at3+from+length2);changes.push({id:hex2(0,idLength),address:null,action:action2,hash:hex2(idLength+
 1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text6){
 return createHash8("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
-plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told5=changes===null?[]:differences2(
-changes,plan,marked,approval,redactor);const whole3=isSent?"the server has something else now than when the plan was mad\
+plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told6=changes===null?[]:differences2(
+changes,plan,marked,approval,redactor);const whole2=isSent?"the server has something else now than when the plan was mad\
 e":"what would be sent is not what was approved";return error("stale-plan",[isSent?`stale plan: ${source} approved ${digest}\
  for what the server had then, and it was changed since`:`stale plan: ${source} approved ${digest}, and it is ${plan.digest}\
- now`,...told5.length===0?[whole3]:told5.slice(0,namedMost),...told5.length>namedMost?[`and ${told5.length-namedMost} mo\
+ now`,...told6.length===0?[whole2]:told6.slice(0,namedMost),...told6.length>namedMost?[`and ${told6.length-namedMost} mo\
 re`]:[]].join("\n"),[],"nothing was sent; make a new plan and review it")}function differences2(approved,plan,marked,{digest,
 runUrl},redactor){const now=new Map((marked.changes??[]).map(change2=>[change2.id,change2]));const names3=namesOf3(plan,
-redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told5=approved.flatMap(({id,address:address2,
+redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told6=approved.flatMap(({id,address:address2,
 action:action2,hash:hash4})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
 present3.hash.startsWith(hash4))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
 : ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[`${name2}: ${action2} was\
@@ -22035,7 +21902,7 @@ present3.hash.startsWith(hash4))return[];if(name2===void 0){nameless2.add(id);re
  now`:`${name2}: something else would be sent now, or the server has something else there`]});const fresh=[...now.values()].
 filter(({id})=>!before.has(id)).map(({address:address2,action:action2})=>`${address2}: ${action2} is new`);const where=runUrl===
 null?"":`; ${runUrl} shows what was approved`;const rest=nameless2.size===0?[]:[`approved, and not in the plan any more:\
- ${nameless2.size}${where}`];return[...told5,...fresh,...rest]}function namesOf3(plan,redactor){return new Map(plan.changes.
+ ${nameless2.size}${where}`];return[...told6,...fresh,...rest]}function namesOf3(plan,redactor){return new Map(plan.changes.
 map(change2=>[markedId(change2,redactor),redactor.redactName(change2.address)]))}var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest";async function approvalOf(api,event,{
 key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const source=`pull request #${pull.number}`;const text6=await approvedText(
 api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text6===null?null:planMarker(text6,key);const{digest=null,
@@ -22044,9 +21911,9 @@ null:event.runUrl.replace(/[^/]*$/,run4);return{digest,observed,changes,source,r
 GithubFailure))throw failure2;throw refusal4(`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.
 lacksPermission?"the job needs the permissions contents: read and pull-requests: read":`nothing was sent; run it again w\
 hen ${failure2.answered?"that is put right or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(
-body2).find(marker=>marker.kind!=="drift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told5=event.
-pullRequest?.number??event.mergeGroup?.number;const{named:named6=told5}=request5;if(told5!==void 0&&named6!==told5){throw refusal4(
-`this run is about pull request #${told5}, and the input pr-number is ${named6}`,"leave pr-number out, or start the work\
+body2).find(marker=>marker.kind!=="drift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told6=event.
+pullRequest?.number??event.mergeGroup?.number;const{named:named6=told6}=request5;if(told6!==void 0&&named6!==told6){throw refusal4(
+`this run is about pull request #${told6}, and the input pr-number is ${named6}`,"leave pr-number out, or start the work\
 flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named6!==void 0){const{base:base2}=merge4;return mergedHere(
 {number:named6,...merge4},event,event.branch??base2)}if(named6===void 0)return await broughtBy(api,event);const pull=await api.
 pullRequest(named6);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
@@ -22109,8 +21976,8 @@ name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{const value3=text6(
 one=>one===value3.toLowerCase());if(found2===void 0)problems.push(wrong2(`the input ${name2} is "${value3}"`,`it is ${known3.
 join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="true";const command2=oneOf(
 "command",commands2,"plan");const number4=(name2,least)=>{const value3=text6(name2);const found2=value3===void 0?void 0:
-whole2(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong2(`the input ${name2} is "${value3}"`,`it is\
- a whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
+whole(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong2(`the input ${name2} is "${value3}"`,`it is \
+a whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
 void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong2(`the input exp\
 ect-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command2!=="a\
 pply"&&command2!=="check"){problems.push(wrong2("the input expect-digest goes with the commands apply and check alone","\
@@ -22123,22 +21990,21 @@ problems),...optional2("baseUrl",text6("base-url")),...optional2("token",text6("
 ...optional2("planFile",text6("plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-chang\
 es"),driftIssue,...optional2("allowDestructive",number4("allow-destructive",0)),...optional2("prNumber",number4("pr-numb\
 er",1)),...optional2("shard",readShard(shard2,args.shard,command2,problems)),args};if(args.acceptDid.length>0&&command2!==
-"apply"){problems.push(wrong2("args: --accept-did goes with the command apply alone","leave it out"))}if(args.only!==void 0&&
-command2!=="plan"){problems.push(wrong2("args: --only goes with the command plan alone","leave it out"))}if(command2==="\
-check"&&inputs.planFile!==void 0){problems.push(wrong2("the input plan-file goes with the commands plan and apply alone",
-"leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2(
-"shard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong2(message,hint){return error("wrong-op\
-tion",message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole2(text6,least){
+"apply"){problems.push(wrong2("args: --accept-did goes with the command apply alone","leave it out"))}if(command2==="che\
+ck"&&inputs.planFile!==void 0){problems.push(wrong2("the input plan-file goes with the commands plan and apply alone","l\
+eave it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2("s\
+hard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong2(message,hint){return error("wrong-opti\
+on",message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){
 try{return wholeNumber(least)(text6)}catch(failure2){if(failure2 instanceof CommanderError)return void 0;throw failure2}}
-function argsOptions(){return[...selectionOptions(),onlyOption(),acceptDidOption(),...connectionOptions(),debugOption()]}
-function readArgs(given2,problems){const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({
-long})=>long).join(", ")}`)=>problems.push(wrong2(`args: ${message}`,hint));const parser=new Command2("args").helpOption(
-false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)parser.addOption(
-option);try{parser.parse(given2,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
-'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
-mander.optionMissingArgument")readArgs(given2.slice(0,-1),problems);const{message,reason}=commanderWords(failure2,options);
-refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
-[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+function argsOptions(){return[...selectionOptions(),acceptDidOption(),...connectionOptions(),debugOption()]}function readArgs(given2,problems){
+const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({long})=>long).join(", ")}`)=>problems.
+push(wrong2(`args: ${message}`,hint));const parser=new Command2("args").helpOption(false).allowExcessArguments().configureOutput(
+{outputError(){}}).exitOverride();for(const option of options)parser.addOption(option);try{parser.parse(given2,{from:"us\
+er"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}'`);return parser.opts()}catch(failure2){
+if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="commander.optionMissingArgument")readArgs(given2.
+slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],kind:[],acceptDid:[]}}}function words6(text6){
+const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,
+"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve13(workspace(),workingDirectory)}function folderInRepository(inputs){
 const folder=relative14(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
@@ -22188,20 +22054,20 @@ ${ends("section",key)}
 shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
 lead):text6.slice(0,from),planned:part2("planned")??shown3.trim(),result:part2("result"),former:(part2("former")??"").split(
 "\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part2,key,start3=0){
-const first=lineAt2(text6,begins(part2,key),start3);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt2(
-text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt2(text6,line,start3){for(let at3=text6.indexOf(line,
+const first=lineAt(text6,begins(part2,key),start3);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt(
+text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt(text6,line,start3){for(let at3=text6.indexOf(line,
 start3);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
 void 0||end2==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
 ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text6,sent,link:link2,listed:listed2}){
-const{after:after2}=parts;const told5=listed2!==void 0&&(sent||parts.result===null);const before=told5?withListed(parts.
+const{after:after2}=parts;const told6=listed2!==void 0&&(sent||parts.result===null);const before=told6?withListed(parts.
 before,listed2.name,listed2.words):parts.before;const block2=(part2,shown3)=>shown3===null||shown3===""?[]:[begins(part2,
 key),shown3,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept2(
 [...old,...parts.former],formerRoom);let result=sent?text6.trimEnd():parts.result;let unsent=sent?null:text6.trimEnd();const around=plan=>[
 ...block2("unsent",unsent),...block2("result",result),...block2("former",former2.length===0?null:["Before that:","",...former2].
 join("\n")),"<details><summary>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</detai\
-ls>",""].join("\n");const whole3=plan=>after2===""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after2}`;
-const room=()=>commentLimit-whole3("").length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);
-if(room()<0&&result!==null)result=shortened2(result,result.length+room(),link2);return whole3(shortened2(parts.planned,room(),
+ls>",""].join("\n");const whole2=plan=>after2===""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after2}`;
+const room=()=>commentLimit-whole2("").length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);
+if(room()<0&&result!==null)result=shortened2(result,result.length+room(),link2);return whole2(shortened2(parts.planned,room(),
 link2))}function withListed(text6,name2,words7){const end2=text6.search(/^<!-- idops-section /m);const head=end2<0?text6:
 text6.slice(0,end2);const start3=`- ${code(name2)}: `;const lines=head.split("\n").map(line=>line.startsWith(start3)?start3+
 words7:line);return lines.join("\n")+text6.slice(head.length)}function superseded(body2,{key,name:name2}){const text6=body2.
@@ -22231,8 +22097,8 @@ const several=inputs.environments.map(({name:name2})=>name2).join(", ");const en
 inputs):plan.environment;return{environment:environment===null?null:hide2(environment),config:config3==="idops.yaml"?null:
 hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,"")),shard:inputs.shard===void 0?null:
 shardText(inputs.shard),selected:selectedText(args,hide2),narrowed:args.target.length+args.kind.length>0||inputs.shard!==
-void 0}}function aboutText(what,subject){return told4(what,subject,name2=>code(short3(name2)))}function aboutPlain(what,subject){
-return told4(what,subject,name2=>escapeText(short3(name2)))}function told4(what,{environment,config:config3,server,shard:shard2},name2){
+void 0}}function aboutText(what,subject){return told5(what,subject,name2=>code(short3(name2)))}function aboutPlain(what,subject){
+return told5(what,subject,name2=>escapeText(short3(name2)))}function told5(what,{environment,config:config3,server,shard:shard2},name2){
 return[what,...shard2===null?[]:[`in shard ${shard2}`],...environment===null?[]:[`for ${name2(environment)}`],...config3===
 null?[]:[`of ${name2(config3)}`],...server===null?[]:[`at ${name2(server)}`]].join(" ")}function selectedSentence({selected}){
 if(selected==="")return"";const shown3=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
@@ -22279,20 +22145,20 @@ inputs,inputs.args,hide2,plan??void 0);const said3=sent?"It failed, and somethin
 problems,problemsRoom),`${origin(job.event)}
 `].join("\n\n");await post(job,inputs,plan,{text:text6,words:sent?"failed":"not applied",sent,did:true})}async function post(job,inputs,plan,{
 did,words:words7,...said3}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
-inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told5={...said3,...listed2,link:runAddress(
+inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told6={...said3,...listed2,link:runAddress(
 job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf4(body2,key);const{result,unsent}=parts2;if((result??
-unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told5.
-sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told5,text:ofOtherPlan(told5.text)}:
-told5)}if(!told5.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
+unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told6.
+sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told6,text:ofOtherPlan(told6.text)}:
+told6)}if(!told6.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
 await job.shared(inputs,plan),job.event);const parts=partsOf4(`${first}
-${sectionText(key,planned)}`,key);return withResult(parts,key,told5)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text6){
+${sectionText(key,planned)}`,key);return withResult(parts,key,told6)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text6){
 const note="**What was applied is another plan than the one below:** the summary of the run shows it.";return text6.replace(
 /^## .*$/m,title=>`${title}
 
 ${note}`)}function outcome2(result,troubled){const count3=summarizeResult(result);const parts=[[count3.failed,"failed"],
 [count3.not_converged,"not converged"],[count3.unknown,"unknown"],[count3.skipped,"skipped"],[count3.applied,"applied"]];
-const told5=parts.filter(([number4])=>number4>0).map(([number4,words7])=>`${number4} ${words7}`);if(result.interrupted)told5.
-unshift("interrupted");if(told5.length>0)return told5.join(", ");return troubled?"failed":"there was nothing to apply"}function undoLines(result,plan,inputs,{
+const told6=parts.filter(([number4])=>number4>0).map(([number4,words7])=>`${number4} ${words7}`);if(result.interrupted)told6.
+unshift("interrupted");if(told6.length>0)return told6.join(", ");return troubled?"failed":"there was nothing to apply"}function undoLines(result,plan,inputs,{
 environment}){const config3=configInRepository(inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord2(
 config3)],...environment===null?[]:["--env",shellWord2(environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord2(
 inputs.baseUrl)]];const steps=nextSteps(result,plan).filter(({command:command2})=>/^(?:undo|runs) /.test(command2??""));
@@ -22386,8 +22252,8 @@ number??named6;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.mer
 null&&mergeCommit===commit2?known3:null}const found2=(await api.pullRequestsOf(commit2)).find(({base:base2,mergedAt,mergeCommit})=>mergedAt!==
 null&&mergeCommit===commit2&&base2===branch);return found2?.number??null}async function syncResult(api,number4,key,tell){
 const remarks=(await api.comments(number4)).filter(({body:body2})=>showsPlan(body2,key));const own5=await latestOf(api,number4,
-remarks);const told5=await tell(own5?.body??null);if(told5===null||own5!==void 0&&await api.updateComment(own5.id,told5))
-return;const anew=own5===void 0?told5:await tell(null);if(anew!==null)await api.addComment(number4,anew)}async function latestOf(api,number4,remarks){
+remarks);const told6=await tell(own5?.body??null);if(told6===null||own5!==void 0&&await api.updateComment(own5.id,told6))
+return;const anew=own5===void 0?told6:await tell(null);if(anew!==null)await api.addComment(number4,anew)}async function latestOf(api,number4,remarks){
 if(remarks.length===0)return void 0;const{viewer,comments}=await api.histories(remarks.map(({node:node2})=>node2));const since=({
 lastEditedAt,createdAt})=>Date.parse(lastEditedAt??createdAt);const[latest]=comments.filter(({author})=>author!==null&&isSame3(
 author,viewer)).sort((one,other)=>since(other)-since(one));if(latest===void 0)return void 0;const stranger=strangerIn(latest,
@@ -22437,8 +22303,8 @@ config:config3,environment,token,...inputs}){return await loadProject({cwd:folde
 token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async samples(plan,project){
 const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.log.problems(redactProblems(warnings,
 this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
-if(!(failure2 instanceof ProblemsError))throw failure2;const told5=failure2.problems.map(problem=>({...problem,severity:"\
-warning"}));await this.log.problems(redactProblems(told5,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
+if(!(failure2 instanceof ProblemsError))throw failure2;const told6=failure2.problems.map(problem=>({...problem,severity:"\
+warning"}));await this.log.problems(redactProblems(told6,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
 const shown3=report2.redact(found2,this.redactor);const file=join20(await this.temporaryFolder(),name2);await writeResult(
 file,await renderText(report2,"html",shown3,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
 process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
@@ -22540,10 +22406,10 @@ ${head}
 `;const texts2=await shared(each2.map(one=>most3=>{if(one.planned===null)return failedText(job,one,most3);const{shared:shared2,
 tells:tells3}=one.planned;const outdates=!tells3&&showedChanges(before,one.key);return planText2(shared2,job.event,{outdates,
 taken:commentLimit-most3})}),commentLimit-start3.length-each2.length*(sectionRoom+1));return`${start3}${each2.map((one,index)=>sectionText(
-one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole3=await Promise.all(texts2.map(text6=>text6(
-room)));const shown3=[...whole3];const order2=whole3.map((_,index)=>index).sort((a2,b)=>(whole3[a2]??"").length-(whole3[b]??
+one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole2=await Promise.all(texts2.map(text6=>text6(
+room)));const shown3=[...whole2];const order2=whole2.map((_,index)=>index).sort((a2,b)=>(whole2[a2]??"").length-(whole2[b]??
 "").length);let left=room;for(const[done2,index]of order2.entries()){const share2=Math.floor(left/(order2.length-done2));
-if((whole3[index]??"").length>share2)shown3[index]=await texts2[index]?.(share2)??"";left-=(shown3[index]??"").length}return shown3}
+if((whole2[index]??"").length>share2)shown3[index]=await texts2[index]?.(share2)??"";left-=(shown3[index]??"").length}return shown3}
 async function failedText(job,{inputs,problems},most3){const about2=aboutText("idops plan",subjectOf(inputs,inputs.args,
 job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-origin(job.event).length));const block2=await problemsBlock(
 problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
@@ -22551,10 +22417,10 @@ problems,room);return plainText(`${about2}: failed`,`There is no plan for this c
 ${block2}`,job.event)}async function endingOf(job,inputs,each2){const made2=each2.flatMap(({name:name3,planned})=>planned===
 null?[]:[[name3,planned]]);const changed2=made2.some(([,planned])=>planned.changed);const bad2=made2.length<each2.length||
 made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes,\
- and fail-on-changes is set.");const told5=each2.map(({name:name3,planned,problems:[first]})=>{const failed=first===void 0?
+ and fail-on-changes is set.");const told6=each2.map(({name:name3,planned,problems:[first]})=>{const failed=first===void 0?
 "failed":`${first.code}: ${first.message}`;return`${name3}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
 temporaryFolder();const{planFile}=inputs;const name2=fileOf(`plan-${environmentMark}`,inputs.shard);return{code:job.signal.
-aborted?130:bad2?1:changed2?2:0,summary:titleLine(told5.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
+aborted?130:bad2?1:changed2?2:0,summary:titleLine(told6.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
 name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve19(folderOf(inputs),planFile),htmlReport:join23(
 temporary,`${name2}.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
@@ -22563,11 +22429,11 @@ await bodyChecks(project,loaded.declared))):[];const addresses3=project.addressP
 ...addresses3,...settings,...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)
 throw failure2;const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{
 problems,objects:0}}}async function validate2(job,inputs,reason=null){const checked2=[];for(const own5 of eachEnvironment(inputs))checked2.push(
-await check3(job,own5));const several=inputs.environments.length>0;const told5=checked2.map(({environment,summary:summary3})=>several?
-`${environment}: ${summary3}`:summary3);const summary2=told5.join("; ");const why=reason===null?"":`There is no plan for\
+await check3(job,own5));const several=inputs.environments.length>0;const told6=checked2.map(({environment,summary:summary3})=>several?
+`${environment}: ${summary3}`:summary3);const summary2=told6.join("; ");const why=reason===null?"":`There is no plan for\
  this ${job.event.pullRequest===null?"run":"pull request"}: ${reason}. It was validated alone.`;if(why!=="")job.log.annotate(
 "notice",why);job.log.say(`${summary2}.`);const blocks=await Promise.all(checked2.map(async({problems},index)=>[`## idop\
-s validate: ${told5[index]}
+s validate: ${told6[index]}
 `,...why===""||index>0?[]:[`${why}
 `],...problems.length===0?[]:[await problemsBlock(problems)]]));await writeSummary(blocks.flat().join("\n"));const failed=checked2.
 some(one=>one.failed);if(reason!==null&&inputs.command==="plan"){const text6=`${why} ${failed?`It is not valid: ${summary2}\
@@ -22607,7 +22473,7 @@ withoutPastedIn(problemsOf(failure2),typed,job.redactor),job.redactor);await job
 debug===true)job.log.say(escapeLines(job.redactor.redact(stacksOf(failure2))));const[first]=problems;const code2=job.signal.
 aborted?130:1;await writeSummary(`## idops: failed
 
-${await problemsBlock(problems)}`);const hide2=told5=>unsaid(job.redactor.redact(told5));const where=inputs===void 0?commentInputs(
+${await problemsBlock(problems)}`);const hide2=told6=>unsaid(job.redactor.redact(told6));const where=inputs===void 0?commentInputs(
 getInput):inputs.command==="plan"?inputs:null;if(where!==null){const text6=`There is no plan for this commit:
 
 ${await problemsBlock(problems)}`;await tellNoPlan(job,where,{title:"failed",text:text6,hide:hide2})}const applied2=inputs===

@@ -10,78 +10,19 @@ const PATIENCE = 10_000;
 /** Bytes of names: those of very many files. */
 const MOST = 64 * 1024 * 1024;
 
-/** What git's index has of one path. */
-export interface IndexEntry {
-  /** Relative to the root of the work tree, with `/`. */
-  readonly path: string;
-  /** The name of what was added; null for what is no file, as the commit of a submodule. */
-  readonly object: string | null;
-}
-
 /**
  * What git's index has of these paths, relative to the root of the work tree with `/`; of a folder all that is below it.
  * Nothing where there is no git, or no repository after all. Throws an Error that says in a few words why git fails.
  */
-export async function inGitIndex(root: string, paths: readonly string[]): Promise<string[] | 'no git'> {
-  const entries = await indexEntries(root, paths);
-  return entries === 'no git' ? entries : [...new Set(entries.map(({ path }) => path))];
-}
-
-/** The same with what was added; a path in a conflict has an entry for each side. Throws as `inGitIndex` does. */
-export async function indexEntries(root: string, paths: readonly string[]): Promise<IndexEntry[] | 'no git'> {
-  if ((await findGit()) === undefined) return 'no git';
-  if (paths.length === 0) return [];
+export async function inGitIndex(root: string, paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0 || (await findGit()) === undefined) return [];
   try {
-    const listed = await git(root, ['ls-files', '--stage', '-z', '--', ...paths]);
-    return listed.toString('utf8').split('\0').flatMap(entryOf);
+    const listed = await git(root, ['ls-files', '-z', '--', ...paths]);
+    return [...new Set(listed.toString('utf8').split('\0'))].filter((path) => path !== '');
   } catch (failure) {
     if (!(await hasRepository(join(root, '.git')))) return [];
     throw failure;
   }
-}
-
-/** `MODE OBJECT STAGE<tab>PATH` */
-function entryOf(line: string): IndexEntry[] {
-  const [, mode, object, path] = /^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.exec(line) ?? [];
-  if (mode === undefined || object === undefined || path === undefined) return [];
-  return [{ path, object: mode.startsWith('100') ? object : null }];
-}
-
-/**
- * The texts of files that were added to git, by their objects' names, as far as they go: `most` bytes of each, `all` of them
- * together, and after that `least` of each still. One that is longer, or isn't here, is left out. Throws as `inGitIndex` does.
- */
-export async function addedTexts(
-  root: string,
-  objects: readonly string[],
-  { most, all, least }: { readonly most: number; readonly all: number; readonly least: number },
-): Promise<Map<string, string>> {
-  const texts = new Map<string, string>();
-  if (objects.length === 0 || (await findGit()) === undefined) return texts;
-  const names = [...new Set(objects)];
-  const sizes = (await git(root, ['cat-file', '--batch-check'], { input: inLines(names) }))
-    .toString('utf8')
-    .split('\n');
-  let budget = all;
-  let bytes = 0;
-  const wanted = sizes.flatMap((line) => {
-    const [, name, digits] = /^(\S+) blob (\d+)$/.exec(line) ?? [];
-    const size = Number(digits);
-    if (name === undefined || size > Math.max(least, Math.min(most, budget))) return [];
-    budget -= size;
-    bytes += size + line.length + 2;
-    return [{ name, size }];
-  });
-  if (wanted.length === 0) return texts;
-  const input = inLines(wanted.map(({ name }) => name));
-  const found = await git(root, ['cat-file', '--batch'], { input, most: bytes + MOST });
-  let at = 0;
-  for (const { name, size } of wanted) {
-    const begin = found.indexOf('\n', at) + 1;
-    texts.set(name, found.toString('utf8', begin, begin + size));
-    at = begin + size + 1;
-  }
-  return texts;
 }
 
 /** The git of the search path; what lies there by a relative name isn't taken, since that may be the project's. */
@@ -107,10 +48,6 @@ async function hasRepository(path: string): Promise<boolean> {
   if (folder === undefined) return false;
   const real = resolve(dirname(path), folder);
   return (await isThere(join(real, 'HEAD'))) || (await isThere(join(real, 'index')));
-}
-
-function inLines(names: readonly string[]): string {
-  return names.map((name) => `${name}\n`).join('');
 }
 
 /** How git is run. */

@@ -28,30 +28,6 @@ export async function withRegular<T>(path: string, use: (file: number) => T): Pr
   }
 }
 
-/** The beginning of a text, and whether that isn't all of it. */
-export interface Start {
-  readonly text: string;
-  readonly isCut: boolean;
-}
-
-/** The beginning of a regular file, for telling what it is; nothing of what is none, or can't be read. */
-export async function startOf(path: string, bytes: number): Promise<Start> {
-  try {
-    const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    try {
-      const stat = await handle.stat();
-      if (!stat.isFile()) return { text: '', isCut: false };
-      const length = Math.min(bytes, stat.size);
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0);
-      return { text: buffer.toString('utf8', 0, bytesRead), isCut: bytesRead < stat.size };
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return { text: '', isCut: false };
-  }
-}
-
 function fileType(stat: Stats): string {
   if (stat.isDirectory()) return 'a folder';
   if (stat.isSymbolicLink()) return 'a link';

@@ -245,9 +245,7 @@ export function declare(action: Act): Command {
 
   program
     .command('doctor')
-    .description(
-      'check configuration, server, credentials, profile, state and what git tracks; writes nothing',
-    )
+    .description('check configuration, address, TLS, credentials, scopes, profile and state; writes nothing')
     .addOption(format('diagnosis'))
     .action(action(async () => (await import('./commands/doctor.js')).doctor));
 

@@ -1,7 +1,6 @@
 import { resolve as resolvePath } from 'node:path';
 import { BadVariable, parseVariables, type VariableText } from '../source/template.js';
 import { find, type MapNode, type Node, type ScalarNode } from '../source/tree.js';
-import { plainCredentials } from './plain.js';
 
 /** What no manifest may get at: it could send it anywhere. */
 export interface Guarded {
@@ -9,10 +8,6 @@ export interface Guarded {
   readonly variables: ReadonlySet<string>;
   /** The configuration, and the credential files of all environments; absolute. */
   readonly files: readonly string[];
-  /** Those of them that are secret from beginning to end: tokens and private keys. */
-  readonly secretFiles: readonly string[];
-  /** What the configuration says in plain words that should be a variable, such as `server.auth.token`. */
-  readonly plain: readonly string[];
   /** The state files of all environments; absolute. */
   readonly states: readonly string[];
 }
@@ -30,7 +25,6 @@ export interface ConfigLayer {
 export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultState: string): Guarded {
   const variables = new Set<string>();
   const files = new Set<string>();
-  const secretFiles = new Set<string>();
   const states = new Set<string>();
   const named = new Set(['IDOPS_TOKEN']);
   for (const { config, text } of layers) {
@@ -49,8 +43,6 @@ export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultS
       for (const scalar of scalarsOf(node)) for (const name of namesIn(scalar)) named.add(name);
       for (const name of passedNodes(node).flatMap(texts)) named.add(name);
       const given = commandNodes(node).flatMap(texts).flatMap(filesIn);
-      for (const file of fileNodes(node, isSecretFile).flatMap(texts))
-        secretFiles.add(resolvePath(root, file));
       for (const file of [...fileNodes(node).flatMap(texts), ...given]) files.add(resolvePath(root, file));
     }
     // The address of a remote may have a credential in it.
@@ -71,24 +63,14 @@ export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultS
         pending.push(...namesIn(node).filter((one) => !variables.has(one)));
     }
   }
-  return {
-    variables,
-    files: [...files],
-    secretFiles: [...secretFiles],
-    plain: plainCredentials(layers.map(({ config }) => config)),
-    states: [...states],
-  };
-}
-
-function isSecretFile(key: string): boolean {
-  return key === 'token_file' || key === 'client_key_file';
+  return { variables, files: [...files], states: [...states] };
 }
 
 /** The values of the keys that name files. */
-function fileNodes(node: Node, isMeant = (key: string) => key.endsWith('_file')): Node[] {
+function fileNodes(node: Node): Node[] {
   if (node.type !== 'map') return [];
   return [...node.entries].flatMap(([key, { value }]) =>
-    isMeant(key) ? [value] : fileNodes(value, isMeant),
+    key.endsWith('_file') ? [value] : fileNodes(value),
   );
 }
 

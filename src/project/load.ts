@@ -160,7 +160,6 @@ class LoadedProject implements Project {
     return {
       ...this.#guarded,
       files: [resolvePath(this.cwd, this.file), ...token, ...this.#guarded.files],
-      secretFiles: [...token, ...this.#guarded.secretFiles],
     };
   }
 

@@ -7,6 +7,8 @@ export interface Diagnosed extends Diagnosis {
   readonly configured: string | null;
 }
 
+const SECRETS = 'Committed secrets are not searched for: gitleaks does that.';
+
 /** What was looked at, a line each, and what to do. */
 export function diagnosisText({ server, checks }: Diagnosed): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
@@ -16,9 +18,8 @@ export function diagnosisText({ server, checks }: Diagnosed): string {
   ]);
   const failed = checks.filter(({ status }) => status === 'fail').length;
   const end = failed === 0 ? 'Nothing is in the way.' : `${failed} of ${checks.length} checks failed.`;
-  return [...(server === null ? [] : [`Server: ${escapeText(server)}`, '']), ...lines, '', end, ''].join(
-    '\n',
-  );
+  const start = server === null ? [] : [`Server: ${escapeText(server)}`, ''];
+  return [...start, ...lines, '', end, SECRETS, ''].join('\n');
 }
 
 /** The same as `--format json` gives it. */

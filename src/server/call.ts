@@ -57,8 +57,6 @@ export interface Try {
   readonly milliseconds: number;
   /** Counted from 1. */
   readonly attempt: number;
-  /** What the server's clock said, as its answer has it. */
-  readonly date?: string;
   /** What the server said, where it is raw internals that no message shows; redacted. */
   readonly raw?: string;
 }

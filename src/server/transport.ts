@@ -7,7 +7,6 @@ import { openRoute, type Route } from './connections.js';
 import type { Credential } from './credentials.js';
 import { type Exchanged, exchange, triedOf } from './exchange.js';
 import { briefly, Expired, type FailureFacts, leavesOpen, ServerFailure } from './failures.js';
-import { firstHeader } from './headers.js';
 import { isCrowded, Judge, type Trouble, type TryVerdict } from './judge.js';
 import { isRaw, oneLine } from './messages.js';
 import type { Scope } from './operations.js';
@@ -149,7 +148,6 @@ export class Transport {
         : await exchange(this.#pool, request, limits);
     const verdict = this.#judge.judge(call, outcome);
     const said = 'problem' in verdict ? verdict.problem.serverMessage : null;
-    const date = outcome.status === null ? undefined : firstHeader(outcome.headers, 'date');
     onTry?.({
       operation: call.operation,
       method: call.method,
@@ -157,7 +155,6 @@ export class Transport {
       ...triedOf(outcome),
       milliseconds: performance.now() - began,
       attempt,
-      ...(date === undefined ? {} : { date }),
       ...(said != null && isRaw(said) ? { raw: this.#cleaner(credential)(said) } : {}),
     });
     return { verdict, credential };

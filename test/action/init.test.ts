@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { config, project } from '../e2e/running.js';
 
@@ -277,104 +277,23 @@ describe('idops init', () => {
     expect(left).not.toContain('two/idops.yaml');
   });
 
-  it('says where a project lies above', async () => {
+  it('says how CI finds the workflows of a folder below the root of a repository', async () => {
     const { idops, folder } = await project({});
     await mkdir(join(folder, '.git'));
-    const { stderr } = await idops('init below');
-    expect(stderr).toContain('There is a project above this one, by idops.yaml');
+    expect((await idops('init below')).stderr).toContain('move the workflows to the root of the repository');
   });
 
-  it('fits workflows to a folder below the root of a repository, and says how CI finds them', async () => {
-    const { idops, read, folder, write } = await project({});
-    await mkdir(join(folder, '.git'));
-    const { stderr } = await idops("init deep/be'low");
-    const [, moving = ''] = /GitHub looks for them: (.+)$/m.exec(stderr) ?? [];
-    execFileSync('sh', ['-c', moving], { cwd: folder });
-    for (const name of ['pull-request', 'merge', 'drift']) {
-      const text = await read(`.github/workflows/idops-${name}.yml`);
-      const { on, concurrency, jobs } = parse(text) as {
-        on: { [event: string]: { paths?: string[] } };
-        concurrency: { group: string };
-        jobs: { [job: string]: { steps: { uses: string; with: object }[] } };
-      };
-      const ours = Object.values(jobs).map((job) =>
-        job.steps.filter(({ uses }) => uses.startsWith('idops/')),
-      );
-      expect(ours.length).toBe(name === 'merge' ? 2 : 1);
-      for (const steps of ours) {
-        expect(steps.map((step) => step.with)).toMatchObject([
-          { command: expect.any(String), 'working-directory': "deep/be'low" },
-        ]);
-      }
-      expect(concurrency.group).toMatch(/-deep-be-low$/);
-      if (name !== 'drift')
-        expect((on.push ?? on.pull_request)?.paths).toEqual([
-          "deep/be'low/idops.yaml",
-          "deep/be'low/manifests/**",
-        ]);
-    }
-    await write({ 'other/idops.yaml': `${config}manifests: [all/*.yaml, ../shared/*.yaml]\n` });
-    const other = await idops('init other --ci gitlab');
-    expect(other.stderr).toContain('mv -i other/.gitlab-ci.yml .gitlab-ci.yml; or');
-    expect(other.stderr).toContain('include: [{local: "/other/.gitlab-ci.yml"}]');
-    const pipeline = parse(await read('other/.gitlab-ci.yml'));
-    expect(pipeline.default.before_script.at(-1)).toBe('cd other');
-    expect(pipeline.plan.artifacts).toMatchObject({
-      paths: ['other/plan.html', 'other/plan.json', 'other/plan.md'],
-      reports: { terraform: 'other/tfplan.json' },
-    });
-    expect(pipeline.apply.resource_group).toBe('idops-production-other');
-    await idops('init other');
-    expect(await read('other/.github/workflows/idops-merge.yml')).toContain(
-      'paths: [other/idops.yaml, other/all/**, shared/**]',
-    );
-  });
-
-  it('makes workflows for the configuration that is there, and lists what is to be done', async () => {
-    const { idops, read, folder } = await project({
-      'idops.yaml': `${config}manifests: [tenants/*/*.yaml, '!tenants/old/**']\nenvironments: {staging: {}, eu: {manifests: [eu/**/*.yaml]}}\n`,
-    });
+  it('writes workflows beside the configuration that is there, and lists what is to be done', async () => {
+    const { idops, read } = await project({ 'idops.yaml': config });
     const { code, stderr } = await idops('init');
     expect(code).toBe(0);
-    const merge = await read('.github/workflows/idops-merge.yml');
-    expect(merge).toContain('    paths: [idops.yaml, tenants/**, eu/**]\n');
-    expect(merge).toContain('          environment: staging\n');
-    expect(merge).toContain('          base-url: ${{ vars.IDOPS_BASE_URL }}\n');
-    expect(merge).not.toContain('production');
-    expect(stderr).toContain('they work with the environment staging; copy them for eu');
+    expect(await read('idops.yaml')).toBe(config);
+    expect(await read('.github/workflows/idops-merge.yml')).toContain('${{ vars.IDOPS_BASE_URL }}');
+    expect(stderr).toContain('see that the environment production, and the paths, are those of this project');
     expect(stderr).toContain('create IDOPS_PLAN_TOKEN, IDOPS_TOKEN in CI');
+    expect(stderr).not.toContain('move the workflows');
     // What was left as it was is nobody's to edit.
     expect((await idops('init')).stderr).not.toContain('To do:');
-    await idops('init --ci gitlab');
-    const pipeline = await read('.gitlab-ci.yml');
-    expect(pipeline).toContain('idops --env staging --base-url "$IDOPS_BASE_URL" plan');
-    expect(pipeline).not.toContain('production');
-    expect(parseAllDocuments(pipeline)[0]?.errors).toEqual([]);
-    await rm(join(folder, '.gitlab-ci.yml'));
-    // Without an environment none is named to idops; that of the CI is where a review hangs.
-    await writeFile(join(folder, 'idops.yaml'), config);
-    expect((await idops('init --ci gitlab')).stderr).toContain('write where your copy of idops is');
-    expect(await read('.gitlab-ci.yml')).not.toContain('--env');
-    // What can't be read is said.
-    await rm(join(folder, '.gitlab-ci.yml'));
-    await writeFile(join(folder, 'idops.yaml'), 'mine');
-    expect((await idops('init --ci gitlab')).stderr).toContain(
-      'in .gitlab-ci.yml: write which environment and which paths are meant',
-    );
-  });
-
-  it('pins the address that the configuration has in plain words', async () => {
-    const production = 'environments: {production: {server: {base_url: https://id.example.com/x}}}\n';
-    const { idops, read, write, folder } = await project({ 'idops.yaml': `${config}${production}` });
-    expect((await idops('init')).stderr).not.toContain('IDOPS_BASE_URL in CI');
-    expect(await read('.github/workflows/idops-merge.yml')).toContain(
-      '          base-url: "https://id.example.com/x"\n',
-    );
-    // One that a variable gives is another one elsewhere.
-    await write({ 'idops.yaml': config });
-    await rm(join(folder, '.github'), { recursive: true });
-    expect((await idops('init')).stderr).toContain('create IDOPS_BASE_URL in CI');
-    expect(await read('.github/workflows/idops-merge.yml')).toContain('${{ vars.IDOPS_BASE_URL }}');
   });
 
   it('names the branch that the repository has, and gives workflows the secrets that manifests need', async () => {

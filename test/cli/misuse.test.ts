@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { Command, InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/base/problems.js';
@@ -21,12 +22,8 @@ function program(): Command {
     .command('show')
     .argument('<run>')
     .action(() => {});
-  const quiet = (command: Command): void => {
-    command.configureOutput({ writeOut() {}, writeErr() {} });
-    command.commands.forEach(quiet);
-  };
-  quiet(idops);
-  endQuietly(idops, process);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  endQuietly(idops, { stdout: nowhere, stderr: nowhere });
   return idops;
 }
 

@@ -281,8 +281,9 @@ describe('a state in git', () => {
     // This process didn't end with the run, and couldn't give the lock back.
     await idops('runs unlock --yes');
     const cwd = await clone();
-    await idops('plan', { cwd });
-    expect((await idops('doctor', { cwd })).stdout).toContain('is not known');
+    const { 'manifests/clients.yaml': declared = '' } = client(2);
+    await writeFile(join(cwd, 'manifests/clients.yaml'), declared);
+    expect((await idops('plan', { cwd })).stdout).toContain('sent a regeneration');
     const config = `${sure}state: {git: {branch: other-state}}\n`;
     await writeFile(join(cwd, 'former.yaml'), inGit);
     await writeFile(join(cwd, 'idops.yaml'), config);
@@ -292,7 +293,7 @@ describe('a state in git', () => {
     const planned = await idops('plan --detailed-exitcode');
     expect(planned.stderr).toMatch(/run \S+ had not ended: 1 of its answers were taken into the state/);
     expect(planned.code, planned.stdout + planned.stderr).toBe(0);
-    expect((await idops('doctor', { cwd })).stdout).not.toContain('is not known');
+    expect((await idops('plan', { cwd })).stdout).not.toContain('sent a regeneration');
     expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
     expect((await idops('plan --detailed-exitcode')).stderr).not.toContain('had not ended');
   });

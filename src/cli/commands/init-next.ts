@@ -3,7 +3,7 @@ import { shellWord } from '../../base/shell.js';
 import type { NewFile } from '../../pull/layout.js';
 import type { Choices, CiName } from '../../session/init/choices.js';
 import { CONFIG, MANIFESTS, secretsOf } from '../../session/init/files.js';
-import { asksForAddress, type Existing, type Fit, usual, type Within } from '../../session/init/fit.js';
+import { asksForAddress, type Fit, usual } from '../../session/init/fit.js';
 import { shownPath } from '../../source/file.js';
 import type { Found } from './init-server.js';
 
@@ -18,10 +18,8 @@ export interface NewProject {
   /** Those that are written, and what they are made for. */
   readonly workflows: readonly NewFile[];
   readonly fit: Fit;
-  /** Where it lies in its repository; undefined where that begins in its folder. */
-  readonly inside?: Within | undefined;
-  /** What the configuration says that was there before; undefined where there was none, or none that can be read. */
-  readonly known?: Existing | undefined;
+  /** Whether it lies below the root of its repository, where no CI looks for workflows. */
+  readonly isBelow: boolean;
 }
 
 /** What a person has still to do, and the next command. `folder` is the project's as it was typed. */
@@ -39,7 +37,7 @@ export function whatIsNext(project: NewProject, root: string, folder: string): s
       'type idops pull once idops doctor finds nothing in the way: it writes down what the server has',
     );
   }
-  todo.push(...ofWorkflows(project, root));
+  todo.push(...ofWorkflows(project));
   const pulled = fresh !== null && fresh.files.length > 0;
   const next = pulled ? 'idops plan' : found.isReached ? 'idops validate' : 'idops doctor';
   const go = folder === '.' ? '' : `cd ${shellWord(folder)} && `;
@@ -50,24 +48,15 @@ export function whatIsNext(project: NewProject, root: string, folder: string): s
 }
 
 /** What is to be done where there was a project already. */
-export function whatIsLeft(project: NewProject, root: string): string {
-  const { workflows, known, fit } = project;
+export function whatIsLeft(project: NewProject): string {
+  const { workflows } = project;
   const files = workflows.map(({ path }) => path).join(', ');
-  const config = shown(join(root, CONFIG));
-  const todo: string[] = [];
-  if (workflows.length > 0 && known === undefined) {
-    todo.push(
-      `in ${files}: write which environment and which paths are meant, since ${config} can't be read (idops validate says why)`,
-    );
-  } else if (workflows.length > 0 && (known?.environments.length ?? 0) > 1) {
-    const others = known?.environments.filter((name) => name !== fit.environment) ?? [];
-    todo.push(
-      `in ${files}: they work with the environment ${fit.environment}; copy them for ${others.join(', ')} where that is wanted`,
-    );
-  }
-  todo.push(...ofWorkflows(project, root));
+  const todo =
+    workflows.length === 0
+      ? []
+      : [`in ${files}: see that the environment production, and the paths, are those of this project`];
   return [
-    ...listed(todo),
+    ...listed([...todo, ...ofWorkflows(project)]),
     'This was a project already: idops doctor tells whether everything is ready.',
   ].join('\n');
 }
@@ -77,27 +66,12 @@ function listed(todo: readonly string[]): string[] {
 }
 
 /** What has to be done about the workflows. */
-function ofWorkflows({ choices, workflows, fit, inside }: NewProject, root: string): string[] {
+function ofWorkflows({ choices, workflows, fit, isBelow }: NewProject): string[] {
   const secrets = secretsOf(workflows);
-  const ci = secrets.length === 0 ? [] : inCi(choices.ci, secrets, workflows, fit);
-  if (inside === undefined || workflows.length === 0) return ci;
-  return [...ci, choices.ci === 'gitlab' ? toGitlab(inside, root) : toGithub(workflows, inside, root)];
-}
-
-/** GitHub looks into one folder alone, which is none of this project's: nothing is written there. */
-function toGithub(workflows: readonly NewFile[], { top, folder }: Within, root: string): string {
-  const target = join(top, '.github/workflows');
-  const files = workflows.map(({ path }) => shellWord(shown(join(root, path))));
-  const made = shellWord(shown(target));
-  return `move the workflows, which work in ${folder} already, to where GitHub looks for them: mkdir -p ${made} && mv -i ${files.join(' ')} ${made}`;
-}
-
-/** The same of GitLab, which takes one file that may include others. */
-function toGitlab({ top, folder }: Within, root: string): string {
-  const path = `${folder}/.gitlab-ci.yml`;
-  const from = shellWord(shown(join(root, '.gitlab-ci.yml')));
-  const main = shown(join(top, '.gitlab-ci.yml'));
-  return `let GitLab find the pipeline, which works in ${folder} already: mv -i ${from} ${shellWord(main)}; or, where ${main} is there, add to it: include: [{local: ${JSON.stringify(`/${path}`)}}]`;
+  if (secrets.length === 0) return [];
+  const move =
+    'move the workflows to the root of the repository, where CI looks for them, and name this folder in them';
+  return [...inCi(choices.ci, secrets, workflows, fit), ...(isBelow ? [move] : [])];
 }
 
 function here({ choices: { baseUrl, token }, files }: NewProject, root: string): string[] {
@@ -122,11 +96,11 @@ function inCi(
   ci: CiName,
   secrets: readonly string[],
   workflows: readonly NewFile[],
-  { environment, branch }: Fit,
+  { branch }: Fit,
 ): string[] {
   const where =
     ci === 'github'
-      ? `as secrets: the one that applies in the environment ${environment ?? usual.environment}, which should need a review`
+      ? 'as secrets: the one that applies in the environment production, which should need a review'
       : 'as masked variables of the project, the one that applies protected too';
   const files = workflows.map(({ path }) => path).join(', ');
   const pin =

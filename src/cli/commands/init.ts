@@ -1,7 +1,6 @@
-import { posix, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { defaultBranch } from '../../base/branch.js';
-import { escapeText } from '../../base/escape.js';
-import { findAbove } from '../../project/find.js';
+import { workTreeOf } from '../../base/work-tree.js';
 import type { NewFile } from '../../pull/layout.js';
 import { checkBaseUrl, isBaseUrl, isLoopback } from '../../server/base-url.js';
 import type { Choices, CiName } from '../../session/init/choices.js';
@@ -13,11 +12,10 @@ import {
   schemaFiles,
   withSchemaLine,
 } from '../../session/init/files.js';
-import { existing, type Fit, fitted, usual, withinRepository } from '../../session/init/fit.js';
+import { type Fit, fitted, usual } from '../../session/init/fit.js';
 import { commentedManifests, workflowsOf } from '../../session/init/templates.js';
 import { ProjectWriter, type Written } from '../../session/init/write.js';
 import type { FreshFiles } from '../../session/pull.js';
-import { shownPath } from '../../source/file.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { EXAMPLES, type NewProject, whatIsLeft, whatIsNext } from './init-next.js';
@@ -50,7 +48,6 @@ export async function init(
   const lines = gitLines(project.choices, root);
   const files = [...project.files, ...project.workflows];
   await writer.prepare([...files, ...lines].map(({ path }) => path));
-  if (isNew) await tellOfAbove(context, root);
   const written: Written[] = [];
   for (const file of files) written.push(await writer.make(file));
   for (const needed of lines) written.push(await writer.need(needed));
@@ -63,8 +60,7 @@ export async function init(
   }
   const made = new Set(written.filter(({ outcome }) => outcome === 'made').map(({ path }) => path));
   const own = { ...project, workflows: project.workflows.filter(({ path }) => made.has(path)) };
-  if (isNew) output.message(whatIsNext(own, root, folder));
-  else output.message(whatIsLeft(own, root));
+  output.message(isNew ? whatIsNext(own, root, folder) : whatIsLeft(own));
   return exit.done;
 }
 
@@ -116,15 +112,13 @@ async function oldProject(
   if (ci === null) return null;
   const { tokenFile, tokenEnv: variable = 'IDOPS_TOKEN' } = options;
   const unknown = { profile: 'documented', because: 'unknown' } as const;
-  const known = await existing(root, CONFIG, (await withinRepository(root))?.folder ?? '');
   const token = tokenFile === undefined ? { variable } : { file: resolve(tokenFile) };
   const choices: Choices = { ...unknown, baseUrl: null, token, ci };
   return {
     choices,
     found: { ...unknown, fresh: null, unread: [], isReached: false },
     files: [{ path: CONFIG, text: configText(choices, root) }, ...schemaFiles()],
-    ...(await workflowsFor(ci, root, known?.fit ?? {})),
-    known,
+    ...(await workflowsFor(ci, root, {})),
   };
 }
 
@@ -133,13 +127,12 @@ async function workflowsFor(
   ci: CiName,
   root: string,
   known: Partial<Fit>,
-): Promise<Pick<NewProject, 'workflows' | 'fit' | 'inside'>> {
+): Promise<Pick<NewProject, 'workflows' | 'fit' | 'isBelow'>> {
   const branch = await defaultBranch(root);
-  const inside = await withinRepository(root);
-  const { folder } = inside ?? usual;
-  const paths = usual.paths.map((path) => posix.join(folder, path));
-  const fit = { ...usual, paths, folder, ...known, ...(branch === undefined ? {} : { branch }) };
-  return { workflows: fitted(await workflowsOf(ci), fit), fit, inside };
+  const fit = { ...usual, ...known, ...(branch === undefined ? {} : { branch }) };
+  const top = await workTreeOf(root);
+  const isBelow = top !== undefined && top !== root;
+  return { workflows: fitted(await workflowsOf(ci), fit), fit, isBelow };
 }
 
 function isOfHere(address: string): boolean {
@@ -155,14 +148,4 @@ async function manifestsOf(fresh: FreshFiles | null): Promise<NewFile[]> {
   if (pulled.length > 0) return pulled;
   const text = `## One document is one object of the server. These are examples: none of them is there before you say so. Take the "# " in front\n## of those that you mean away, and write your ids and names.\n#\n${await commentedManifests()}`;
   return [withSchemaLine({ path: EXAMPLES, text })];
-}
-
-/** Commands that are started in the folder have taken the configuration above it so far. */
-async function tellOfAbove({ output }: Context, root: string): Promise<void> {
-  const above = await findAbove(CONFIG, root).catch(() => undefined);
-  if (above === undefined) return;
-  const shown = escapeText(shownPath(above, process.cwd()));
-  output.message(
-    `There is a project above this one, by ${shown}: in this folder, the new one is taken from now on.`,
-  );
 }

@@ -4,14 +4,11 @@ import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { scopesOf } from '../../plan/scopes.js';
 import type { Project, ServerOverrides, ServerSettings } from '../../project/index.js';
 import type { Diagnosed } from '../../report/diagnosis.js';
-import type { Try } from '../../server/call.js';
 import { type Diagnosis, diagnose } from '../../server/diagnose.js';
 import { backendOf } from '../backend.js';
 import { type LookingOptions, whileReading } from '../connection.js';
 import { problemsOf } from '../failures.js';
-import { lookAtIndex } from './committed.js';
 import { failedBy } from './cure.js';
-import { type ClockReading, clockCheck, versionsCheck } from './machine.js';
 import { lookAtState } from './state.js';
 import { takenCheck, writableCheck } from './writable.js';
 
@@ -24,7 +21,7 @@ export type ExamineOptions = LookingOptions & ServerOverrides;
 export async function examine(load: () => Promise<Project>, options: ExamineOptions): Promise<Diagnosed> {
   const project = await attempt(load, options);
   if ('failed' in project) {
-    return { server: null, configured: null, fits: null, checks: [...project.failed, versionsCheck([])] };
+    return { server: null, configured: null, fits: null, checks: project.failed };
   }
   const server = await attempt(() => project.found.server(options), options);
   const settings = 'found' in server ? server.found : null;
@@ -32,7 +29,7 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
     'found' in server
       ? await attempt(() => lookAtServer(project.found, server.found, options), options)
       : { failed: server.failed };
-  const beside = await attempt(() => lookAround(project.found, settings, options.redactor.add), options);
+  const beside = await attempt(() => lookBeside(project.found, settings, options.redactor.add), options);
   return {
     server: settings?.baseUrl ?? null,
     configured: settings?.profile.name ?? null,
@@ -41,28 +38,19 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
   };
 }
 
-/** What is beside the server: the state and what belongs to it, git and the machine. */
-async function lookAround(
+/** Looks at the state, its lock and its journals. */
+async function lookBeside(
   project: Project,
   server: ServerSettings | null,
   onSecret: (secret: string) => void,
 ): Promise<{ readonly checks: readonly Check[] }> {
   const backend = await backendOf(project, onSecret);
-  const home = { backend, environment: project.environment };
-  const { checks, versions } = await lookAtState(home, server?.baseUrl ?? null);
-  const isFine = checks.every(({ name, status }) => name !== 'state' || status !== 'fail');
+  const checks = await lookAtState(backend, server?.baseUrl ?? null);
+  if (checks.some(({ name, status }) => name === 'state' && status === 'fail')) return { checks };
   const settings = project.state();
-  const place = isFine
-    ? settings.in === 'file'
-      ? await writableCheck(settings.path, project.cwd)
-      : await takenCheck(backend)
-    : [];
-  const index = await lookAtIndex(
-    project,
-    backend,
-    (server?.secrets ?? []).map((secret) => String(secret.reveal())),
-  );
-  return { checks: [...checks, ...place, ...index, versionsCheck(versions)] };
+  const place =
+    settings.in === 'file' ? await writableCheck(settings.path, project.cwd) : await takenCheck(backend);
+  return { checks: [...checks, ...place] };
 }
 
 async function lookAtServer(
@@ -70,7 +58,7 @@ async function lookAtServer(
   server: ServerSettings,
   options: ExamineOptions,
 ): Promise<Diagnosis> {
-  const { redactor, network = {} } = options;
+  const { redactor } = options;
   const loaded = await loadManifests(project, {
     lenient: true,
     profile: server.profile,
@@ -78,33 +66,18 @@ async function lookAtServer(
   });
   tellSecrets(loaded, redactor.add);
   const { declared, problems } = loaded;
-  const readings: ClockReading[] = [];
-  const onTry = (made: Try): void => {
-    const { date, milliseconds } = made;
-    if (made.status !== null) readings.push({ date, milliseconds, at: Date.now() });
-    network.onTry?.(made);
-  };
-  const { checks, fits } = await whileReading(
-    server,
-    declared,
-    { ...options, network: { ...network, onTry } },
-    (reader) =>
-      diagnose({
-        reader,
-        baseUrl: server.baseUrl,
-        profile: server.profile,
-        isWritten: server.profileWritten,
-        needed: scopesOf(declared, server.profile),
-      }),
+  const { checks, fits } = await whileReading(server, declared, options, (reader) =>
+    diagnose({
+      reader,
+      baseUrl: server.baseUrl,
+      profile: server.profile,
+      isWritten: server.profileWritten,
+      needed: scopesOf(declared, server.profile),
+    }),
   );
   return {
     fits,
-    checks: [
-      ok('configuration', `${project.file} is fine`),
-      manifestsCheck(problems),
-      ...checks,
-      ...clockCheck(readings),
-    ],
+    checks: [ok('configuration', `${project.file} is fine`), manifestsCheck(problems), ...checks],
   };
 }
 

@@ -1,33 +1,23 @@
-import { othersOf, type StateHome } from '../../apply/owner.js';
-import { knowsOf, unfinishedRuns, withoutFirstLine } from '../../apply/resume.js';
+import { knowsOf, withoutFirstLine } from '../../apply/resume.js';
 import { type Check, fail, ok, warn } from '../../base/checks.js';
 import { type Problem, ProblemsError } from '../../base/problems.js';
 import { shardText } from '../../base/shard.js';
-import { isUnderWay, type JournalContent, runHolder } from '../../state/journal.js';
+import type { StateBackend } from '../../state/backend.js';
 import type { State } from '../../state/state.js';
 import { failedBy } from './cure.js';
 
-/** What was found of a state, and the versions of idops that have worked with it. */
-export interface StateFound {
-  readonly checks: readonly Check[];
-  readonly versions: readonly string[];
-}
-
 /** Looks at a state, its lock and its journals, and changes nothing of them. `server` is null where no address is known. */
-export async function lookAtState(home: StateHome, server: string | null): Promise<StateFound> {
-  const { state, check } = await lookAtFile(home, server);
-  const [locks, journals] = [await lookAtLocks(home), await lookAtJournals(home, state)];
-  return {
-    checks: [check, ...(state === null ? [] : owing(state)), ...locks, ...journals.checks],
-    versions: journals.versions,
-  };
+export async function lookAtState(backend: StateBackend, server: string | null): Promise<readonly Check[]> {
+  const { state, check } = await lookAtRecords(backend, server);
+  return [check, ...(await lookAtLocks(backend)), ...(await lookAtJournals(backend, state))];
 }
 
-async function lookAtFile(
-  { backend }: StateHome,
+async function lookAtRecords(
+  backend: StateBackend,
   server: string | null,
 ): Promise<{ readonly state: State | null; readonly check: Check }> {
   try {
+    await backend.check('write');
     const saved = await backend.saved();
     const state = server === null ? saved : await backend.load(server);
     if (saved === undefined) {
@@ -45,31 +35,7 @@ async function lookAtFile(
   }
 }
 
-/** What the state says that a person, or the next run, has still to do. */
-function owing({ resources }: State): Check[] {
-  return Object.entries(resources).flatMap(([address, { pending_regeneration: run, owed }]) => [
-    ...(run === undefined
-      ? []
-      : [
-          warn(
-            'state',
-            `what became of the regeneration of ${address} in run ${run} is not known`,
-            `look at the client's DID on the server, then idops runs settle ${run} ${address} --done or --not-done`,
-          ),
-        ]),
-    ...(owed === undefined
-      ? []
-      : [
-          warn(
-            'state',
-            `run ${owed.run} took something from ${address} that is not put back yet`,
-            'the next plan shows it, and its apply puts it back',
-          ),
-        ]),
-  ]);
-}
-
-async function lookAtLocks({ backend }: StateHome): Promise<Check[]> {
+async function lookAtLocks(backend: StateBackend): Promise<Check[]> {
   try {
     const holdings = await backend.holdings();
     return holdings.length === 0 ? [ok('lock', 'it is free')] : holdings.map(lockCheck);
@@ -84,7 +50,7 @@ function lockCheck({
   fate,
   elsewhere,
   shard,
-}: Awaited<ReturnType<StateHome['backend']['holdings']>>[number]): Check {
+}: Awaited<ReturnType<StateBackend['holdings']>>[number]): Check {
   const which = shard === undefined ? 'it' : `that of the shard ${shardText(shard)}`;
   if (!readable)
     return fail(
@@ -107,62 +73,19 @@ function lockCheck({
   );
 }
 
-async function lookAtJournals(home: StateHome, state: State | null): Promise<StateFound> {
-  const { backend } = home;
-  const contents: JournalContent[] = [];
+async function lookAtJournals(backend: StateBackend, state: State | null): Promise<Check[]> {
   const problems: Problem[] = [];
-  const collect = (failure: unknown): void => {
+  const collect = (failure: unknown): undefined => {
     if (!(failure instanceof ProblemsError)) throw failure;
     problems.push(...failure.problems);
   };
-  const names = await backend.runs.list().catch((failure: unknown) => {
-    collect(failure);
-    return [];
-  });
-  for (const name of names) {
-    const content = await backend.runs.read(name).catch(collect);
-    if (content != null) contents.push(content);
-    else if (content === null && knowsOf(state, name)) problems.push(withoutFirstLine(name));
+  const runs = (await backend.runs.list().catch(collect)) ?? [];
+  for (const run of runs) {
+    const content = await backend.runs.read(run).catch(collect);
+    if (content === null && knowsOf(state, run)) problems.push(withoutFirstLine(run));
   }
-  const isOther = await othersOf(state ?? (await backend.told()), home);
-  const others = contents.filter(({ run }) => isOther(run));
-  const own = contents.filter(({ run }) => !isOther(run));
-  const open =
-    state === null || problems.length > 0
-      ? own.filter(({ ended }) => !ended)
-      : await unfinishedRuns(state, home);
-  const checks = [...unreadable(problems), ...open.map(unsettled)];
-  return {
-    checks: checks.length > 0 ? checks : [ok('journals', counted(own.length, others.length))],
-    versions: own.map(({ run }) => run.tool_version),
-  };
-}
-
-function unreadable(problems: readonly Problem[]): Check[] {
-  return problems.map((problem) => failedBy('journals', problem));
-}
-
-function unsettled(content: JournalContent): Check {
-  const { run, ended } = content;
-  if (isUnderWay(content))
-    return warn('journals', `${runHolder(run)} is under way`, 'wait until it has ended, or end it');
-  return ended
-    ? warn(
-        'journals',
-        `run ${run.run} is newer than the state`,
-        'the next plan takes its answers into the state',
-      )
-    : warn(
-        'journals',
-        `${runHolder(run)} had not ended`,
-        'the next plan takes its answers into the state, and reads back what had none',
-      );
-}
-
-function counted(own: number, others: number): string {
-  const runs = (count: number): string => (count === 1 ? '1 run' : `${count} runs`);
-  const beside = others === 0 ? '' : `; ${runs(others)} of other states beside them`;
-  return own === 0 ? `there are none yet${beside}` : `${runs(own)}, all of them settled${beside}`;
+  if (problems.length > 0) return problems.map((problem) => failedBy('journals', problem));
+  return [ok('journals', runs.length === 1 ? 'of 1 run' : `of ${runs.length} runs`)];
 }
 
 /** What is wrong, as one check: the first of it says what to do. */

@@ -79,8 +79,7 @@ function isBelow(way: string): boolean {
 /** What git's index has of these paths. Throws a ProblemsError (`state-tracked`) where git can't tell. */
 async function listOf(root: string, paths: readonly string[]): Promise<readonly string[]> {
   try {
-    const listed = await inGitIndex(root, paths);
-    return listed === 'no git' ? [] : listed;
+    return await inGitIndex(root, paths);
   } catch (failure) {
     throw new ProblemsError(
       [
